@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from './ways.ts'
+
+/**
+ * The folder that keeps what was fetched or built. It lies outside the repository so that a second
+ * clone does not build Temporal again; `ASSISTANT_CACHE_DIR` puts it somewhere else.
+ */
+export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.ASSISTANT_CACHE_DIR) return path.resolve(env.ASSISTANT_CACHE_DIR)
+  return path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'assistant-platform')
+}
+
+/** A finished installation is told from a broken one by this file, which is written last. */
+const completeMark = '.complete'
+
+/** The cached folder of that name when its installation was finished, else undefined. */
+export function cached(name: string): string | undefined {
+  const folder = path.join(cacheDir(), name)
+  return existsSync(path.join(folder, completeMark)) ? folder : undefined
+}
+
+/**
+ * Fills the cached folder `name` by `install`, which gets the empty folder, and answers its path.
+ * Two processes that want the same folder take turns, and the second finds what the first installed.
+ */
+export async function installInCache(
+  name: string,
+  log: Log,
+  install: (folder: string) => Promise<void>,
+): Promise<string> {
+  const folder = path.join(cacheDir(), name)
+  await mkdir(cacheDir(), { recursive: true })
+  const unlock = await lock(`${folder}.lock`, () => log(`waiting for another process that installs ${name}`))
+  try {
+    if (cached(name)) return folder
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true })
+    await install(folder)
+    await writeFile(path.join(folder, completeMark), '')
+    return folder
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  } finally {
+    await unlock()
+  }
+}
+
+/** A lock made of a folder (mkdir is atomic). The lock of a process that is gone is taken over. */
+async function lock(lockDir: string, onWait: () => void): Promise<() => Promise<void>> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      await mkdir(lockDir)
+      await writeFile(path.join(lockDir, 'pid'), String(process.pid))
+      return () => rm(lockDir, { recursive: true, force: true })
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+    if (attempt === 0) onWait()
+    await pause(500)
+    if (await holderIsGone(lockDir)) {
+      // Renamed first: of two processes that see the dead holder, only one gets the folder.
+      const grave = `${lockDir}.${process.pid}`
+      await rename(lockDir, grave).then(
+        () => rm(grave, { recursive: true, force: true }),
+        () => undefined,
+      )
+    }
+  }
+}
+
+async function holderIsGone(lockDir: string): Promise<boolean> {
+  const pid = Number(await readFile(path.join(lockDir, 'pid'), 'utf8').catch(() => ''))
+  if (!pid) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}

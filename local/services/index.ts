@@ -1,0 +1,91 @@
+import { prepareMailbox, startMailbox } from './mailbox.ts'
+import { prepareMongo, startMongo } from './mongo.ts'
+import { prepareRedis, startRedis } from './redis.ts'
+import { prepareTemporal, startTemporal } from './temporal.ts'
+import { type Log, LocalServiceError, reason } from './ways.ts'
+
+export { LocalServiceError } from './ways.ts'
+export { prepareTimeSkippingServer } from './time-skipping.ts'
+
+export type ServiceName = 'temporal' | 'mongo' | 'redis' | 'mailbox'
+
+/** What a service gave: the variables it sets, and one line for people. */
+type Started = { env: Record<string, string>; name: string; detail: string; source: string; stop: () => Promise<void> }
+
+type StartOptions = { dataDir: string; env: NodeJS.ProcessEnv; log: Log }
+
+/** The variable that names a service that is there already: where it is set, nothing is started. */
+const addressVariable = {
+  temporal: 'TEMPORAL_ADDRESS',
+  mongo: 'MONGODB_URI',
+  redis: 'REDIS_URL',
+  mailbox: 'SMTP_URL',
+} satisfies Record<ServiceName, string>
+
+/**
+ * Finds, installs where needed, and starts the servers that the service needs, side by side.
+ * `env` in the answer holds the variables for the service (`MONGODB_URI`, `REDIS_URL`,
+ * `TEMPORAL_ADDRESS`, `SMTP_URL`) and for people (`MAILBOX_URL`, `TEMPORAL_UI_URL`). When one cannot
+ * be had the others are stopped again, and the error says so for each.
+ */
+export async function startLocalServices(options: StartOptions & { need?: ServiceName[] }) {
+  const needed = options.need ?? ['temporal', 'mongo', 'redis', 'mailbox']
+  const results = await Promise.allSettled(needed.map((name) => startOne(name, options)))
+  const started = results.filter((result) => result.status === 'fulfilled').map((result) => result.value)
+  const stop = async () => {
+    await Promise.all(started.map((service) => service.stop()))
+  }
+  const failures = results.filter((result) => result.status === 'rejected').map((result) => reason(result.reason))
+  if (failures.length > 0) {
+    await stop()
+    throw new LocalServiceError(failures.join('\n'))
+  }
+  return {
+    env: Object.fromEntries(started.flatMap((service) => Object.entries(service.env))),
+    services: started.map(({ name, detail, source }) => ({ name, detail, source })),
+    stop,
+  }
+}
+
+async function startOne(name: ServiceName, options: StartOptions): Promise<Started> {
+  const variable = addressVariable[name]
+  if (options.env[variable])
+    return { env: {}, name, detail: `at the address in ${variable}`, source: variable, stop: async () => {} }
+  return starters[name](options)
+}
+
+const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>> = {
+  async temporal({ dataDir, env, log }) {
+    const { value: executable, source } = await prepareTemporal(log)
+    const namespace = env.TEMPORAL_NAMESPACE || undefined
+    const { address, uiUrl, stop } = await startTemporal({
+      executable,
+      dataDir,
+      namespace,
+      codecEndpoint: env.TEMPORAL_UI_CODEC_ENDPOINT || undefined,
+    })
+    const detail = `${address}, Web UI ${uiUrl}`
+    return { env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl }, name: 'Temporal', detail, source, stop }
+  },
+  async mongo({ dataDir, log }) {
+    const { value: server, source } = await prepareMongo(log)
+    const { url, stop } = await startMongo({ server, dataDir })
+    return { env: { MONGODB_URI: url }, name: 'MongoDB', detail: url, source, stop }
+  },
+  async redis({ dataDir, log }) {
+    const { value: server, source } = await prepareRedis(log)
+    const { url, stop } = await startRedis({ server, dataDir })
+    return { env: { REDIS_URL: url }, name: 'Redis', detail: url, source, stop }
+  },
+  async mailbox({ dataDir }) {
+    const { value: script, source } = await prepareMailbox()
+    const { url, smtpUrl, stop } = await startMailbox({ script, dataDir })
+    return {
+      env: { SMTP_URL: smtpUrl, MAILBOX_URL: url },
+      name: 'Mailbox',
+      detail: `${smtpUrl}, page ${url}`,
+      source,
+      stop,
+    }
+  },
+}

@@ -1,0 +1,34 @@
+import { connect, createServer } from 'node:net'
+
+/** Whether this process could listen there now. */
+export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const server = createServer()
+  server.once('error', () => resolve(false))
+  server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
+  return promise
+}
+
+/**
+ * A free port below the range from which outgoing connections take theirs, so that a connection of
+ * another program does not take it between this look and the server's start.
+ */
+export async function freePort(): Promise<number> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (await isPortFree(port)) return port
+  }
+  throw new Error('no free port between 20000 and 32000')
+}
+
+/** Sends `request` to a loopback port and answers the first bytes that come back; undefined when nothing listens. */
+export async function exchange(port: number, request: string): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 })
+  socket.once('connect', () => socket.write(request))
+  socket.once('data', (data) => resolve(data.toString()))
+  socket.once('error', () => resolve(undefined))
+  socket.once('timeout', () => resolve(undefined))
+  socket.once('close', () => resolve(undefined))
+  return promise.finally(() => socket.destroy())
+}

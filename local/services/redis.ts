@@ -1,0 +1,87 @@
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { cached, installInCache } from './cache.ts'
+import { findOnPath, run, versionOf } from './command.ts'
+import { exchange, freePort } from './ports.ts'
+import { startServerProcess } from './server-process.ts'
+import { type Log, firstThatWorks } from './ways.ts'
+
+const cacheName = 'redis-debian'
+
+type RedisServer = { command: string; libraryPath?: string }
+
+/** Finds or installs a Redis server. Redis publishes no binaries of its own, so there is no official download. */
+export async function prepareRedis(log: Log) {
+  return firstThatWorks<RedisServer>('Redis', 'REDIS_URL', [
+    { name: 'PATH', attempt: onPath },
+    { name: 'cache', attempt: () => unpacked(cached(cacheName)) },
+    {
+      name: 'Debian package',
+      attempt: async () => unpacked(await installInCache(cacheName, log, (folder) => fromDebian(folder, log))),
+    },
+  ])
+}
+
+async function onPath(): Promise<RedisServer | undefined> {
+  const command = await findOnPath('redis-server')
+  if (!command) return undefined
+  const found = await versionOf(command, ['--version'], /v=(\d+)\.(\d+)/)
+  if (!found || found[0] < 7) throw new Error(`${command} is older than 7.0`)
+  return { command }
+}
+
+/** The packages are unpacked, not installed: that needs no rights and changes nothing on the machine. */
+async function fromDebian(folder: string, log: Log): Promise<void> {
+  for (const tool of ['apt-get', 'apt-cache', 'dpkg']) {
+    if (!(await findOnPath(tool))) throw new Error(`no ${tool} on PATH`)
+  }
+  log('fetching redis-server from the Debian registry')
+  const packages = await redisPackages().catch(async () => {
+    await run('apt-get', ['update', '-qq'])
+    return redisPackages()
+  })
+  await run('apt-get', ['download', ...packages], { cwd: folder })
+  const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'))
+  for (const archive of archives) await run('dpkg', ['-x', archive, folder], { cwd: folder })
+}
+
+/** The server, its tools and the libraries that a small system lacks. Their names carry version numbers, so the registry is asked. */
+async function redisPackages(): Promise<string[]> {
+  const depends = await run('apt-cache', ['depends', 'redis-tools'])
+  const libraries = [...depends.matchAll(/Depends: (lib(?:atomic|jemalloc|lzf|lua|systemd)\S*)/g)].map(
+    (match) => match[1] ?? '',
+  )
+  if (libraries.length === 0) throw new Error('the Debian registry does not list redis-tools')
+  return ['redis-server', 'redis-tools', ...libraries]
+}
+
+async function unpacked(folder: string | undefined): Promise<RedisServer | undefined> {
+  if (!folder) return undefined
+  const library = path.join(folder, 'usr', 'lib')
+  const architectures = (await readdir(library)).filter((name) => name.includes('-linux-'))
+  return {
+    command: path.join(folder, 'usr', 'bin', 'redis-server'),
+    libraryPath: architectures.map((name) => path.join(library, name)).join(':'),
+  }
+}
+
+/** Starts Redis on its folder in `dataDir`, with the append-only file: without it a kill loses everything. */
+export async function startRedis(options: { server: RedisServer; dataDir: string; port?: number }) {
+  const port = options.port ?? (await freePort())
+  const home = path.join(options.dataDir, 'redis')
+  const { command, libraryPath } = options.server
+  const server = await startServerProcess({
+    name: 'Redis',
+    command,
+    args: [
+      ['--bind', '127.0.0.1', '--port', String(port), '--dir', home],
+      ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
+    ].flat(),
+    env: libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env,
+    cwd: home,
+    logFile: path.join(options.dataDir, 'logs', 'redis.log'),
+    // While it reads its file it answers -LOADING.
+    ready: async () => (await exchange(port, 'PING\r\n'))?.startsWith('+PONG') === true,
+  })
+  return { ...server, url: `redis://127.0.0.1:${port}` }
+}

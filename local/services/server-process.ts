@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, openSync, closeSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { LocalServiceError } from './ways.ts'
+
+/** A server that was started here. `exited` resolves when it ends, whoever ended it. */
+export type ServerProcess = { pid: number; exited: Promise<string>; stop: () => Promise<void> }
+
+type ServerCommand = {
+  name: string
+  command: string
+  args: string[]
+  env?: NodeJS.ProcessEnv
+  cwd: string
+  logFile: string
+  /** Whether the server answers; asked until it says true. */
+  ready: () => Promise<boolean>
+  readyLimitMs?: number
+}
+
+/**
+ * The shell becomes the server (`exec`, so that the pid is the server's own). Beside it waits a
+ * process that reads a pipe from us: when we end, however we end, the pipe closes and the group is
+ * told to stop, then killed. Nothing is left behind after a `kill -9`, on Linux and macOS alike.
+ */
+export const diesWithUs = [
+  'exec 3<&0',
+  '(trap "" TERM INT HUP; cat <&3; if kill -0 $$; then kill -TERM -$$; sleep 3; fi; kill -KILL -$$) >/dev/null 2>&1 &',
+  'exec "$@" </dev/null 3<&-',
+].join('\n')
+
+/** Starts a server and waits until it answers. Throws with the last lines of its log when it does not. */
+export async function startServerProcess(server: ServerCommand): Promise<ServerProcess> {
+  mkdirSync(path.dirname(server.logFile), { recursive: true })
+  mkdirSync(server.cwd, { recursive: true })
+  const log = openSync(server.logFile, 'a')
+  const child = spawn('/bin/sh', ['-c', diesWithUs, 'sh', server.command, ...server.args], {
+    cwd: server.cwd,
+    env: server.env ?? process.env,
+    stdio: ['pipe', log, log],
+    // A group of its own: Ctrl-C in the terminal reaches only us, and we stop things in order.
+    detached: true,
+  })
+  closeSync(log)
+  const { promise: exited, resolve } = Promise.withResolvers<string>()
+  child.once('exit', (code, signal) => resolve(String(signal ?? code)))
+  child.once('error', (error) => resolve(error.message))
+  const pid = child.pid
+  if (pid === undefined) throw new LocalServiceError(`${server.name} did not start: ${await exited}`)
+  const stop = () => stopGroup(pid, exited)
+  await waitUntilReady(server, exited).catch(async (error: unknown) => {
+    await stop()
+    throw error
+  })
+  return { pid, exited, stop }
+}
+
+async function waitUntilReady(server: ServerCommand, exited: Promise<string>): Promise<void> {
+  const limitMs = server.readyLimitMs ?? 60_000
+  const deadline = Date.now() + limitMs
+  let end: string | undefined
+  void exited.then((how) => (end = how))
+  while (!(await server.ready())) {
+    if (end === undefined && Date.now() < deadline) await pause(30)
+    else {
+      const what = end === undefined ? `did not answer within ${limitMs / 1000} s` : `ended at its start (${end})`
+      throw new LocalServiceError(`${server.name} ${what}. ${server.logFile} ends with:\n${tail(server.logFile)}`)
+    }
+  }
+}
+
+/** Asks the group to stop, and kills it when that takes longer than the limit. */
+async function stopGroup(pid: number, exited: Promise<string>, limitMs = 8_000): Promise<void> {
+  signalGroup(pid, 'SIGTERM')
+  const done = await Promise.race([exited.then(() => true), pause(limitMs, false, { ref: false })])
+  if (!done) signalGroup(pid, 'SIGKILL')
+  await exited
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // The group is gone already.
+  }
+}
+
+function tail(file: string): string {
+  return readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(-5)
+    .map((line) => `    ${line.slice(0, 300)}`)
+    .join('\n')
+}

@@ -1,0 +1,119 @@
+import path from 'node:path'
+import { Connection } from '@temporalio/client'
+import { cached, installInCache } from './cache.ts'
+import { findOnPath, run, versionOf, withTicks } from './command.ts'
+import { downloadArchive } from './download.ts'
+import { exchange, freePort } from './ports.ts'
+import { startServerProcess } from './server-process.ts'
+import { type Log, firstThatWorks } from './ways.ts'
+
+const version = '1.5.1'
+const cacheName = `temporal-${version}`
+
+/** Later versions of the command carry a `replace` in their go.mod and cannot be installed this way. */
+const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
+
+/** The attributes by which an operator finds a workflow; each workflow sets those it knows. */
+export const searchAttributes = ['UserId', 'ProjectId', 'AssistantId', 'ThreadId', 'RunId', 'RunStatus']
+
+/**
+ * Measured: the stock dev server adds about 50 ms to every task (20 polls a second on its one shard),
+ * and its four partitions of each task queue make stalls of two seconds.
+ */
+const tuning = [
+  ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=5000'],
+  ['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
+  ['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+  ['--sqlite-pragma', 'journal_mode=WAL'],
+  ['--sqlite-pragma', 'synchronous=NORMAL'],
+].flat()
+
+/** Finds or installs the Temporal command, whose dev server serves the API and the Web UI. */
+export async function prepareTemporal(log: Log) {
+  return firstThatWorks<string>('Temporal', 'TEMPORAL_ADDRESS', [
+    { name: 'PATH', attempt: onPath },
+    { name: 'cache', attempt: async () => inFolder(cached(cacheName)) },
+    {
+      name: 'official download',
+      attempt: async () => inFolder(await installInCache(cacheName, log, (folder) => download(folder, log))),
+    },
+    {
+      name: 'built from the Go module proxy',
+      attempt: async () => inFolder(await installInCache(cacheName, log, (folder) => build(folder, log))),
+    },
+  ])
+}
+
+async function onPath(): Promise<string | undefined> {
+  const command = await findOnPath('temporal')
+  if (!command) return undefined
+  const found = await versionOf(command, ['--version'], /Server (\d+)\.(\d+)/)
+  if (!found || found[0] < 1 || found[1] < 24) throw new Error(`${command} is older than server 1.24`)
+  return command
+}
+
+const inFolder = (folder: string | undefined) => folder && path.join(folder, 'temporal')
+
+async function download(folder: string, log: Log): Promise<void> {
+  const platform = process.platform === 'darwin' ? 'darwin' : 'linux'
+  const arch = process.arch === 'arm64' ? 'arm64' : 'amd64'
+  const url = `https://github.com/temporalio/cli/releases/download/v${version}/temporal_cli_${version}_${platform}_${arch}.tar.gz`
+  await downloadArchive(url, folder, { strip: 0, log })
+}
+
+async function build(folder: string, log: Log): Promise<void> {
+  if (!(await findOnPath('go'))) throw new Error('no go on PATH')
+  log(`building Temporal ${version} with Go (once; up to three minutes)`)
+  await withTicks(run('go', ['install', goPackage], { env: { ...process.env, GOBIN: folder } }), (seconds) =>
+    log(`still building Temporal (${seconds} s)`),
+  )
+}
+
+/** Starts the dev server on its file in `dataDir`. `address` is host:port for gRPC, `uiUrl` the page for operators. */
+export async function startTemporal(options: {
+  executable: string
+  dataDir: string
+  port?: number
+  namespace?: string
+  /** Where the Web UI has payloads decoded. */
+  codecEndpoint?: string
+}) {
+  const port = options.port ?? (await freePort())
+  const uiPort = await freePort()
+  const namespace = options.namespace ?? 'default'
+  const address = `127.0.0.1:${port}`
+  const home = path.join(options.dataDir, 'temporal')
+  const server = await startServerProcess({
+    name: 'Temporal',
+    command: options.executable,
+    args: [
+      ['server', 'start-dev', '--log-level', 'warn', '--ip', '127.0.0.1', '--port', String(port)],
+      ['--ui-port', String(uiPort), '--db-filename', path.join(home, 'temporal.sqlite'), '--namespace', namespace],
+      searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+      options.codecEndpoint ? ['--ui-codec-endpoint', options.codecEndpoint] : [],
+      tuning,
+    ].flat(),
+    cwd: home,
+    logFile: path.join(options.dataDir, 'logs', 'temporal.log'),
+    ready: async () => (await isServing(address, namespace)) && (await exchange(uiPort, httpGet)) !== undefined,
+  })
+  return { ...server, address, uiUrl: `http://127.0.0.1:${uiPort}` }
+}
+
+const httpGet = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
+
+/** The port opens before the namespace and its search attributes are there. */
+async function isServing(address: string, namespace: string): Promise<boolean> {
+  const port = Number(address.split(':')[1])
+  if ((await exchange(port, '\r\n')) === undefined) return false
+  const connection = await Connection.connect({ address, connectTimeout: 2_000 }).catch(() => undefined)
+  if (!connection) return false
+  try {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
+    return searchAttributes.every((name) => name in customAttributes)
+  } catch {
+    return false
+  } finally {
+    await connection.close()
+  }
+}
