@@ -1,0 +1,59 @@
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import type { Health } from '../services/health.ts'
+import type { Services } from '../services/index.ts'
+import { installAuthentication } from './plugins/authentication.ts'
+import { installErrors } from './plugins/errors.ts'
+import { installJsonBody } from './plugins/json-body.ts'
+import { installLogging, requestIdOf } from './plugins/logging.ts'
+import { installOpenApi } from './plugins/openapi.ts'
+import { installResponses } from './plugins/responses.ts'
+import { installRouteTable } from './plugins/route-table.ts'
+import { installValidation } from './plugins/validation.ts'
+import { healthRoutes } from './routes/health/index.ts'
+
+export interface AppDeps {
+  settings: { baseUrl: string; corsOrigins: string[]; checkResponses?: boolean }
+  logger: FastifyBaseLogger
+  services: Services
+  health: Health
+}
+
+export type App = Awaited<ReturnType<typeof buildApp>>
+
+const maxBodyBytes = 16 * 1024 * 1024
+
+/** The whole HTTP service: plugins and routes in one ordered list. It does not listen. */
+export async function buildApp(deps: AppDeps) {
+  const app = Fastify({
+    loggerInstance: deps.logger,
+    disableRequestLogging: true,
+    bodyLimit: maxBodyBytes,
+    forceCloseConnections: 'idle',
+    genReqId: (request) => requestIdOf(request.headers),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  installLogging(app)
+  installJsonBody(app)
+  installValidation(app)
+  installResponses(app, deps.settings.checkResponses ?? false)
+  await app.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } })
+  await app.register(cors, {
+    origin: deps.settings.corsOrigins,
+    credentials: true,
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: ['x-request-id', 'content-location', 'retry-after'],
+    maxAge: 600,
+  })
+  const routes = installRouteTable(app)
+  installErrors(app, routes)
+  await installOpenApi(app, deps.settings.baseUrl)
+  installAuthentication(app, deps.services.sessions, deps.services.adminGate)
+
+  await app.register(healthRoutes, { health: deps.health })
+
+  return app
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../domain/errors.ts'
+import type { Session, Sessions } from '../../services/auth/sessions.ts'
+import type { AdminGate } from '../../services/auth/admin-gate.ts'
+import type { ErrorBody } from './errors.ts'
+
+/**
+ * Who may call a route, as data on the route:
+ * - `none`: everybody
+ * - `user`: a service token
+ * - `project`: a service token whose project is there and the caller's
+ * - `optional-user`: everybody, and a service token is honoured (a bad one is refused)
+ * - `public`: held to the access mode of the assistant, by the route's own service
+ * - `admin`: the admin token
+ */
+export type Auth = 'none' | 'user' | 'project' | 'optional-user' | 'public' | 'admin'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    auth?: Auth
+    /** Adds members to the error bodies of a route family. */
+    errorBody?: (body: ErrorBody, error: AppError) => object
+  }
+  interface FastifyRequest {
+    session: Session | null
+  }
+}
+
+/** A route without `auth` does not start: rights are never forgotten silently. */
+export function installAuthentication(app: FastifyInstance, sessions: Sessions, adminGate: AdminGate): void {
+  app.decorateRequest('session', null)
+
+  app.addHook('onRoute', (route) => {
+    if (route.config?.auth === undefined) throw new Error(`${String(route.method)} ${route.url} does not say who may call it`)
+  })
+
+  app.addHook('onRequest', async (request) => {
+    switch (request.routeOptions.config.auth) {
+      case 'user':
+        request.session = await sessions.open(requireBearer(request))
+        return
+      case 'project':
+        request.session = await sessions.open(requireBearer(request))
+        await sessions.requireProject(request.session)
+        return
+      case 'optional-user':
+        if (request.headers.authorization !== undefined) request.session = await sessions.open(requireBearer(request))
+        return
+      case 'admin':
+        adminGate.check(queryValue(request, 'admin_token'))
+        return
+      case 'none':
+      case 'public':
+      case undefined:
+    }
+  })
+}
+
+/** The session of a route that declares `user` or `project`. */
+export function sessionOf(request: FastifyRequest): Session {
+  if (request.session === null) throw new AppError('unauthenticated', 'An access token is required.')
+  return request.session
+}
+
+/** The token of `Authorization: Bearer …` (RFC 6750), or undefined. */
+export function bearerOf(request: Pick<FastifyRequest, 'headers'>): string | undefined {
+  return /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1]
+}
+
+function requireBearer(request: FastifyRequest): string {
+  const token = bearerOf(request)
+  if (token === undefined) throw new AppError('unauthenticated', 'An access token is required.')
+  return token
+}
+
+function queryValue(request: FastifyRequest, name: string): string | undefined {
+  const query: unknown = request.query
+  if (typeof query !== 'object' || query === null || !(name in query)) return undefined
+  const value: unknown = Object.entries(query).find(([key]) => key === name)?.[1]
+  return typeof value === 'string' ? value : undefined
+}

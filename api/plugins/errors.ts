@@ -1,0 +1,53 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ErrorCode } from '../../domain/errors.ts'
+import type { RouteTable } from './route-table.ts'
+
+/** How Fastify's own refusals read in our terms; whatever is not listed is ours to explain, as a 500. */
+const fastifyCodes: Record<string, { code: ErrorCode; message: string }> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: { code: 'bad_request', message: 'The body is not valid JSON.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { code: 'bad_request', message: 'The body does not have the length that Content-Length says.' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', message: 'This content type is not supported here.' },
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'payload_too_large', message: 'The body is too large.' },
+  FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is not valid.' },
+  FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', message: 'Not found.' },
+}
+
+/** One shape for every refusal: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. */
+export function installErrors(app: FastifyInstance, routes: RouteTable): void {
+  app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
+    const known = toAppError(error)
+    if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
+    else request.log.debug({ code: known.code, reason: known.message }, 'request refused')
+    return sendError(request, reply, known)
+  })
+
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = routes.methodsFor(request.url)
+    const error =
+      allowed.length === 0
+        ? new AppError('not_found', 'Not found.')
+        : new AppError('method_not_allowed', `${request.method} is not allowed here.`, { headers: { allow: allowed.join(', ') } })
+    return sendError(request, reply, error)
+  })
+}
+
+/** Any thrown value as an `AppError`; what is unknown becomes an `internal` that tells nothing. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  const refusal = typeof code === 'string' ? fastifyCodes[code] : undefined
+  if (refusal) return new AppError(refusal.code, refusal.message, { cause: error })
+  return new AppError('internal', 'Something went wrong on our side.', { cause: error })
+}
+
+function sendError(request: FastifyRequest, reply: FastifyReply, error: AppError) {
+  reply.code(error.status).headers(error.headers)
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
+  if (error.status === 401) reply.header('www-authenticate', 'Bearer')
+  const decorate = request.routeOptions.config.errorBody ?? ((body: ErrorBody) => body)
+  return reply.type('application/json; charset=utf-8').send(decorate({ detail: error.fields ?? error.message }, error))
+}
+
+export interface ErrorBody {
+  detail: string | NonNullable<AppError['fields']>
+}

@@ -1,0 +1,23 @@
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { FastifyInstance } from 'fastify'
+
+/**
+ * Answers are plain `JSON.stringify`, which keeps free-form members exactly as they are. With
+ * `check` (tests set it) an answer that breaks its own declared schema fails loudly.
+ */
+export function installResponses(app: FastifyInstance, check: boolean): void {
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  addFormats.default(ajv, ['email', 'uuid', 'uri', 'date-time'])
+  app.setSerializerCompiler(({ schema, method, url, httpStatus }) => {
+    if (!check) return (value) => JSON.stringify(value)
+    const validate = ajv.compile(schema)
+    return (value) => {
+      const plain: unknown = JSON.parse(JSON.stringify(value))
+      if (!validate(plain)) {
+        throw new Error(`${method} ${url} answered ${httpStatus} against its schema: ${ajv.errorsText(validate.errors)}`)
+      }
+      return JSON.stringify(value)
+    }
+  })
+}

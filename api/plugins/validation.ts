@@ -1,0 +1,55 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import addFormats from 'ajv-formats'
+import type { FastifyInstance, FastifySchema } from 'fastify'
+import { AppError, type FieldProblem } from '../../domain/errors.ts'
+
+const shared = { allErrors: true, strict: false, removeAdditional: false, useDefaults: true } as const
+
+/**
+ * Bodies are checked as they are; path, query and header values arrive as text and are converted.
+ * Problems are reported as `{loc, msg, type}`, one entry a member.
+ */
+export function installValidation(app: FastifyInstance): void {
+  const strict = withFormats(new Ajv({ ...shared, coerceTypes: false }))
+  const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
+
+  app.setValidatorCompiler<FastifySchema>(({ schema, httpPart }) => {
+    const validate = (httpPart === 'body' ? strict : converting).compile(schema)
+    return (value: unknown) => {
+      if (httpPart === 'body' && (value === undefined || value === null)) {
+        return { error: new AppError('invalid_input', 'A body is required.', { fields: [missingBody] }) }
+      }
+      if (validate(value)) return { value }
+      return { error: problemsOf(validate.errors ?? [], httpPart ?? 'body') }
+    }
+  })
+}
+
+const missingBody: FieldProblem = { loc: ['body'], msg: 'a body is required', type: 'missing' }
+
+function withFormats(ajv: Ajv): Ajv {
+  addFormats.default(ajv, ['email', 'uuid', 'uri', 'date-time'])
+  return ajv
+}
+
+const partNames: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'header' }
+
+function problemsOf(errors: ErrorObject[], httpPart: string): AppError {
+  const fields = errors.map((error) => ({
+    loc: [partNames[httpPart] ?? httpPart, ...pathOf(error)],
+    msg: error.message ?? 'is not valid',
+    type: error.keyword,
+  }))
+  const first = fields[0]
+  return new AppError('invalid_input', first ? `${first.loc.join('.')}: ${first.msg}` : 'The request is not valid.', { fields })
+}
+
+function pathOf(error: ErrorObject): (string | number)[] {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+  const missing: unknown = error.params['missingProperty']
+  return typeof missing === 'string' ? [...path, missing] : path
+}

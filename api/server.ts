@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs'
+import closeWithGrace from 'close-with-grace'
+import { loadSettings } from '../infra/config.ts'
+import { createLogger } from '../infra/logger.ts'
+import { startApi } from './start-api.ts'
+
+if (existsSync('.env')) process.loadEnvFile('.env')
+
+try {
+  const settings = loadSettings(process.env)
+  const logger = createLogger('api', settings.logLevel)
+  const api = await startApi(settings, logger)
+  logger.info({ address: api.address }, 'listening')
+  closeWithGrace({ delay: (settings.shutdownGraceSeconds + 5) * 1000, logger }, async ({ err }) => {
+    if (err) logger.error({ err }, 'ending after an unexpected error')
+    await api.close()
+  })
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,34 @@
+import type { Settings } from '../infra/config.ts'
+import { connectInfra } from '../infra/index.ts'
+import type { Logger } from '../infra/logger.ts'
+import { createHealth } from '../services/health.ts'
+import { createServices } from '../services/index.ts'
+import { buildApp } from './app.ts'
+
+const version = '1.0.0'
+
+/** Settings → infra → services → app → listen. Used by the process entry and by tests. */
+export async function startApi(settings: Settings & { checkResponses?: boolean }, logger: Logger) {
+  const infra = await connectInfra(settings, logger)
+  const services = await createServices({ settings, collections: infra.database.collections })
+  const health = createHealth(
+    [
+      { name: 'mongodb', check: infra.database.ping },
+      { name: 'redis', check: infra.redis.ping },
+      { name: 'temporal', check: infra.temporal.ping },
+    ],
+    version,
+  )
+  const app = await buildApp({ settings, logger, services, health })
+  const address = await app.listen({ port: settings.port, host: settings.host })
+  return {
+    app,
+    address,
+    infra,
+    services,
+    close: async () => {
+      await app.close()
+      await infra.close()
+    },
+  }
+}

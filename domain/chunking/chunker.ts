@@ -1,0 +1,175 @@
+import type { Block } from './block.ts'
+import { countTokens } from './count-tokens.ts'
+import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
+
+export interface ChunkerOptions {
+  maxTokens: number
+  /** How much of a chunk's end is repeated at the start of the next one. */
+  overlapTokens: number
+}
+
+export const defaultChunkerOptions: ChunkerOptions = { maxTokens: 400, overlapTokens: 50 }
+
+export interface Chunk {
+  text: string
+  tokens: number
+  /** Characters that no earlier chunk had. */
+  newCharacters: number
+  page?: number
+  /** The headings above the chunk, outermost first, joined by ` > `. */
+  heading?: string
+}
+
+interface PlacedUnit extends Unit {
+  isHeading: boolean
+  page: number | undefined
+  heading: string | undefined
+}
+
+/**
+ * Turns blocks into chunks of at most `maxTokens`, cut where the text itself is cut: before a heading,
+ * after a paragraph or a row, else after a sentence. Neighbours within a section overlap. Sections
+ * that are too short to stand alone share a chunk. Depends on nothing but its input: the same file
+ * gives the same chunks again.
+ */
+export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
+  const { maxTokens, overlapTokens } = options
+  const minTokens = Math.floor(maxTokens / 4)
+  const headings: { level: number; text: string }[] = []
+  let headingPath: string | undefined
+  let units: PlacedUnit[] = []
+  /** How many of `units` come from the chunk before. */
+  let carried = 0
+  let tokens = 0
+  let ready: Chunk[] = []
+
+  function push(block: Block): Chunk[] {
+    if (block.text.trim() === '') return []
+    if (block.kind === 'heading') startSection(block.level, block.text.trim())
+    else if (block.page !== units.at(-1)?.page && ownTokens() >= minTokens) emit(units.length, true)
+    for (const unit of unitsOf(block)) place(unit)
+    return take()
+  }
+
+  function flush(): Chunk[] {
+    emit(units.length, false)
+    return take()
+  }
+
+  function startSection(level: number, text: string): void {
+    if (ownTokens() >= minTokens) emit(units.length, false)
+    while ((headings.at(-1)?.level ?? 0) >= level) headings.pop()
+    headings.push({ level, text: text.slice(0, 200) })
+    headingPath = headings.map((heading) => heading.text).join(' > ')
+  }
+
+  function unitsOf(block: Block): PlacedUnit[] {
+    const isHeading = block.kind === 'heading'
+    const place = { isHeading, page: block.page, heading: headingPath }
+    if (isHeading) {
+      const text = `${block.text.trim().slice(0, 400)}\n`
+      return [{ text, tokens: countTokens(text), endsParagraph: false, ...place }]
+    }
+    const pieces = block.kind === 'code' ? splitIntoLines(block.text) : splitIntoUnits(block.text)
+    const last = pieces.at(-1)
+    if (last) {
+      last.endsParagraph = true
+      if (!last.text.endsWith('\n')) last.text += block.kind === 'row' ? '\n' : '\n\n'
+    }
+    return pieces.map((unit) => ({ ...unit, ...place }))
+  }
+
+  function place(unit: PlacedUnit): void {
+    while (tokens + unit.tokens > maxTokens && units.length > carried) emit(cutIndex(), true)
+    // What is carried over may be given up where the new unit needs the room.
+    while (tokens + unit.tokens > maxTokens && carried > 0) {
+      tokens -= units.shift()?.tokens ?? 0
+      carried--
+    }
+    units.push(unit)
+    tokens += unit.tokens
+  }
+
+  /** Where a full chunk ends: after its last paragraph if that leaves it well filled, never after a heading. */
+  function cutIndex(): number {
+    let sum = 0
+    let best = 0
+    for (const [index, unit] of units.entries()) {
+      sum += unit.tokens
+      if (unit.endsParagraph && sum >= maxTokens * 0.6 && index >= carried) best = index + 1
+    }
+    let end = best === 0 ? units.length : best
+    while (end > carried + 1 && units[end - 1]?.isHeading) end--
+    return end
+  }
+
+  function emit(end: number, overlap: boolean): void {
+    const chunkUnits = units.slice(0, end)
+    if (end > carried) {
+      const chunk = toChunk(chunkUnits, carried)
+      if (chunk) ready.push(chunk)
+    }
+    const rest = units.slice(end)
+    const tail = overlap ? overlapOf(chunkUnits) : []
+    units = [...tail, ...rest]
+    carried = tail.length
+    tokens = units.reduce((sum, unit) => sum + unit.tokens, 0)
+  }
+
+  function overlapOf(chunkUnits: PlacedUnit[]): PlacedUnit[] {
+    let sum = 0
+    let start = chunkUnits.length
+    while (start > 1) {
+      const unit = chunkUnits[start - 1]
+      if (!unit || sum + unit.tokens > overlapTokens) break
+      sum += unit.tokens
+      start--
+    }
+    return chunkUnits.slice(start)
+  }
+
+  function ownTokens(): number {
+    let sum = 0
+    for (let index = carried; index < units.length; index++) sum += units[index]?.tokens ?? 0
+    return sum
+  }
+
+  function take(): Chunk[] {
+    const chunks = ready
+    ready = []
+    return chunks
+  }
+
+  return { push, flush }
+}
+
+function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
+  const text = units
+    .map((unit) => unit.text)
+    .join('')
+    .replace(/^\n+|\s+$/g, '')
+  if (text === '') return undefined
+  const own = units.slice(carried)
+  const heading = own.find((unit) => !unit.isHeading)?.heading ?? own[0]?.heading
+  const page = mainPage(own)
+  return {
+    text,
+    tokens: units.reduce((sum, unit) => sum + unit.tokens, 0),
+    newCharacters: own.reduce((sum, unit) => sum + unit.text.length, 0),
+    ...(page === undefined ? {} : { page }),
+    ...(heading === undefined ? {} : { heading }),
+  }
+}
+
+/** The page that most of the chunk is from. */
+function mainPage(units: PlacedUnit[]): number | undefined {
+  const tokensOfPage = new Map<number, number>()
+  for (const unit of units) {
+    if (unit.page !== undefined) tokensOfPage.set(unit.page, (tokensOfPage.get(unit.page) ?? 0) + unit.tokens)
+  }
+  let best: number | undefined
+  for (const [page, count] of tokensOfPage) {
+    if (best === undefined || count > (tokensOfPage.get(best) ?? 0)) best = page
+  }
+  return best
+}

@@ -1,0 +1,42 @@
+import { countTokens as countWhole } from 'gpt-tokenizer/encoding/cl100k_base'
+
+/** Tokenizers take quadratic time on runs without a space: no more than this is given to one at once. */
+export const tokenWindowCharacters = 512
+
+/** Text that looks like a control token, such as `<|endoftext|>`, is only text here. */
+const options = { disallowedSpecial: new Set<string>() }
+
+/**
+ * Tokens of a text in cl100k_base, the encoding of the text-embedding-3 models, counted in windows:
+ * exact up to 512 characters, at most one too many for each further window.
+ */
+export function countTokens(text: string): number {
+  if (text.length <= tokenWindowCharacters) return countWhole(text, options)
+  let tokens = 0
+  for (const window of windows(text, tokenWindowCharacters)) tokens += countWhole(window, options)
+  return tokens
+}
+
+/** Cuts a text into pieces of at most `size` characters, after white space where there is some. */
+export function* windows(text: string, size: number): Generator<string> {
+  let start = 0
+  while (text.length - start > size) {
+    const end = cutBefore(text, start, start + size)
+    yield text.slice(start, end)
+    start = end
+  }
+  if (start < text.length) yield text.slice(start)
+}
+
+function cutBefore(text: string, start: number, end: number): number {
+  const earliest = start + ((end - start) >> 1)
+  for (let at = end; at > earliest; at--) {
+    if (isSpace(text.charCodeAt(at - 1))) return at
+  }
+  const isHighSurrogate = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800
+  return isHighSurrogate ? end - 1 : end
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0xa0 || code === 0x3000
+}

@@ -1,0 +1,104 @@
+/**
+ * The one error type of the service. Code that detects a problem throws an `AppError` with a stable
+ * code; the tables below give each code its HTTP status and whether Temporal may retry the activity
+ * that met it. The compiler keeps both tables complete.
+ */
+export const errorCodes = [
+  'bad_request',
+  'unauthenticated',
+  'forbidden',
+  'not_found',
+  'method_not_allowed',
+  'conflict',
+  'payload_too_large',
+  'unsupported_media_type',
+  'invalid_input',
+  'too_many_requests',
+  'cancelled',
+  'internal',
+  'upstream_failed',
+  'unavailable',
+  'timed_out',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+export const httpStatusOf: Record<ErrorCode, number> = {
+  bad_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  invalid_input: 422,
+  too_many_requests: 429,
+  cancelled: 499,
+  internal: 500,
+  upstream_failed: 502,
+  unavailable: 503,
+  timed_out: 504,
+}
+
+/** Whether an activity that ends with this code is worth another try. */
+export const isRetryable: Record<ErrorCode, boolean> = {
+  bad_request: false,
+  unauthenticated: false,
+  forbidden: false,
+  not_found: false,
+  method_not_allowed: false,
+  conflict: false,
+  payload_too_large: false,
+  unsupported_media_type: false,
+  invalid_input: false,
+  too_many_requests: true,
+  cancelled: false,
+  internal: true,
+  upstream_failed: true,
+  unavailable: true,
+  timed_out: true,
+}
+
+/** One problem of a request that does not match its declared shape, as the 422 body shows it. */
+export interface FieldProblem {
+  loc: (string | number)[]
+  msg: string
+  type: string
+}
+
+export interface AppErrorOptions {
+  /** Set for `invalid_input`: the members at fault. */
+  fields?: FieldProblem[]
+  /** Seconds after which the caller may try again; becomes `Retry-After`. */
+  retryAfterSeconds?: number
+  /** Extra response headers, such as `Allow`. */
+  headers?: Record<string, string>
+  cause?: unknown
+}
+
+/** `message` is shown to callers for 4xx; for 5xx it must already be free of internals. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly fields: FieldProblem[] | undefined
+  readonly retryAfterSeconds: number | undefined
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.fields = options.fields
+    this.retryAfterSeconds = options.retryAfterSeconds
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return httpStatusOf[this.code]
+  }
+}
+
+/** A 422 that names one member, for rules that a JSON schema cannot state. */
+export function invalidInput(loc: (string | number)[], msg: string, type = 'value_error'): AppError {
+  return new AppError('invalid_input', msg, { fields: [{ loc, msg, type }] })
+}

@@ -1,0 +1,53 @@
+export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
+export type RunStatus = (typeof runStatuses)[number]
+export const openRunStatuses = ['pending', 'running', 'interrupted'] as const satisfies RunStatus[]
+
+export type MultitaskStrategy = 'enqueue' | 'reject' | 'interrupt'
+
+/** The four members of the `error` event. */
+export interface RunError {
+  status_code: number
+  message: string
+  type: string
+  details: string
+}
+
+export interface Usage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+}
+
+/** What the caller may set for one run, beside the assistant's own configuration. */
+export interface RunOverrides {
+  temperature?: number
+  max_tokens?: number
+  instructions?: string
+}
+
+export interface RunRecord {
+  _id: string
+  thread_id: string
+  user_id: string
+  project_id: string
+  assistant_id: string
+  public: boolean
+  status: RunStatus
+  /** `Message[]` as JSON text. */
+  input_json: string
+  overrides: RunOverrides
+  /**
+   * Fencing token: each attempt of a step takes the next number, and nothing that carries an older
+   * one is stored or published any more.
+   */
+  fence: number
+  usage?: Usage
+  error?: RunError
+  created_at: Date
+  started_at?: Date
+  finished_at?: Date
+}
+
+export function isOpen(status: RunStatus): boolean {
+  return openRunStatuses.some((open) => open === status)
+}

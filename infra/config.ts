@@ -1,0 +1,112 @@
+import { type Reader, createReader } from './settings-reader.ts'
+
+/**
+ * Every setting of the service, read once from the environment. Throws one `SettingsError` that
+ * names all wrong or missing variables. `.env.example` documents each of them.
+ */
+export function loadSettings(env: NodeJS.ProcessEnv) {
+  const read = createReader(env)
+  const settings = {
+    ...serverSettings(read),
+    ...storeSettings(read),
+    ...tokenSettings(read),
+    ...identitySettings(read),
+    ...modelSettings(read),
+    ...integrationSettings(read),
+  }
+  read.finish()
+  return settings
+}
+
+export type Settings = ReturnType<typeof loadSettings>
+
+function serverSettings(read: Reader) {
+  const port = read.integer('PORT', { fallback: 8100, min: 0, max: 65535 })
+  return {
+    port,
+    host: read.text('HOST', { fallback: '127.0.0.1' }),
+    baseUrl: read.url('BASE_URL', { fallback: `http://127.0.0.1:${port}` }),
+    frontendUrl: read.url('FRONTEND_URL', { fallback: 'http://localhost:3000' }),
+    corsOrigins: read.origins('CORS_ORIGINS'),
+    logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    dataDir: read.text('DATA_DIR', { fallback: '.data' }),
+    otlpEndpoint: read.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
+    workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),
+    /** Only tests set it: separates the task queues of services that share a Temporal server. */
+    taskQueuePrefix: read.text('TASK_QUEUE_PREFIX', { fallback: '' }),
+  }
+}
+
+function storeSettings(read: Reader) {
+  return {
+    mongodbUri: read.text('MONGODB_URI', { fallback: 'mongodb://127.0.0.1:27017/assistants' }),
+    redisUrl: read.text('REDIS_URL', { fallback: 'redis://127.0.0.1:6379' }),
+    temporalAddress: read.text('TEMPORAL_ADDRESS', { fallback: '127.0.0.1:7233' }),
+    temporalNamespace: read.text('TEMPORAL_NAMESPACE', { fallback: 'default' }),
+    temporalTls: read.boolean('TEMPORAL_TLS', false),
+    temporalApiKey: read.optionalText('TEMPORAL_API_KEY'),
+    temporalCodecKey: read.optionalKey('TEMPORAL_CODEC_KEY', 32),
+    vectorStore: read.oneOf('VECTOR_STORE', ['lancedb', 'pinecone'], 'lancedb'),
+    lancedbUri: read.optionalText('LANCEDB_URI'),
+    pineconeApiKey: read.optionalText('PINECONE_API_KEY'),
+    pineconeIndex: read.optionalText('PINECONE_INDEX'),
+    pineconeHost: read.optionalUrl('PINECONE_HOST'),
+    /** Encrypts what users entrust to the service, and seeds derived keys such as that of the codes. */
+    secretsKey: read.key('SECRETS_KEY', 32),
+  }
+}
+
+function tokenSettings(read: Reader) {
+  const issuer = read.text('JWT_ISSUER', { fallback: 'assistant-platform' })
+  return {
+    jwtAlgorithms: read.algorithms('JWT_ALGORITHM', ['HS256']),
+    jwtIssuer: issuer,
+    jwtAudience: read.text('JWT_AUDIENCE', { fallback: issuer }),
+    jwtSecret: read.secret('JWT_SECRET', 16),
+    jwtDecodeKeyBase64: read.optionalText('JWT_DECODE_KEY_BASE64'),
+    adminToken: read.optionalText('ADMIN_TOKEN'),
+    threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
+  }
+}
+
+function identitySettings(read: Reader) {
+  return {
+    smtpUrl: read.optionalText('SMTP_URL'),
+    mailFrom: read.text('MAIL_FROM', { fallback: 'Assistant Platform <no-reply@localhost>' }),
+    oauthIssuer: read.optionalUrl('OAUTH_ISSUER'),
+    oauthClientId: read.optionalText('OAUTH_CLIENT_ID'),
+    oauthClientSecret: read.optionalText('OAUTH_CLIENT_SECRET'),
+    userpoolId: read.optionalText('USERPOOL_ID'),
+    userpoolClientId: read.optionalText('USERPOOL_CLIENT_ID'),
+    userpoolRegion: read.text('USERPOOL_REGION', { fallback: 'us-east-1' }),
+    userpoolIssuer: read.optionalUrl('USERPOOL_ISSUER'),
+    exchangeTokenIssuer: read.optionalText('EXCHANGE_TOKEN_ISSUER'),
+    exchangeTokenAudience: read.optionalText('EXCHANGE_TOKEN_AUDIENCE'),
+    exchangePrivateKey: read.optionalText('EXCHANGE_PRIVATE_KEY'),
+  }
+}
+
+function modelSettings(read: Reader) {
+  return {
+    openaiApiKey: read.optionalText('OPENAI_API_KEY'),
+    openaiBaseUrl: read.optionalUrl('OPENAI_BASE_URL'),
+    defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
+    embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
+    embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
+  }
+}
+
+function integrationSettings(read: Reader) {
+  return {
+    langsmithApiKey: read.optionalText('LANGSMITH_API_KEY'),
+    langsmithEndpoint: read.optionalUrl('LANGSMITH_ENDPOINT'),
+    stripeSecretKey: read.optionalText('STRIPE_SECRET_KEY'),
+    stripeWebhookSecret: read.optionalText('STRIPE_WEBHOOK_SECRET'),
+    stripeApiBase: read.optionalUrl('STRIPE_API_BASE'),
+    searchProvider: read.optionalOneOf('SEARCH_PROVIDER', ['searxng', 'tavily']),
+    searchUrl: read.optionalUrl('SEARCH_URL'),
+    searchApiKey: read.optionalText('SEARCH_API_KEY'),
+    outboundAllow: read.list('OUTBOUND_ALLOW', []),
+  }
+}

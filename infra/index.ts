@@ -1,0 +1,28 @@
+import type { Settings } from './config.ts'
+import type { Logger } from './logger.ts'
+import { connectDatabase } from './mongo/connect.ts'
+import { connectRedis } from './redis/connect.ts'
+import { connectTemporal } from './temporal/connect.ts'
+
+export type Infra = Awaited<ReturnType<typeof connectInfra>>
+
+/** Connects to everything that API and worker share. `close` ends it all, also when a part never answered. */
+export async function connectInfra(settings: Settings, logger: Logger) {
+  const named = async <T>(name: string, variable: string, connecting: Promise<T>): Promise<T> =>
+    connecting.catch((cause: unknown) => {
+      throw new Error(`${name} does not answer at the address in ${variable}`, { cause })
+    })
+  const [database, redis, temporal] = await Promise.all([
+    named('MongoDB', 'MONGODB_URI', connectDatabase(settings.mongodbUri)),
+    named('Redis', 'REDIS_URL', connectRedis(settings.redisUrl, (error) => logger.warn({ err: error }, 'redis connection'))),
+    named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
+  ])
+  return {
+    database,
+    redis,
+    temporal,
+    close: async () => {
+      await Promise.allSettled([database.close(), redis.close(), temporal.close()])
+    },
+  }
+}

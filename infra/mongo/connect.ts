@@ -1,0 +1,42 @@
+import mongoose from 'mongoose'
+import type { Collections } from '../../services/collections.ts'
+import { coreModels } from './models/core.ts'
+
+export interface Database {
+  collections: Collections
+  connection: mongoose.Connection
+  /** Rejects when the database does not answer within a second. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Connects, makes the collections and their indexes (both are safe to repeat), and returns them.
+ * Writes are acknowledged by a majority and journalled: a lower concern was seen to lose
+ * acknowledged writes when the database was killed.
+ */
+export async function connectDatabase(uri: string): Promise<Database> {
+  const connection = mongoose.createConnection(uri, {
+    writeConcern: { w: 'majority', journal: true },
+    serverSelectionTimeoutMS: 5000,
+    socketTimeoutMS: 60_000,
+    maxPoolSize: 50,
+  })
+  connection.on('error', () => {
+    // Operations report their own failures; without a listener the emitter would end the process.
+  })
+  await connection.asPromise()
+  const collections = coreModels(connection)
+  for (const model of Object.values(connection.models)) {
+    await model.createCollection()
+    await model.createIndexes()
+  }
+  return {
+    collections,
+    connection,
+    ping: async () => {
+      await connection.db?.command({ ping: 1 }, { timeoutMS: 1000 })
+    },
+    close: () => connection.close(),
+  }
+}

@@ -1,0 +1,153 @@
+import { type Connection, Schema } from 'mongoose'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import type { ProjectRecord } from '../../../domain/records/project.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
+import type { UserRecord } from '../../../domain/records/user.ts'
+import { schemaOptions } from '../schema-options.ts'
+
+const id = { type: String, required: true } as const
+const text = { type: String, required: true } as const
+/** Mongoose takes the empty string for a missing one; a description may be empty. */
+const maybeEmptyText = { type: String, default: '' } as const
+const date = { type: Date, required: true } as const
+
+const user = new Schema<UserRecord>(
+  {
+    _id: id,
+    email: String,
+    provider: text,
+    first_name: String,
+    last_name: String,
+    password_hash: String,
+    verified: { type: Boolean, required: true },
+    thread_counter: { type: Number, required: true },
+    thread_max: { type: Number, required: true },
+    created_at: date,
+    last_active_at: date,
+    verification: {
+      type: new Schema(
+        { run_id: text, send: Number, sent_at: Date, expires_at: Date, attempts_remaining: Number },
+        { _id: false },
+      ),
+    },
+    deleting: Boolean,
+  },
+  schemaOptions('users'),
+)
+user.index({ email: 1 }, { unique: true, partialFilterExpression: { email: { $exists: true } } })
+user.index({ verified: 1, created_at: 1 })
+user.index({ last_active_at: 1 })
+
+const project = new Schema<ProjectRecord>(
+  {
+    _id: id,
+    user_id: text,
+    name: text,
+    description: maybeEmptyText,
+    created_at: date,
+    updated_at: date,
+    deleting: Boolean,
+  },
+  schemaOptions('projects'),
+)
+project.index({ user_id: 1, name: 1 }, { unique: true })
+
+const assistant = new Schema<AssistantRecord>(
+  {
+    _id: id,
+    user_id: text,
+    project_id: text,
+    name: text,
+    config_json: text,
+    public: { type: Boolean, required: true },
+    access_mode: text,
+    public_token: String,
+    allowed_origins: { type: [String], default: [] },
+    created_at: date,
+    updated_at: date,
+    compat_account: {
+      type: new Schema({ base_url: text, key_hint: maybeEmptyText, encrypted_key: text, updated_at: date }, { _id: false }),
+    },
+    deleting: Boolean,
+  },
+  schemaOptions('assistants'),
+)
+assistant.index({ project_id: 1, created_at: 1 })
+assistant.index({ user_id: 1 })
+assistant.index({ public: 1, created_at: 1 })
+assistant.index({ allowed_origins: 1 })
+assistant.index({ public_token: 1 }, { unique: true, partialFilterExpression: { public_token: { $exists: true } } })
+
+const thread = new Schema<ThreadRecord>(
+  {
+    _id: id,
+    user_id: text,
+    project_id: text,
+    assistant_id: String,
+    name: maybeEmptyText,
+    metadata_json: text,
+    public: { type: Boolean, required: true },
+    last_outcome: text,
+    created_at: date,
+    updated_at: date,
+    deleting: Boolean,
+  },
+  schemaOptions('threads'),
+)
+thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1 })
+thread.index({ project_id: 1 })
+thread.index({ assistant_id: 1, public: 1 })
+
+const checkpoint = new Schema<CheckpointRecord>(
+  {
+    _id: id,
+    thread_id: text,
+    seq: { type: Number, required: true },
+    messages_json: text,
+    source: text,
+    run_id: String,
+    step: Number,
+    created_at: date,
+  },
+  schemaOptions('checkpoints'),
+)
+checkpoint.index({ thread_id: 1, seq: 1 }, { unique: true })
+checkpoint.index({ run_id: 1, step: 1 }, { unique: true, partialFilterExpression: { run_id: { $exists: true } } })
+
+const run = new Schema<RunRecord>(
+  {
+    _id: id,
+    thread_id: text,
+    user_id: text,
+    project_id: text,
+    assistant_id: text,
+    public: { type: Boolean, required: true },
+    status: text,
+    input_json: text,
+    overrides: { type: Schema.Types.Mixed, default: {} },
+    fence: { type: Number, required: true },
+    usage: Schema.Types.Mixed,
+    error: Schema.Types.Mixed,
+    created_at: date,
+    started_at: Date,
+    finished_at: Date,
+  },
+  schemaOptions('runs'),
+)
+run.index({ thread_id: 1, created_at: -1 })
+run.index({ thread_id: 1, status: 1 })
+run.index({ user_id: 1, created_at: -1 })
+run.index({ status: 1, created_at: 1 })
+run.index({ assistant_id: 1, status: 1 })
+
+export function coreModels(connection: Connection) {
+  return {
+    users: connection.model<UserRecord>('User', user),
+    projects: connection.model<ProjectRecord>('Project', project),
+    assistants: connection.model<AssistantRecord>('Assistant', assistant),
+    threads: connection.model<ThreadRecord>('Thread', thread),
+    checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
+    runs: connection.model<RunRecord>('Run', run),
+  }
+}

@@ -1,0 +1,111 @@
+/** All that is wrong with the environment, said at once. */
+export class SettingsError extends Error {
+  readonly problems: string[]
+
+  constructor(problems: string[]) {
+    super(`The settings cannot be used:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`)
+    this.name = 'SettingsError'
+    this.problems = problems
+  }
+}
+
+export type Reader = ReturnType<typeof createReader>
+
+/**
+ * Reads typed values from an environment and collects every problem, so that `finish` can name them
+ * all. An empty variable counts as unset. Problems never repeat the value: it may be a secret.
+ */
+export function createReader(env: NodeJS.ProcessEnv) {
+  const problems: string[] = []
+  const raw = (name: string) => env[name]?.trim() || undefined
+
+  function checked<T>(name: string, fallback: T, parse: (value: string) => T | undefined, expectation: string): T {
+    const value = raw(name)
+    if (value === undefined) return fallback
+    const parsed = parse(value)
+    if (parsed !== undefined) return parsed
+    problems.push(`${name} must be ${expectation}`)
+    return fallback
+  }
+
+  const parseUrl = (value: string) => (URL.canParse(value) ? value.replace(/\/+$/, '') : undefined)
+  const parseList = (value: string) =>
+    value
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter(Boolean)
+  const parseKey = (bytes: number) => (value: string) => {
+    const key = Buffer.from(value, 'base64')
+    return key.length === bytes ? key : undefined
+  }
+
+  return {
+    text: (name: string, { fallback }: { fallback: string }) => raw(name) ?? fallback,
+    optionalText: (name: string) => raw(name),
+    url: (name: string, { fallback }: { fallback: string }) => checked(name, fallback, parseUrl, 'an absolute URL'),
+    optionalUrl: (name: string) => checked<string | undefined>(name, undefined, parseUrl, 'an absolute URL'),
+    list: (name: string, fallback: string[]) => checked(name, fallback, parseList, 'a comma-separated list'),
+    integer: (name: string, { fallback, min, max }: { fallback: number; min: number; max: number }) =>
+      checked(
+        name,
+        fallback,
+        (value) => {
+          const number = Number(value)
+          return Number.isInteger(number) && number >= min && number <= max ? number : undefined
+        },
+        `a whole number from ${min} to ${max}`,
+      ),
+    boolean: (name: string, fallback: boolean) =>
+      checked(
+        name,
+        fallback,
+        (value) => (/^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined),
+        'true or false',
+      ),
+    oneOf: <const T extends string>(name: string, values: readonly T[], fallback: T) =>
+      checked<T>(name, fallback, (value) => values.find((candidate) => candidate === value), `one of ${values.join(', ')}`),
+    optionalOneOf: <const T extends string>(name: string, values: readonly T[]) =>
+      checked<T | undefined>(
+        name,
+        undefined,
+        (value) => values.find((candidate) => candidate === value),
+        `one of ${values.join(', ')}`,
+      ),
+    /** Origins as browsers send them: scheme, host and port, no path. A wildcard is refused: calls carry credentials. */
+    origins: (name: string) =>
+      checked<string[]>(
+        name,
+        [],
+        (value) => {
+          const origins = parseList(value)
+          return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin) ? origins : undefined
+        },
+        'a comma-separated list of origins such as https://app.example.com (no path, no wildcard)',
+      ),
+    algorithms: (name: string, fallback: ('HS256' | 'RS256')[]) =>
+      checked<('HS256' | 'RS256')[]>(
+        name,
+        fallback,
+        (value) => {
+          const known = parseList(value).map((entry) => (entry === 'HS256' || entry === 'RS256' ? entry : undefined))
+          return known.length > 0 && !known.includes(undefined) ? known.filter((entry) => entry !== undefined) : undefined
+        },
+        'HS256, RS256, or both separated by a comma',
+      ),
+    secret(name: string, minLength: number) {
+      const value = raw(name)
+      if (value === undefined) problems.push(`${name} is missing`)
+      else if (value.length < minLength) problems.push(`${name} must have at least ${minLength} characters`)
+      return value ?? ''
+    },
+    key(name: string, bytes: number) {
+      if (raw(name) === undefined) problems.push(`${name} is missing: ${bytes} bytes in base64`)
+      return checked(name, Buffer.alloc(bytes), parseKey(bytes), `${bytes} bytes in base64`)
+    },
+    optionalKey: (name: string, bytes: number) =>
+      checked<Buffer | undefined>(name, undefined, parseKey(bytes), `${bytes} bytes in base64`),
+    finish() {
+      if (problems.length > 0) throw new SettingsError(problems)
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import type { Client } from '@temporalio/client'
+import { temporal } from '@temporalio/proto'
+import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
+
+const keyword = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+
+/** Makes sure that the namespace knows our search attributes. Safe to repeat and to race. */
+export async function registerSearchAttributes(client: Client, namespace: string): Promise<void> {
+  const { operatorService } = client.connection
+  const known = await operatorService.listSearchAttributes({ namespace })
+  const missing = Object.keys(searchAttributes).filter((name) => !(name in (known.customAttributes ?? {})))
+  if (missing.length === 0) return
+  await operatorService
+    .addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) })
+    .catch(async (error: unknown) => {
+      const now = await operatorService.listSearchAttributes({ namespace })
+      if (missing.some((name) => !(name in (now.customAttributes ?? {})))) throw error
+    })
+}

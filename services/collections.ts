@@ -1,0 +1,16 @@
+import type { Model } from 'mongoose'
+import type { AssistantRecord } from '../domain/records/assistant.ts'
+import type { ProjectRecord } from '../domain/records/project.ts'
+import type { RunRecord } from '../domain/records/run.ts'
+import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
+import type { UserRecord } from '../domain/records/user.ts'
+
+/** The collections of the database, as services are given them. `infra/mongo` makes them. */
+export interface Collections {
+  users: Model<UserRecord>
+  projects: Model<ProjectRecord>
+  assistants: Model<AssistantRecord>
+  threads: Model<ThreadRecord>
+  checkpoints: Model<CheckpointRecord>
+  runs: Model<RunRecord>
+}

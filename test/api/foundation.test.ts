@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('the HTTP foundation', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
+  })
+  afterAll(() => service.close())
+
+  it('reports each dependency', async () => {
+    const response = await fetch(`${service.url}/ok`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({
+      status: 'ok',
+      dependencies: { mongodb: { status: 'ok' }, redis: { status: 'ok' }, temporal: { status: 'ok' } },
+    })
+  })
+
+  it('serves OpenAPI 3.1.0, version 1.0.0', async () => {
+    const document: any = await (await fetch(`${service.url}/openapi.json`)).json()
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } })
+    expect(document.components.schemas).toHaveProperty('HealthReport')
+  })
+
+  it.each(['/docs', '/redoc'])('%s names no outside address', async (path) => {
+    const response = await fetch(`${service.url}${path}`)
+    expect(response.status).toBe(200)
+    const html = await response.text()
+    expect(html).toContain('<script')
+    expect([...html.matchAll(/(?:src|href)="(?:https?:)?\/\//g)]).toEqual([])
+  })
+
+  it('tells unknown paths, known paths with another method, and wrong content apart', async () => {
+    expect((await fetch(`${service.url}/nowhere`)).status).toBe(404)
+    const wrongMethod = await fetch(`${service.url}/ok`, { method: 'DELETE' })
+    expect(wrongMethod.status).toBe(405)
+    expect(wrongMethod.headers.get('allow')).toContain('GET')
+    expect(await wrongMethod.json()).toHaveProperty('detail')
+  })
+
+  it('gives every response a request id and takes over a harmless one', async () => {
+    expect((await fetch(`${service.url}/nowhere`)).headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
+    const given = await fetch(`${service.url}/ok`, { headers: { 'x-request-id': 'trace-1' } })
+    expect(given.headers.get('x-request-id')).toBe('trace-1')
+  })
+
+  it('lets only configured origins make credentialed calls', async () => {
+    const allowed = await fetch(`${service.url}/ok`, { headers: { origin: 'https://app.example.com' } })
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example.com')
+    expect(allowed.headers.get('access-control-allow-credentials')).toBe('true')
+    const other = await fetch(`${service.url}/ok`, { headers: { origin: 'https://elsewhere.example.com' } })
+    expect(other.headers.get('access-control-allow-origin')).toBeNull()
+  })
+})

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject } from 'vitest'
+import { startApi } from '../../api/start-api.ts'
+import { loadSettings } from '../../infra/config.ts'
+import { createLogger } from '../../infra/logger.ts'
+import { startWorker } from '../../worker/start-worker.ts'
+
+export interface ServiceOptions {
+  /** Variables beside those that every test service gets. */
+  env?: Record<string, string>
+  /** Without it no worker is started. */
+  worker?: boolean
+}
+
+/** The environment of a service of its own on the shared servers: own database, own task queues, free port. */
+export function serviceEnv(env: Record<string, string> = {}): Record<string, string> {
+  const services = inject('services')
+  const unique = randomBytes(6).toString('hex')
+  return {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    MONGODB_URI: databaseUri(services.mongodbUri, `test_${unique}`),
+    REDIS_URL: services.redisUrl,
+    TEMPORAL_ADDRESS: services.temporalAddress,
+    SMTP_URL: services.smtpUrl,
+    TASK_QUEUE_PREFIX: `${unique}-`,
+    SECRETS_KEY: randomBytes(32).toString('base64'),
+    JWT_SECRET: randomBytes(32).toString('hex'),
+    ADMIN_TOKEN: `admin-${unique}`,
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+    SHUTDOWN_GRACE_SECONDS: '1',
+    DATA_DIR: join(tmpdir(), `assistant-${unique}`),
+    ...env,
+  }
+}
+
+/** API and worker in this process, on real servers. Answers are checked against their declared schemas. */
+export async function startService({ env, worker = true }: ServiceOptions = {}) {
+  const environment = serviceEnv(env)
+  const settings = loadSettings(environment)
+  const logger = createLogger('test', settings.logLevel)
+  const api = await startApi({ ...settings, checkResponses: true }, logger)
+  const running = worker ? await startWorker(settings, logger) : undefined
+  return {
+    env: environment,
+    settings,
+    url: api.address,
+    api,
+    collections: api.infra.database.collections,
+    temporal: api.infra.temporal.client,
+    redis: api.infra.redis.commands,
+    close: async () => {
+      await Promise.all([api.app.close(), running?.close()])
+      await api.infra.database.connection.dropDatabase()
+      await api.infra.close()
+      await rm(settings.dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export type TestService = Awaited<ReturnType<typeof startService>>
+
+function databaseUri(uri: string, database: string): string {
+  const url = new URL(uri)
+  url.pathname = `/${database}`
+  return url.toString()
+}

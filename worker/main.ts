@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs'
+import closeWithGrace from 'close-with-grace'
+import { loadSettings } from '../infra/config.ts'
+import { createLogger } from '../infra/logger.ts'
+import { startWorker } from './start-worker.ts'
+
+if (existsSync('.env')) process.loadEnvFile('.env')
+
+try {
+  const settings = loadSettings(process.env)
+  const logger = createLogger('worker', settings.logLevel)
+  const worker = await startWorker(settings, logger)
+  logger.info({ queues: worker.queues }, 'worker ready')
+  const grace = closeWithGrace({ delay: (settings.shutdownGraceSeconds + 10) * 1000, logger }, async ({ err }) => {
+    if (err) logger.error({ err }, 'ending after an unexpected error')
+    await worker.close()
+  })
+  worker.finished.catch((error: unknown) => {
+    logger.fatal({ err: error }, 'a worker failed')
+    grace.uninstall()
+    process.exit(1)
+  })
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
+}

@@ -1,0 +1,48 @@
+import { NativeConnection, Runtime } from '@temporalio/worker'
+import { createActivities } from '../activities/index.ts'
+import { queues } from '../domain/contracts/queues.ts'
+import type { Settings } from '../infra/config.ts'
+import { connectInfra } from '../infra/index.ts'
+import type { Logger } from '../infra/logger.ts'
+import { connectionOptions } from '../infra/temporal/connect.ts'
+import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createWorker } from './create-worker.ts'
+import { temporalLogger } from './temporal-logger.ts'
+import { workflowBundle } from './workflow-bundle.ts'
+
+/** Connects, then serves the configured task queues until `close`. `finished` settles when all workers ended. */
+export async function startWorker(settings: Settings, logger: Logger) {
+  installRuntime(logger)
+  const [infra, connection, bundle] = await Promise.all([
+    connectInfra(settings, logger),
+    NativeConnection.connect(connectionOptions(settings)),
+    workflowBundle(),
+  ])
+  await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
+  const activities = createActivities({ collections: infra.database.collections })
+  const served = queues.filter((queue) => settings.workerQueues.includes(queue))
+  if (served.length === 0) throw new Error(`WORKER_QUEUES names no task queue; known are ${queues.join(', ')}`)
+  const workers = await Promise.all(
+    served.map((queue) => createWorker({ settings, connection, queue, activities: activities[queue], workflowBundle: bundle })),
+  )
+  const finished = Promise.all(workers.map((worker) => worker.run()))
+  return {
+    queues: served,
+    finished,
+    close: async () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+      await finished.catch(() => undefined)
+      await connection.close()
+      await infra.close()
+    },
+  }
+}
+
+let runtimeInstalled = false
+
+/** Temporal's runtime is one a process; signals stay with the process entry. */
+function installRuntime(logger: Logger): void {
+  if (runtimeInstalled) return
+  Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] })
+  runtimeInstalled = true
+}

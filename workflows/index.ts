@@ -1,0 +1,2 @@
+/** What a worker registers: every workflow under its own name. */
+export {}
