@@ -69,10 +69,10 @@ export function mongodBuild(platform: NodeJS.Platform, arch: string, osRelease: 
   const system = `${field('ID')} ${field('ID_LIKE')}`
   const major = Number.parseInt(field('VERSION_ID'), 10)
   const distribution = () => {
-    if (/^ubuntu/.test(system)) return major >= 24 ? 'ubuntu2404' : 'ubuntu2204'
+    if (system.startsWith('ubuntu')) return major >= 24 ? 'ubuntu2404' : 'ubuntu2204'
     // There is no Debian build for arm64; Ubuntu's of the same age has the same libraries.
-    if (/^debian/.test(system)) return arch === 'arm64' ? 'ubuntu2204' : 'debian12'
-    if (/^amzn/.test(system)) return 'amazon2023'
+    if (system.startsWith('debian')) return arch === 'arm64' ? 'ubuntu2204' : 'debian12'
+    if (system.startsWith('amzn')) return 'amazon2023'
     if (/rhel|fedora|centos/.test(system)) return major === 8 ? 'rhel8' : 'rhel9'
     if (/ubuntu|debian/.test(system)) return 'ubuntu2204'
     return undefined

@@ -21,12 +21,14 @@ type ServerCommand = {
 
 /**
  * The shell becomes the server (`exec`, so that the pid is the server's own). Beside it waits a
- * process that reads a pipe from us: when we end, however we end, the pipe closes and the group is
- * told to stop, then killed. Nothing is left behind after a `kill -9`, on Linux and macOS alike.
+ * small shell that reads a pipe from us: when we end, however we end, the pipe closes, and it stops
+ * the server's group, then kills it. Nothing is left behind after a `kill -9`, on Linux and macOS
+ * alike. Its own command line says nothing of the server, so that no search by name finds it.
  */
 export const diesWithUs = [
+  // A background command gets an empty input, even by `<&0`: the pipe needs a number of its own.
   'exec 3<&0',
-  '(trap "" TERM INT HUP; cat <&3; if kill -0 $$; then kill -TERM -$$; sleep 3; fi; kill -KILL -$$) >/dev/null 2>&1 &',
+  `sh -c 'trap "" TERM INT HUP; read -r _; if kill -0 $1; then kill -TERM -$1; sleep 3; fi; kill -KILL -$1' guard $$ <&3 3<&- >/dev/null 2>&1 &`,
   'exec "$@" </dev/null 3<&-',
 ].join('\n')
 
