@@ -12,6 +12,8 @@ export interface ThreadRecord {
   last_outcome: 'none' | 'success' | 'error'
   created_at: Date
   updated_at: Date
+  /** Number of the newest entry of the log; absent while the log is empty. */
+  last_seq?: number
   deleting?: boolean
 }
 

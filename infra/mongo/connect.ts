@@ -1,10 +1,12 @@
 import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
+import type { RunInTransaction } from '../../services/transactions.ts'
 import { coreModels } from './models/core.ts'
 
 export interface Database {
   collections: Collections
   connection: mongoose.Connection
+  transaction: RunInTransaction
   /** Rejects when the database does not answer within a second. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -34,9 +36,13 @@ export async function connectDatabase(uri: string): Promise<Database> {
   return {
     collections,
     connection,
+    transaction: (work) =>
+      connection.withSession((session) => session.withTransaction(() => work(session), transactionOptions)),
     ping: async () => {
       await connection.db?.command({ ping: 1 }, { timeoutMS: 1000 })
     },
     close: () => connection.close(),
   }
 }
+
+const transactionOptions = { readConcern: 'snapshot', writeConcern: { w: 'majority', journal: true } } as const

@@ -91,6 +91,7 @@ const thread = new Schema<ThreadRecord>(
     last_outcome: text,
     created_at: date,
     updated_at: date,
+    last_seq: Number,
     deleting: Boolean,
   },
   schemaOptions('threads'),

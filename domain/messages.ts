@@ -1,0 +1,123 @@
+import Type, { type Static, type TProperties } from 'typebox'
+import { newId } from './ids.ts'
+
+/** A call of a tool that the model asks for. `args` is free-form and round-trips exactly. */
+export const ToolCall = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    args: Type.Record(Type.String(), Type.Unknown()),
+    type: Type.Literal('tool_call'),
+  },
+  { title: 'ToolCall' },
+)
+export type ToolCall = Static<typeof ToolCall>
+
+/** Tokens, as the model's provider counted them. */
+export const TokenUsage = Type.Object(
+  { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },
+  { title: 'TokenUsage' },
+)
+
+const shared = { id: Type.String(), content: Type.String(), name: Type.Optional(Type.String()) }
+const aiMembers = { ...shared, tool_calls: Type.Optional(Type.Array(ToolCall)), usage: Type.Optional(TokenUsage) }
+const toolMembers = { ...shared, tool_call_id: Type.String() }
+const looseId = { id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }
+
+const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
+  Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, { title })
+
+/** A message as it is stored and shown. */
+export const Message = Type.Union(
+  [
+    message('HumanMessage', shared),
+    message('AIMessage', aiMembers),
+    message('ToolMessage', toolMembers),
+    message('SystemMessage', shared),
+  ],
+  { title: 'Message' },
+)
+export type Message = Static<typeof Message>
+export type HumanMessage = Extract<Message, { type: 'HumanMessage' }>
+export type AIMessage = Extract<Message, { type: 'AIMessage' }>
+export type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
+export type SystemMessage = Extract<Message, { type: 'SystemMessage' }>
+
+const flatTypes = { human: 'HumanMessage', ai: 'AIMessage', system: 'SystemMessage' } as const
+
+/** The flat form of an input item. */
+export const FlatMessageInput = Type.Object(
+  {
+    type: Type.Union([Type.Literal('human'), Type.Literal('ai'), Type.Literal('system')]),
+    content: Type.String(),
+    ...looseId,
+    name: Type.Optional(Type.String()),
+  },
+  { title: 'FlatMessageInput' },
+)
+
+/** What callers may send as a message: the flat form, or the stored form in which the id may be left out. */
+export const MessageInput = Type.Union(
+  [
+    FlatMessageInput,
+    message('HumanMessage', { ...shared, ...looseId }, 'HumanMessageInput'),
+    message('AIMessage', { ...aiMembers, ...looseId }, 'AIMessageInput'),
+    message('ToolMessage', { ...toolMembers, ...looseId }, 'ToolMessageInput'),
+    message('SystemMessage', { ...shared, ...looseId }, 'SystemMessageInput'),
+  ],
+  { title: 'MessageInput' },
+)
+export type MessageInput = Static<typeof MessageInput>
+
+/** An input message in its stored form: flat forms are spelt out, a missing id is made, unknown members are dropped. */
+export function normaliseMessage(input: MessageInput): Message {
+  switch (input.type) {
+    case 'human':
+    case 'ai':
+    case 'system':
+      return { type: flatTypes[input.type], data: basics(input) }
+    case 'HumanMessage':
+    case 'SystemMessage':
+      return { type: input.type, data: basics(input.data) }
+    case 'AIMessage': {
+      const { tool_calls: calls, usage } = input.data
+      const toolCalls = calls?.map(({ id, name, args }) => ({ id, name, args, type: 'tool_call' as const }))
+      return {
+        type: input.type,
+        data: { ...basics(input.data), ...(toolCalls && { tool_calls: toolCalls }), ...(usage && { usage }) },
+      }
+    }
+    case 'ToolMessage':
+      return { type: input.type, data: { ...basics(input.data), tool_call_id: input.data.tool_call_id } }
+  }
+}
+
+function basics({ id, content, name }: { id?: string; content: string; name?: string }) {
+  return { id: id ?? newId(), content, ...(name === undefined ? {} : { name }) }
+}
+
+/**
+ * The state after some more messages: one whose id is known replaces the earlier one in its place,
+ * the others are appended. Returns a new array.
+ */
+export function foldMessages(state: readonly Message[], added: readonly Message[]): Message[] {
+  const result = [...state]
+  const places = new Map(result.map((entry, place) => [entry.data.id, place]))
+  for (const entry of added) {
+    const place = places.get(entry.data.id)
+    if (place === undefined) places.set(entry.data.id, result.push(entry) - 1)
+    else result[place] = entry
+  }
+  return result
+}
+
+/** Messages as the JSON text in which records hold them. */
+export function messagesToJson(messages: readonly Message[]): string {
+  return JSON.stringify(messages)
+}
+
+/** Reads what `messagesToJson` wrote: our own text, so that it is not checked again. */
+export function messagesFromJson(json: string): Message[] {
+  const messages: Message[] = JSON.parse(json)
+  return messages
+}

@@ -1,0 +1,113 @@
+import type { ClientSession } from 'mongoose'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { type Message, foldMessages, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+export interface LogEntry {
+  messages: Message[]
+  source: CheckpointRecord['source']
+  /** With `step` it makes the append idempotent: a repeat gives back the entry that is there. */
+  runId?: string
+  /** Number of the entry within its run. */
+  step?: number
+  /**
+   * Further writes that stand or fall with the entry, such as the claim of a run's fence. It throws
+   * to refuse. It may run more than once.
+   */
+  guard?: (session: ClientSession) => Promise<void>
+}
+
+/** A thread's state after one entry of its log. */
+export interface ThreadState {
+  messages: Message[]
+  checkpoint: CheckpointRecord
+  parentId?: string
+}
+
+export type ThreadLog = ReturnType<typeof createThreadLog>
+
+interface LogDeps {
+  collections: Pick<Collections, 'threads' | 'checkpoints'>
+  transaction: RunInTransaction
+}
+
+/**
+ * The append-only log of a thread. Each append also touches the thread's own record in the same
+ * transaction: it takes the next number there, so that two appends never take the same one, and a
+ * thread that is being deleted takes no more (the deletion's fence is a write to that record too).
+ */
+export function createThreadLog({ collections: { threads, checkpoints }, transaction }: LogDeps) {
+  const earlier = async (runId: string | undefined, step: number) =>
+    runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
+
+  return {
+    /** Throws `not_found` for a thread that is missing or being deleted. */
+    async append(threadId: string, { messages, source, runId, step = 0, guard }: LogEntry): Promise<CheckpointRecord> {
+      const done = await earlier(runId, step)
+      if (done) return done
+      try {
+        return await transaction(async (session) => {
+          const now = new Date()
+          const thread = await threads
+            .findOneAndUpdate(
+              { _id: threadId, deleting: { $ne: true } },
+              { $inc: { last_seq: 1 }, $set: { updated_at: now } },
+              { session, returnDocument: 'after', projection: { last_seq: 1 } },
+            )
+            .lean()
+          if (thread === null) throw new AppError('not_found', 'There is no such thread.')
+          await guard?.(session)
+          const record: CheckpointRecord = {
+            _id: newId(),
+            thread_id: threadId,
+            seq: thread.last_seq ?? 1,
+            messages_json: messagesToJson(messages),
+            source,
+            ...(runId === undefined ? {} : { run_id: runId, step }),
+            created_at: now,
+          }
+          await checkpoints.create([record], { session })
+          return record
+        })
+      } catch (error) {
+        const first = isDuplicateKey(error) ? await earlier(runId, step) : null
+        if (first) return first
+        throw error
+      }
+    },
+
+    /** The current state; `checkpoint` is null while the log is empty. */
+    async read(
+      threadId: string,
+    ): Promise<{ messages: Message[]; checkpoint: CheckpointRecord | null; parentId?: string }> {
+      const entries = await checkpoints.find({ thread_id: threadId }).sort({ seq: 1 }).lean<CheckpointRecord[]>()
+      return statesOf(entries).at(-1) ?? { messages: [], checkpoint: null }
+    },
+
+    /** Past states, newest first. `before` is the id of a checkpoint; an unknown one gives nothing. */
+    async history(threadId: string, { limit, before }: { limit: number; before?: string }): Promise<ThreadState[]> {
+      const end = before === undefined ? null : await checkpoints.findOne({ _id: before, thread_id: threadId }).lean()
+      if (before !== undefined && end === null) return []
+      const entries = await checkpoints
+        .find({ thread_id: threadId, ...(end && { seq: { $lt: end.seq } }) })
+        .sort({ seq: 1 })
+        .lean<CheckpointRecord[]>()
+      return statesOf(entries, limit).toReversed()
+    },
+  }
+}
+
+/** The last `count` states of a log, oldest first; only those are spelt out. */
+function statesOf(entries: CheckpointRecord[], count = 1): ThreadState[] {
+  const shown = Math.max(0, entries.length - count)
+  const messagesOf = (entry: CheckpointRecord) => messagesFromJson(entry.messages_json)
+  let messages = foldMessages([], entries.slice(0, shown).flatMap(messagesOf))
+  return entries.slice(shown).map((checkpoint, index) => {
+    messages = foldMessages(messages, messagesOf(checkpoint))
+    return { messages, checkpoint, parentId: entries[shown + index - 1]?._id }
+  })
+}

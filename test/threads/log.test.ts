@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Message, foldMessages, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
+import { newId } from '../../domain/ids.ts'
+import { createThreadLog } from '../../services/threads/log.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+const human = (id: string, content: string): Message => ({ type: 'HumanMessage', data: { id, content } })
+
+describe('the thread log', () => {
+  let service: TestService
+  let log: ReturnType<typeof createThreadLog>
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    log = createThreadLog({ collections: service.collections, transaction: service.api.infra.database.transaction })
+  })
+  afterAll(() => service.close())
+
+  async function newThread(deleting = false) {
+    const now = new Date()
+    const [thread] = await service.collections.threads.create([
+      {
+        _id: newId(),
+        user_id: 'u',
+        project_id: 'p',
+        name: '',
+        metadata_json: '{}',
+        public: false,
+        last_outcome: 'none',
+        created_at: now,
+        updated_at: now,
+        deleting,
+      },
+    ])
+    return thread!._id
+  }
+
+  it('numbers appends that arrive at once without gaps and loses none', async () => {
+    const thread = await newThread()
+    await Promise.all(
+      Array.from({ length: 12 }, (_, i) =>
+        log.append(thread, { messages: [human(`m${i}`, String(i))], source: 'update' }),
+      ),
+    )
+    const states = await log.history(thread, { limit: 100 })
+    expect(states.map((state) => state.checkpoint.seq)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    expect(states[0]?.messages).toHaveLength(12)
+    expect(states[0]?.parentId).toBe(states[1]?.checkpoint._id)
+    expect(states[11]?.parentId).toBeUndefined()
+  })
+
+  it('takes a repeated step of a run once, also when both arrive at the same moment', async () => {
+    const thread = await newThread()
+    const runId = newId()
+    const entry = { messages: [human('a', 'hello')], source: 'step' as const, runId, step: 3 }
+    const results = await Promise.all([log.append(thread, entry), log.append(thread, entry), log.append(thread, entry)])
+    expect(new Set(results.map((record) => record._id)).size).toBe(1)
+    expect((await log.append(thread, entry))._id).toBe(results[0]?._id)
+    expect(await service.collections.checkpoints.countDocuments({ thread_id: thread })).toBe(1)
+    await log.append(thread, { messages: [human('b', 'next')], source: 'step', runId, step: 4 })
+    expect((await log.read(thread)).checkpoint?.seq).toBe(2)
+  })
+
+  it('replaces a message whose id is known, in its place', async () => {
+    const thread = await newThread()
+    await log.append(thread, { messages: [human('a', '1'), human('b', '2')], source: 'update' })
+    await log.append(thread, { messages: [human('a', 'one'), human('c', '3')], source: 'update' })
+    expect((await log.read(thread)).messages.map((m) => m.data.content)).toEqual(['one', '2', '3'])
+    const [newest, oldest] = await log.history(thread, { limit: 5 })
+    expect(oldest?.messages.map((m) => m.data.content)).toEqual(['1', '2'])
+    expect(await log.history(thread, { limit: 5, before: newest?.checkpoint._id })).toEqual([oldest])
+    expect(await log.history(thread, { limit: 5, before: 'unknown' })).toEqual([])
+  })
+
+  it('takes nothing for a thread that is missing, being deleted, or refused by the guard', async () => {
+    await expect(log.append(await newThread(true), { messages: [], source: 'update' })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    await expect(log.append('missing', { messages: [], source: 'update' })).rejects.toMatchObject({ code: 'not_found' })
+    const thread = await newThread()
+    const guard = () => Promise.reject(new Error('refused'))
+    await expect(log.append(thread, { messages: [], source: 'update', guard })).rejects.toThrow('refused')
+    expect(await log.read(thread)).toMatchObject({ messages: [], checkpoint: null })
+    expect((await log.append(thread, { messages: [], source: 'update' })).seq).toBe(1)
+  })
+})
+
+describe('messages', () => {
+  it('spells out the flat form and keeps tool arguments exactly', () => {
+    expect(normaliseMessage({ type: 'human', content: 'hi', id: 'x' })).toEqual(human('x', 'hi'))
+    expect(normaliseMessage({ type: 'human', content: 'hi' }).data.id).toMatch(/^[0-9a-f-]{36}$/)
+    const args: Record<string, unknown> = JSON.parse('{"__proto__":{"a":1},"$where":"x","":0,"a.b":[]}')
+    const call = normaliseMessage({
+      type: 'AIMessage',
+      data: { id: 'y', content: '', tool_calls: [{ id: 'c', name: 't', args, type: 'tool_call' }] },
+    })
+    expect(JSON.stringify(messagesFromJson(JSON.stringify([call])))).toContain(
+      '"args":{"__proto__":{"a":1},"$where":"x","":0,"a.b":[]}',
+    )
+  })
+
+  it('folds without touching the state it was given', () => {
+    const state = [human('a', '1')]
+    expect(foldMessages(state, [human('a', '2'), human('b', '3')])).toHaveLength(2)
+    expect(state[0]?.data.content).toBe('1')
+  })
+})
