@@ -1,0 +1,85 @@
+import { passagesOf } from './passages.ts'
+import { wordsOf } from './embed.ts'
+
+export interface ChatMessage {
+  role: string
+  content?: unknown
+}
+
+export type Answer = { text: string } | { toolCall: { name: string; arguments: string } }
+
+const retrieval = 'retrieval'
+const introduction =
+  'I am the demo model that comes with this service: a small program without any understanding, for trying things out.'
+
+/**
+ * What the demo model says. A question is looked up with the `retrieval` tool when the request offers
+ * it; the passages that come back are quoted with file and page. Everything else gets a plain echo.
+ */
+export function answerTo(messages: ChatMessage[], toolNames: string[]): Answer {
+  const last = messages.at(-1)
+  const question = textOf(messages.findLast(({ role }) => role === 'user')?.content).trim()
+  if (last?.role === 'user' && question !== '' && toolNames.includes(retrieval)) {
+    return { toolCall: { name: retrieval, arguments: JSON.stringify({ query: question }) } }
+  }
+  if (last?.role === 'tool') {
+    const firstOfTurn = messages.findLastIndex(({ role }) => role !== 'tool') + 1
+    const results = messages.slice(firstOfTurn).map(({ content }) => textOf(content))
+    return { text: fromResults(question, results) }
+  }
+  return { text: echo(question) }
+}
+
+/** The text of a message's content, which is a string or a list of parts. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  const parts: unknown[] = content
+  return parts
+    .map((part) =>
+      typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : '',
+    )
+    .join('')
+}
+
+function echo(question: string): string {
+  if (question === '') return `${introduction} You have not said anything yet.`
+  return (
+    `${introduction} You said: “${shorten(question, 300)}” ` +
+    'Set OPENAI_API_KEY to talk to a real model, or upload files to this assistant and ask about them: then I answer with what they say.'
+  )
+}
+
+function fromResults(question: string, results: string[]): string {
+  const asked = new Set(wordsOf(question))
+  const passages = results.flatMap(passagesOf)
+  if (passages.length === 0) {
+    return `${introduction} The tool answered: “${shorten(results.join(' ').trim(), 500)}”`
+  }
+  const sentences = passages.flatMap((passage, rank) =>
+    sentencesOf(passage.text).map((text) => ({ text, rank, source: passage.source, score: overlap(text, asked) })),
+  )
+  // The tool gives its best passage first; among equally good sentences that order stays.
+  const best = sentences
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score || a.rank - b.rank)
+    .slice(0, 3)
+  if (best.length === 0) {
+    return `${introduction} I found nothing about that in this assistant's files.`
+  }
+  const quotes = best.map(({ text, source }) => `“${shorten(text, 400)}” (${source})`)
+  return `${introduction} The files say: ${quotes.join(' ')}`
+}
+
+function overlap(text: string, asked: Set<string>): number {
+  return [...new Set(wordsOf(text))].filter((word) => asked.has(word)).length
+}
+
+function sentencesOf(text: string): string[] {
+  const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
+  return [...segmenter.segment(text.replaceAll(/\s+/g, ' '))].map(({ segment }) => segment.trim()).filter(Boolean)
+}
+
+function shorten(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit).trimEnd()}…`
+}

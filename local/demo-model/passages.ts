@@ -1,0 +1,56 @@
+export interface Passage {
+  text: string
+  /** File and place, for people: `guide.pdf, page 3`. */
+  source: string
+}
+
+/**
+ * Passages in the answer of a retrieval tool: a JSON list (or an object that holds one) of
+ * `{text, file, page}` under their usual names, or text in which a line such as
+ * `[1] guide.pdf, page 3` stands before each passage.
+ */
+export function passagesOf(content: string): Passage[] {
+  return fromJson(content) ?? fromText(content)
+}
+
+function fromJson(content: string): Passage[] | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(content)
+  } catch {
+    return undefined
+  }
+  const lists: unknown[] = Array.isArray(value) ? [value] : membersOf(value).map(([, member]) => member)
+  const list: unknown = lists.find((candidate) => Array.isArray(candidate))
+  if (!Array.isArray(list)) return []
+  const entries: unknown[] = list
+  return entries.flatMap((entry) => {
+    const members = new Map(membersOf(entry))
+    const pick = (...names: string[]) => names.map((name) => words(members.get(name))).find(Boolean)
+    const text = pick('text', 'content', 'passage')
+    if (text === undefined) return []
+    const file = pick('file', 'file_name', 'filename', 'name', 'source') ?? 'a file'
+    const page = pick('page')
+    const place = page === undefined ? pick('place', 'location', 'heading') : `page ${page}`
+    return [{ text, source: place === undefined ? file : `${file}, ${place}` }]
+  })
+}
+
+function fromText(content: string): Passage[] {
+  const passages: Passage[] = []
+  for (const line of content.split('\n')) {
+    const heading = /^\[\d+\]\s+(.+?):?\s*$/.exec(line)?.[1]
+    const current = passages.at(-1)
+    if (heading !== undefined) passages.push({ text: '', source: heading })
+    else if (current) current.text += `${line}\n`
+  }
+  return passages.map(({ text, source }) => ({ text: text.trim(), source })).filter(({ text }) => text !== '')
+}
+
+function words(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
+}
+
+function membersOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}
