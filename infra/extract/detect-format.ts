@@ -1,0 +1,160 @@
+import { open } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { fileTypeFromFile } from 'file-type'
+import { charsetOf } from './charset.ts'
+
+export const formats = [
+  'pdf',
+  'office',
+  'spreadsheet',
+  'html',
+  'markdown',
+  'delimited',
+  'json',
+  'code',
+  'text',
+  'binary',
+  'media',
+  'encrypted',
+] as const
+export type Format = (typeof formats)[number]
+
+export interface Detected {
+  format: Format
+  contentType: string
+  /** How the reader of that format is told which of its kinds it is: `docx`, `tsv`, `jsonl`. */
+  extension: string
+}
+
+const officeExtensions = new Set([
+  'docx',
+  'pptx',
+  'odt',
+  'odp',
+  'epub',
+  'rtf',
+  'docm',
+  'dotx',
+  'pptm',
+  'ppsx',
+  'ott',
+  'otp',
+])
+const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'ods', 'ots'])
+
+/** What a file is, by its content first; its name only decides among the kinds of plain text. */
+export async function detectFormat(path: string, name: string): Promise<Detected> {
+  const nameExtension = extname(name).slice(1).toLowerCase()
+  const head = await readHead(path)
+  const found = await fileTypeFromFile(path)
+  if (found) {
+    const known = byMagic(found.ext, found.mime, head, nameExtension)
+    if (known) return known
+  }
+  if (startsWith(head, '%PDF-')) return { format: 'pdf', contentType: 'application/pdf', extension: 'pdf' }
+  if (!looksLikeText(head))
+    return { format: 'binary', contentType: 'application/octet-stream', extension: nameExtension }
+  return textFormat(decodeHead(head), nameExtension)
+}
+
+async function readHead(path: string): Promise<Buffer> {
+  const handle = await open(path)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(64 * 1024), 0, 64 * 1024, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+function byMagic(extension: string, mime: string, head: Buffer, nameExtension: string): Detected | undefined {
+  if (extension === 'pdf') return { format: 'pdf', contentType: mime, extension }
+  if (officeExtensions.has(extension)) return { format: 'office', contentType: mime, extension: officeKind(extension) }
+  if (spreadsheetExtensions.has(extension)) return { format: 'spreadsheet', contentType: mime, extension }
+  if (extension === 'cfb') return oldOffice(head, nameExtension)
+  if (mime.startsWith('text/') || mime.endsWith('+xml') || mime === 'application/xml') return undefined
+  if (/^(image|audio|video|font)\//.test(mime)) return { format: 'media', contentType: mime, extension }
+  if (isArchive.test(mime)) return { format: 'media', contentType: mime, extension }
+  return looksLikeText(head) ? undefined : { format: 'binary', contentType: mime, extension }
+}
+
+const isArchive = /zip|x-(7z|rar|tar|bzip|xz|lz|compress|gtar)|gzip|zstd|vnd\.rar/
+
+function officeKind(extension: string): string {
+  if (extension.startsWith('do')) return 'docx'
+  if (extension.startsWith('p')) return 'pptx'
+  return extension === 'ott' ? 'odt' : extension === 'otp' ? 'odp' : extension
+}
+
+/** The container of Office 97, and of password-protected files of today's Office. */
+function oldOffice(head: Buffer, nameExtension: string): Detected {
+  const text = head.toString('latin1')
+  const has = (stream: string) => text.includes([...stream].join('\0'))
+  if (has('EncryptedPackage'))
+    return { format: 'encrypted', contentType: 'application/x-ole-storage', extension: nameExtension }
+  if (has('Workbook') || has('Book') || nameExtension === 'xls') {
+    return { format: 'spreadsheet', contentType: 'application/vnd.ms-excel', extension: 'xls' }
+  }
+  const contentType =
+    has('WordDocument') || nameExtension === 'doc' ? 'application/msword' : 'application/x-ole-storage'
+  return { format: 'binary', contentType, extension: nameExtension }
+}
+
+const markdownExtensions = new Set(['md', 'markdown', 'mdown', 'mkd', 'mdx'])
+const codeExtensions = new Set(
+  (
+    'ts tsx mts cts js jsx mjs cjs py rb go rs java kt kts scala c h cc cpp cxx hpp cs swift m mm php pl pm lua r jl ' +
+    'sh bash zsh fish ps1 sql css scss less vue svelte hs ml fs clj ex exs erl dart zig nim asm s v vhd tf proto ' +
+    'graphql yaml yml toml ini cfg conf properties gradle cmake make mk dockerfile diff patch tex'
+  ).split(' '),
+)
+
+function textFormat(head: string, extension: string): Detected {
+  const start = head.trimStart().slice(0, 1024).toLowerCase()
+  if (/^(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body)\b/.test(start)) return html
+  if (extension === 'html' || extension === 'htm' || extension === 'xhtml') return html
+  if (/^<\?xml/.test(start)) return start.includes('<html') ? html : xml
+  if (extension === 'xml' || extension === 'svg') return xml
+  if (markdownExtensions.has(extension)) return { format: 'markdown', contentType: 'text/markdown', extension: 'md' }
+  if (extension === 'csv') return { format: 'delimited', contentType: 'text/csv', extension }
+  if (extension === 'tsv' || extension === 'tab') {
+    return { format: 'delimited', contentType: 'text/tab-separated-values', extension: 'tsv' }
+  }
+  if (extension === 'jsonl' || extension === 'ndjson') {
+    return { format: 'json', contentType: 'application/jsonl', extension: 'jsonl' }
+  }
+  if (extension === 'json' || extension === 'geojson' || (extension === '' && /^[[{]\s*["{[\]}]/.test(start))) {
+    return { format: 'json', contentType: 'application/json', extension: 'json' }
+  }
+  if (codeExtensions.has(extension)) return { format: 'code', contentType: 'text/plain', extension }
+  return { format: 'text', contentType: 'text/plain', extension }
+}
+
+const html: Detected = { format: 'html', contentType: 'text/html', extension: 'html' }
+const xml: Detected = { format: 'html', contentType: 'application/xml', extension: 'xml' }
+
+/** Text in some encoding: hardly any control characters once decoded. */
+function looksLikeText(head: Buffer): boolean {
+  if (head.length === 0) return true
+  const text = decodeHead(head)
+  let control = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (
+      code === 0xfffd ||
+      (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0c && code !== 0x0d && code !== 0x1b)
+    ) {
+      control++
+    }
+  }
+  return control <= text.length * 0.02
+}
+
+function decodeHead(head: Buffer): string {
+  const charset = charsetOf([head])
+  return new TextDecoder(charset).decode(head.subarray(0, head.length - (head.length % 2)), { stream: true })
+}
+
+function startsWith(head: Buffer, text: string): boolean {
+  return head.subarray(0, 1024).includes(text)
+}

@@ -1,0 +1,63 @@
+import { stat } from 'node:fs/promises'
+import type { Block } from '../../domain/chunking/block.ts'
+import { type Detected, detectFormat } from './detect-format.ts'
+import { ExtractionError, noText } from './extraction-error.ts'
+
+/**
+ * Text that a file may unpack to, in characters. Honest documents stay far below; a page that is drawn
+ * a million times, or a cell repeated over a sheet, does not.
+ */
+const freeCharacters = 20_000_000
+const charactersPerByte = 100
+
+/**
+ * The text of a file as blocks in reading order. Throws `ExtractionError`. Runs parsers on foreign
+ * data: call it only in a process of its own (see `extractor.ts`).
+ */
+export async function* extractBlocks(path: string, name: string): AsyncGenerator<Block, { contentType: string }> {
+  const { size } = await stat(path)
+  if (size === 0) throw new ExtractionError('empty', 'This file is empty.')
+  const detected = await detectFormat(path, name)
+  const limit = freeCharacters + charactersPerByte * size
+  let characters = 0
+  let found = false
+  for await (const block of await blocksOf(path, detected)) {
+    characters += block.text.length
+    if (characters > limit)
+      throw new ExtractionError('too_large', 'This file unpacks to far more text than a file of its size can hold.')
+    found ||= /[\p{L}\p{N}]/u.test(block.text)
+    yield block
+  }
+  if (!found) throw noText()
+  return { contentType: detected.contentType }
+}
+
+/** Each reader is loaded when it is needed: the libraries behind them take longer to load than most files to read. */
+async function blocksOf(path: string, detected: Detected): Promise<AsyncGenerator<Block>> {
+  const { format, contentType, extension } = detected
+  switch (format) {
+    case 'pdf':
+      return (await import('./formats/pdf.ts')).readPdf(path)
+    case 'office':
+      return (await import('./formats/office.ts')).readOffice(path, extension)
+    case 'spreadsheet':
+      return (await import('./formats/spreadsheet.ts')).readSpreadsheet(path)
+    case 'html':
+      return (await import('./formats/html.ts')).readHtml(path, extension)
+    case 'markdown':
+      return (await import('./formats/markdown.ts')).readMarkdown(path)
+    case 'delimited':
+      return (await import('./formats/delimited.ts')).readDelimited(path, extension)
+    case 'json':
+      return (await import('./formats/json.ts')).readJson(path, extension)
+    case 'code':
+    case 'text':
+      return (await import('./formats/plain.ts')).readPlain(path, format)
+    case 'binary':
+      return (await import('./formats/binary.ts')).readBinary(path)
+    case 'media':
+      throw new ExtractionError('unsupported', `This file is ${contentType}, which holds no text that can be read.`)
+    case 'encrypted':
+      throw new ExtractionError('encrypted', 'This document is protected with a password and cannot be read.')
+  }
+}

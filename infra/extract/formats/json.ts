@@ -1,0 +1,73 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { Block } from '../../../domain/chunking/block.ts'
+import { readLines, readText } from '../read-text.ts'
+import { readPlain } from './plain.ts'
+
+const wholeDocumentBytes = 64 * 1024 * 1024
+const blockCharacters = 8 * 1024
+/** Names of outer members that are kept in front of a value. */
+const pathDepth = 6
+
+/** JSON as lines `path: value`; larger documents, and what is no JSON after all, as the text that they are. */
+export async function* readJson(path: string, extension: string): AsyncGenerator<Block> {
+  if (extension === 'jsonl') {
+    for await (const line of readLines(path)) {
+      const value = parseOrUndefined(line)
+      yield { kind: 'row', text: value === undefined ? line : [...leaves(value)].join('; ') }
+    }
+    return
+  }
+  const { size } = await stat(path)
+  const value = size <= wholeDocumentBytes ? parseOrUndefined(await wholeText(path)) : undefined
+  if (value === undefined) yield* readPlain(path, 'code')
+  else yield* grouped(leaves(value))
+}
+
+async function wholeText(path: string): Promise<string> {
+  const head = await readFile(path)
+  if (head.length === 0) return ''
+  let text = ''
+  for await (const piece of readText(path)) text += piece
+  return text
+}
+
+function parseOrUndefined(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
+  }
+}
+
+function* grouped(lines: Iterable<string>): Generator<Block> {
+  let group: string[] = []
+  let characters = 0
+  for (const line of lines) {
+    group.push(line)
+    characters += line.length
+    if (characters < blockCharacters) continue
+    yield { kind: 'code', text: group.join('\n') }
+    group = []
+    characters = 0
+  }
+  if (group.length > 0) yield { kind: 'code', text: group.join('\n') }
+}
+
+/** Without recursion: a document may be nested as deep as it likes. */
+function* leaves(root: unknown): Generator<string> {
+  const open: { path: string[]; value: unknown }[] = [{ path: [], value: root }]
+  for (let item = open.pop(); item; item = open.pop()) {
+    const { path, value } = item
+    if (typeof value !== 'object' || value === null) {
+      const name = path.join('.')
+      yield name === '' ? String(value) : `${name}: ${String(value)}`
+      continue
+    }
+    const entries = Object.entries(value)
+    for (let index = entries.length - 1; index >= 0; index--) {
+      const entry = entries[index]
+      if (entry) open.push({ path: [...path.slice(1 - pathDepth), entry[0]], value: entry[1] })
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises'
+import { type OfficeContentNode, parseOffice } from 'officeparser'
+import type { Block } from '../../../domain/chunking/block.ts'
+import { ExtractionError } from '../extraction-error.ts'
+import { createTableWriter } from '../table-rows.ts'
+
+const kinds = ['docx', 'pptx', 'odt', 'odp', 'epub', 'rtf'] as const
+type Kind = (typeof kinds)[number]
+
+/** Word, PowerPoint, OpenDocument text and slides, EPUB and RTF: headings, paragraphs, tables, notes. */
+export async function* readOffice(path: string, extension: string): AsyncGenerator<Block> {
+  const fileType = kinds.find((kind) => kind === extension) ?? 'docx'
+  const document = await parse(path, fileType)
+  for (const node of document.content) yield* walk(node, undefined)
+}
+
+async function parse(path: string, fileType: Kind) {
+  try {
+    return await parseOffice(await readFile(path), {
+      fileType,
+      ignoreSlideMasters: true,
+      ignoreHeadersAndFooters: true,
+    })
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    if (/password|encrypt/i.test(message)) {
+      throw new ExtractionError('encrypted', 'This document is protected with a password and cannot be read.', {
+        cause: error,
+      })
+    }
+    if (/limit|exceed|too (large|many)/i.test(message)) {
+      throw new ExtractionError('too_large', 'This document unpacks to more than can be read.', { cause: error })
+    }
+    throw new ExtractionError('damaged', 'This document is damaged and cannot be read.', { cause: error })
+  }
+}
+
+function* walk(node: OfficeContentNode, page: number | undefined): Generator<Block> {
+  const place = page === undefined ? {} : { page }
+  switch (node.type) {
+    case 'slide':
+    case 'page':
+    case 'sheet': {
+      const number = pageNumber(node) ?? page
+      for (const child of node.children ?? []) yield* walk(child, number)
+      yield* notesOf(node, number)
+      return
+    }
+    case 'heading':
+      yield { kind: 'heading', level: headingLevel(node), text: textOf(node), ...place }
+      yield* notesOf(node, page)
+      return
+    case 'table': {
+      const table = createTableWriter(place)
+      for (const row of node.children ?? []) {
+        const block = table.row((row.children ?? []).map(textOf))
+        if (block) yield block
+      }
+      const alone = table.end()
+      if (alone) yield alone
+      yield* notesOf(node, page)
+      return
+    }
+    case 'list':
+      yield { kind: 'row', text: `- ${textOf(node).trim()}`, ...place }
+      yield* notesOf(node, page)
+      return
+    case 'code':
+      yield { kind: 'code', text: textOf(node), ...place }
+      return
+    default:
+      if (hasBlocks(node)) for (const child of node.children ?? []) yield* walk(child, page)
+      else yield { kind: 'text', text: textOf(node), ...place }
+      yield* notesOf(node, page)
+  }
+}
+
+const blockTypes = new Set<string>([
+  'paragraph',
+  'heading',
+  'table',
+  'list',
+  'code',
+  'slide',
+  'page',
+  'sheet',
+  'definitionTerm',
+])
+
+function hasBlocks(node: OfficeContentNode): boolean {
+  return node.children?.some((child) => blockTypes.has(child.type)) ?? false
+}
+
+/** Footnotes, and what a speaker is to say to a slide. */
+function* notesOf(node: OfficeContentNode, page: number | undefined): Generator<Block> {
+  for (const note of collectNotes(node)) {
+    const text = textOf(note).trim()
+    if (text !== '') yield { kind: 'text', text, ...(page === undefined ? {} : { page }) }
+  }
+}
+
+function collectNotes(node: OfficeContentNode): OfficeContentNode[] {
+  const own = node.notes ?? []
+  if (blockTypes.has(node.type) && hasBlocks(node)) return own
+  return [...own, ...(node.children ?? []).flatMap(collectNotes)]
+}
+
+function textOf(node: OfficeContentNode): string {
+  if (node.type === 'break') return '\n'
+  if (!node.children?.length) return node.text ?? ''
+  const separator = hasBlocks(node) ? '\n' : ''
+  return node.children.map(textOf).join(separator)
+}
+
+function headingLevel(node: OfficeContentNode): number {
+  const level = numberIn(node, 'level')
+  return level !== undefined && level >= 1 ? level : 1
+}
+
+function pageNumber(node: OfficeContentNode): number | undefined {
+  return numberIn(node, 'slideNumber') ?? numberIn(node, 'pageNumber')
+}
+
+function numberIn(node: OfficeContentNode, member: string): number | undefined {
+  const metadata: unknown = node.metadata
+  if (typeof metadata !== 'object' || metadata === null) return undefined
+  const value: unknown = Reflect.get(metadata, member)
+  return typeof value === 'number' ? value : undefined
+}

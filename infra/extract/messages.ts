@@ -1,0 +1,16 @@
+import type { Chunk } from '../../domain/chunking/chunker.ts'
+import type { ExtractionFailure } from './extraction-error.ts'
+
+/** What the process that extracts is asked, over its IPC channel; one job is all it ever does. */
+export interface ExtractionJob {
+  path: string
+  name: string
+  maxTokens: number
+  overlapTokens: number
+}
+
+/** What it answers on standard output, one JSON text a line; `end` or `failed` is the last. */
+export type ExtractionLine =
+  | { chunk: Chunk }
+  | { end: { contentType: string } }
+  | { failed: { reason: ExtractionFailure; message: string } }

@@ -1,0 +1,28 @@
+import { createReadStream } from 'node:fs'
+import { detectCharset } from './charset.ts'
+
+/** A text file as decoded pieces, without a byte order mark; bytes that mean nothing become U+FFFD. */
+export async function* readText(path: string, charset?: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder(charset ?? (await detectCharset(path)))
+  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+    const text = decoder.decode(bytes, { stream: true })
+    if (text !== '') yield text.includes('\0') ? text.replaceAll('\0', '') : text
+  }
+  const rest = decoder.decode()
+  if (rest !== '') yield rest
+}
+
+/** Lines without their ends. A line that never ends is given in pieces of a megabyte. */
+export async function* readLines(path: string, charset?: string): AsyncGenerator<string> {
+  let open = ''
+  for await (const piece of readText(path, charset)) {
+    const lines = (open + piece).split(/\r\n|\n|\r(?!$)/)
+    open = lines.pop() ?? ''
+    yield* lines
+    if (open.length > 1024 * 1024) {
+      yield open
+      open = ''
+    }
+  }
+  if (open !== '') yield open.replace(/\r$/, '')
+}
