@@ -1,0 +1,179 @@
+// Runs one of our scripts with Node 24 and its packages, whatever Node and however fresh a clone it is
+// called with:
+//
+//   node local/bootstrap.mjs <script.ts> [args...]
+//
+// Plain JavaScript without dependencies, because nothing may be installed yet and an old Node reads it.
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
+const modules = path.join(root, 'node_modules')
+const stampFile = path.join(modules, '.install-stamp')
+const nodeVersion = '24.21.0'
+const oldestMajor = 24
+
+main()
+
+function main() {
+  const [script, ...args] = process.argv.slice(2)
+  if (!script) fail('Usage: node local/bootstrap.mjs <script.ts> [args...]')
+  if (!packagesAreCurrent()) installPackages()
+  runScript(nodeToRun(), path.resolve(root, script), args)
+}
+
+/** The Node that called us when it is new enough, else the one among our packages, else one of our own. */
+function nodeToRun() {
+  if (isNewEnough(process.versions.node)) return process.execPath
+  const ours = path.join(modules, 'node', 'bin', 'node')
+  return works(ours) ? ours : cachedNode()
+}
+
+function isNewEnough(version) {
+  return Number(version.split('.')[0]) >= oldestMajor
+}
+
+function works(node) {
+  if (!existsSync(node)) return false
+  const { status, stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
+  return status === 0 && isNewEnough(stdout.replace('v', ''))
+}
+
+/**
+ * npm run by an older Node silently leaves out optional native packages that ask for a newer one, so
+ * the install needs Node 24 itself, and one outside node_modules, which `npm ci` deletes first.
+ */
+function nodeToInstall() {
+  const isOurs = process.execPath.startsWith(modules + path.sep)
+  return isNewEnough(process.versions.node) && !isOurs ? process.execPath : cachedNode()
+}
+
+function cachedNode() {
+  const folder = path.join(cacheDir(), `node-${nodeVersion}`)
+  const node = path.join(folder, 'node_modules', 'node', 'bin', 'node')
+  if (works(node)) return node
+  say(`fetching Node ${nodeVersion} (this one is ${process.versions.node})`)
+  mkdirSync(cacheDir(), { recursive: true })
+  const fresh = mkdtempSync(`${folder}-`)
+  const options = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error']
+  const install = [npmCli(), 'install', '--prefix', fresh, ...options, `node@${nodeVersion}`]
+  const { status } = spawnSync(process.execPath, install, { cwd: fresh, stdio: ['ignore', 'inherit', 'inherit'] })
+  if (status !== 0)
+    fail(`Node ${nodeVersion} could not be installed. Install Node ${oldestMajor} or newer and try again.`)
+  if (!works(node)) rmSync(folder, { recursive: true, force: true })
+  // Another process may have been faster; then its copy stays.
+  if (existsSync(folder)) rmSync(fresh, { recursive: true, force: true })
+  else renameSync(fresh, folder)
+  if (!works(node)) fail(`Node ${nodeVersion} was installed in ${folder} but does not run.`)
+  return node
+}
+
+/** The same folder as in services/cache.ts. */
+function cacheDir() {
+  if (process.env.ASSISTANT_CACHE_DIR) return path.resolve(process.env.ASSISTANT_CACHE_DIR)
+  return path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'assistant-platform')
+}
+
+function packagesAreCurrent() {
+  if (!existsSync(modules)) return false
+  const stamp = lockStamp()
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return true
+  if (!installedMatchesLock()) return false
+  writeFileSync(stampFile, stamp)
+  return true
+}
+
+function lockStamp() {
+  return createHash('sha256')
+    .update(readFileSync(path.join(root, 'package-lock.json')))
+    .digest('hex')
+}
+
+/**
+ * Spares those who install by hand a second install: npm notes in node_modules what it put there.
+ * Of the optional packages only those made for this machine count: an older Node leaves them out.
+ */
+function installedMatchesLock() {
+  const note = path.join(modules, '.package-lock.json')
+  if (!existsSync(note)) return false
+  const installed = JSON.parse(readFileSync(note, 'utf8')).packages
+  const wanted = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages
+  const native = Object.values(installed).flatMap((entry) => Object.keys(entry.optionalDependencies || {}))
+  const counts = (name, entry) => {
+    if (!entry.optional) return true
+    return Boolean(entry.os) && isForThisMachine(entry) && native.includes(name.split('node_modules/').pop())
+  }
+  return Object.entries(wanted).every(
+    ([name, entry]) => name === '' || (installed[name] || {}).version === entry.version || !counts(name, entry),
+  )
+}
+
+function isForThisMachine(entry) {
+  const allows = (list, value) => !list || list.includes(value)
+  const isGlibc = process.platform === 'linux' && process.report.getReport().header.glibcVersionRuntime
+  const libc = isGlibc ? 'glibc' : 'musl'
+  return allows(entry.os, process.platform) && allows(entry.cpu, process.arch) && allows(entry.libc, libc)
+}
+
+/** `npm ci` refuses a lock file that lacks a package for some other system; `npm install` takes it as far as it goes. */
+function installPackages() {
+  const node = nodeToInstall()
+  say('installing packages with npm ci (a minute or two the first time)')
+  const env = { ...process.env, PATH: path.dirname(node) + path.delimiter + process.env.PATH }
+  const npm = (...args) => {
+    const options = { cwd: root, env, stdio: 'inherit' }
+    return spawnSync(node, [npmCli(), ...args, '--no-audit', '--no-fund', '--loglevel=error'], options).status === 0
+  }
+  if (!npm('ci')) {
+    say('npm ci refused; trying npm install')
+    if (!npm('install', '--no-save')) fail('The packages could not be installed; the message of npm is above.')
+  }
+  writeFileSync(stampFile, lockStamp())
+}
+
+/** npm's own script, to be run by a Node of our choice. */
+function npmCli() {
+  const given = process.env.npm_execpath
+  if (given && path.basename(given) === 'npm-cli.js' && existsSync(given)) return given
+  const besideNode = path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', 'bin', 'npm-cli.js')
+  const onPath = (process.env.PATH || '').split(path.delimiter).map((folder) => path.join(folder, 'npm'))
+  const found = [besideNode, ...onPath.filter((file) => existsSync(file)).map((file) => realpathSync(file))]
+  const cli = found.find((file) => path.basename(file) === 'npm-cli.js' && existsSync(file))
+  return cli || fail('npm was not found. Install Node with npm and try again.')
+}
+
+/** Passes on what ends us: signals, and the death of the npm that runs us. The channel tells the script of our own death. */
+function runScript(node, script, args) {
+  const binaries = path.join(modules, '.bin')
+  const env = { ...process.env, PATH: binaries + path.delimiter + process.env.PATH }
+  const child = spawn(node, [script, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => fail(`${node} did not start: ${error.message}`))
+  child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
+  if (process.env.npm_lifecycle_event) {
+    const npm = process.ppid
+    setInterval(() => process.ppid === npm || child.kill('SIGTERM'), 500).unref()
+  }
+}
+
+function say(line) {
+  console.log(`> ${line}`)
+}
+
+function fail(line) {
+  console.error(line)
+  process.exit(1)
+}
