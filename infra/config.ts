@@ -107,6 +107,6 @@ function integrationSettings(read: Reader) {
     searchProvider: read.optionalOneOf('SEARCH_PROVIDER', ['searxng', 'tavily']),
     searchUrl: read.optionalUrl('SEARCH_URL'),
     searchApiKey: read.optionalText('SEARCH_API_KEY'),
-    outboundAllow: read.list('OUTBOUND_ALLOW', []),
+    outboundAllow: read.hostsAndRanges('OUTBOUND_ALLOW'),
   }
 }

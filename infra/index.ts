@@ -1,6 +1,7 @@
 import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
 import { connectDatabase } from './mongo/connect.ts'
+import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
 import { connectTemporal } from './temporal/connect.ts'
 
@@ -14,15 +15,21 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     })
   const [database, redis, temporal] = await Promise.all([
     named('MongoDB', 'MONGODB_URI', connectDatabase(settings.mongodbUri)),
-    named('Redis', 'REDIS_URL', connectRedis(settings.redisUrl, (error) => logger.warn({ err: error }, 'redis connection'))),
+    named(
+      'Redis',
+      'REDIS_URL',
+      connectRedis(settings.redisUrl, (error) => logger.warn({ err: error }, 'redis connection')),
+    ),
     named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])
+  const outbound = createOutbound(settings)
   return {
     database,
     redis,
     temporal,
+    outbound,
     close: async () => {
-      await Promise.allSettled([database.close(), redis.close(), temporal.close()])
+      await Promise.allSettled([database.close(), redis.close(), temporal.close(), outbound.close()])
     },
   }
 }

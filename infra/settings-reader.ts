@@ -1,3 +1,5 @@
+import { isHostOrRange } from './outbound/address-policy.ts'
+
 /** All that is wrong with the environment, said at once. */
 export class SettingsError extends Error {
   readonly problems: string[]
@@ -63,7 +65,12 @@ export function createReader(env: NodeJS.ProcessEnv) {
         'true or false',
       ),
     oneOf: <const T extends string>(name: string, values: readonly T[], fallback: T) =>
-      checked<T>(name, fallback, (value) => values.find((candidate) => candidate === value), `one of ${values.join(', ')}`),
+      checked<T>(
+        name,
+        fallback,
+        (value) => values.find((candidate) => candidate === value),
+        `one of ${values.join(', ')}`,
+      ),
     optionalOneOf: <const T extends string>(name: string, values: readonly T[]) =>
       checked<T | undefined>(
         name,
@@ -78,9 +85,18 @@ export function createReader(env: NodeJS.ProcessEnv) {
         [],
         (value) => {
           const origins = parseList(value)
-          return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin) ? origins : undefined
+          return origins.every((origin) => URL.canParse(origin) && new URL(origin).origin === origin)
+            ? origins
+            : undefined
         },
         'a comma-separated list of origins such as https://app.example.com (no path, no wildcard)',
+      ),
+    hostsAndRanges: (name: string) =>
+      checked<string[]>(
+        name,
+        [],
+        (value) => (parseList(value).every(isHostOrRange) ? parseList(value) : undefined),
+        'a comma-separated list of host names, addresses and CIDR ranges such as 10.0.0.0/8',
       ),
     algorithms: (name: string, fallback: ('HS256' | 'RS256')[]) =>
       checked<('HS256' | 'RS256')[]>(
@@ -88,7 +104,9 @@ export function createReader(env: NodeJS.ProcessEnv) {
         fallback,
         (value) => {
           const known = parseList(value).map((entry) => (entry === 'HS256' || entry === 'RS256' ? entry : undefined))
-          return known.length > 0 && !known.includes(undefined) ? known.filter((entry) => entry !== undefined) : undefined
+          return known.length > 0 && !known.includes(undefined)
+            ? known.filter((entry) => entry !== undefined)
+            : undefined
         },
         'HS256, RS256, or both separated by a comma',
       ),

@@ -1,0 +1,61 @@
+import { Agent, fetch as undiciFetch } from 'undici'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import type { Outbound } from '../../services/outbound.ts'
+import { createAddressPolicy } from './address-policy.ts'
+import { type Lookup, allowedAddresses, guardedConnect, lookupAll } from './guarded-connect.ts'
+import { followRedirects } from './redirects.ts'
+
+export interface OutboundSettings {
+  /** Hosts and CIDR ranges that may be reached although they are not public. */
+  outboundAllow: string[]
+}
+
+const connectTimeoutMs = 10_000
+const maxRedirects = 5
+
+/** The guarded way out. `lookup` is for tests of names. `close` ends its connections. */
+export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Lookup = lookupAll) {
+  const policy = createAddressPolicy(outboundAllow)
+  const agent = new Agent({
+    connect: guardedConnect(policy, lookup, connectTimeoutMs),
+    // Callers bring their own time limits; a model may think long before its first byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  // undici's own fetch: the one inside Node comes from another version and does not take this agent.
+  const fetchOnce = async (url: URL, { body, headers, method, signal }: RequestInit): Promise<Response> => {
+    if (body instanceof FormData || body instanceof ReadableStream) throw new TypeError('not a body that can be sent')
+    return undiciFetch(url, {
+      ...(method === undefined ? {} : { method }),
+      ...(signal ? { signal } : {}),
+      ...(body === undefined ? {} : { body }),
+      headers: [...new Headers(headers)],
+      redirect: 'manual',
+      dispatcher: agent,
+    }).catch((error: unknown) => {
+      throw refusalWithin(error) ?? error
+    })
+  }
+  const outbound: Outbound = {
+    fetch: followRedirects(fetchOnce, { maxRedirects }),
+    fetchWith: (options) => followRedirects(fetchOnce, { maxRedirects, ...options }),
+    async assertReachable(text, loc) {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (url === undefined || !/^https?:$/.test(url.protocol)) throw invalidInput(loc, 'must be an http or https URL')
+      if (url.username !== '' || url.password !== '') throw invalidInput(loc, 'must not hold a user name or a password')
+      await allowedAddresses(policy, lookup, url.hostname).catch((error: unknown) => {
+        if (error instanceof AppError) throw invalidInput(loc, error.message, 'unreachable')
+        throw invalidInput(loc, 'the host name cannot be resolved', 'unreachable')
+      })
+    },
+  }
+  return { ...outbound, close: () => agent.close() }
+}
+
+/** fetch hides why a connection failed in `cause`. */
+function refusalWithin(error: unknown): AppError | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (at instanceof AppError) return at
+  }
+  return undefined
+}

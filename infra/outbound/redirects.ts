@@ -1,0 +1,69 @@
+import { AppError } from '../../domain/errors.ts'
+import type { Fetch, OutboundOptions } from '../../services/outbound.ts'
+
+type FetchOnce = (url: URL, init: RequestInit) => Promise<Response>
+
+/** Headers that say nothing about the caller: only these go along to another origin. */
+const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'content-language', 'user-agent']
+
+/**
+ * `fetch` with redirects followed here, one by one, so that each address is checked and a redirect to
+ * another origin never carries the caller's keys: the fetch standard drops only `Authorization`.
+ */
+export function followRedirects(
+  fetchOnce: FetchOnce,
+  { maxRedirects, checkUrl }: OutboundOptions & { maxRedirects: number },
+): Fetch {
+  return async (input, init) => {
+    const request = input instanceof Request ? input : undefined
+    let url = input instanceof Request ? new URL(input.url) : new URL(input)
+    let options = { ...(request ? await initOf(request) : {}), ...init }
+    for (let redirects = 0; ; redirects++) {
+      if (!/^https?:$/.test(url.protocol))
+        throw new AppError('forbidden', 'Only http and https addresses can be reached.')
+      checkUrl?.(url)
+      const response = await fetchOnce(url, options)
+      const location = isRedirect(response.status) ? response.headers.get('location') : null
+      if (location === null || options.redirect === 'manual') return response
+      await response.body?.cancel()
+      if (redirects >= maxRedirects || options.redirect === 'error')
+        throw new AppError('upstream_failed', 'The server redirects too often.')
+      const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+      if (next === undefined) throw new AppError('upstream_failed', 'The server redirects to an address that is none.')
+      options = afterRedirect(options, response.status, next.origin === url.origin)
+      url = next
+    }
+  }
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status)
+}
+
+/** What the fetch standard (4.4, HTTP-redirect fetch) does to method and body, and our rule for headers. */
+function afterRedirect(options: RequestInit, status: number, sameOrigin: boolean): RequestInit {
+  const method = (options.method ?? 'GET').toUpperCase()
+  const becomesGet =
+    (status === 303 && method !== 'GET' && method !== 'HEAD') ||
+    ((status === 301 || status === 302) && method === 'POST')
+  const given = [...new Headers(options.headers)]
+  const headers = given
+    .filter(([name]) => sameOrigin || harmlessHeaders.includes(name))
+    .filter(([name]) => !becomesGet || !name.startsWith('content-'))
+  const { body, ...rest } = options
+  if (becomesGet) return { ...rest, headers, method: 'GET' }
+  if (body instanceof ReadableStream)
+    throw new AppError('upstream_failed', 'The server redirects a request that cannot be sent again.')
+  return { ...rest, headers, ...(body === undefined ? {} : { body }) }
+}
+
+async function initOf(request: Request): Promise<RequestInit> {
+  const body = request.body === null ? {} : { body: await request.arrayBuffer() }
+  return {
+    method: request.method,
+    headers: request.headers,
+    signal: request.signal,
+    redirect: request.redirect,
+    ...body,
+  }
+}
