@@ -1,6 +1,10 @@
+import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
+import type { Mailer } from '../services/mailer.ts'
 
 /** What activities are given from outside; the worker makes it, and tests may give other things. */
 export interface ActivityDeps {
   collections: Collections
+  mailer: Mailer
+  secrets: DerivedSecrets
 }

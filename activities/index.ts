@@ -1,11 +1,12 @@
+import { createAccountActivities } from './accounts/index.ts'
 import type { Queue } from '../domain/contracts/queues.ts'
 import type { ActivityDeps } from './deps.ts'
 
 /** Every activity, by the task queue that serves it. */
-export function createActivities(_deps: ActivityDeps) {
+export function createActivities(deps: ActivityDeps) {
   return {
     runs: {},
     documents: {},
-    accounts: {},
+    accounts: createAccountActivities(deps),
   } satisfies Record<Queue, object>
 }

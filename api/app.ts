@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { type FastifyBaseLogger } from 'fastify'
+import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Health } from '../services/health.ts'
 import type { Services } from '../services/index.ts'
 import { installAuthentication } from './plugins/authentication.ts'
@@ -12,7 +12,13 @@ import { installOpenApi } from './plugins/openapi.ts'
 import { installResponses } from './plugins/responses.ts'
 import { installRouteTable } from './plugins/route-table.ts'
 import { installValidation } from './plugins/validation.ts'
+import { assistantRoutes } from './routes/assistants/index.ts'
+import { authRoutes } from './routes/auth/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
+import { projectRoutes } from './routes/projects/index.ts'
+import { threadRoutes } from './routes/threads/index.ts'
+import { threadStateRoutes } from './routes/threads/states.ts'
+import { userRoutes } from './routes/user/index.ts'
 
 export interface AppDeps {
   settings: { baseUrl: string; corsOrigins: string[]; checkResponses?: boolean }
@@ -29,7 +35,7 @@ const maxBodyBytes = 16 * 1024 * 1024
 export async function buildApp(deps: AppDeps) {
   const app = Fastify({
     loggerInstance: deps.logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: maxBodyBytes,
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdOf(request.headers),
@@ -54,6 +60,12 @@ export async function buildApp(deps: AppDeps) {
   installAuthentication(app, deps.services.sessions, deps.services.adminGate)
 
   await app.register(healthRoutes, { health: deps.health })
+  await app.register(authRoutes, { accounts: deps.services.accounts })
+  await app.register(userRoutes, { accounts: deps.services.accounts })
+  await app.register(projectRoutes, deps.services)
+  await app.register(assistantRoutes, deps.services)
+  await app.register(threadRoutes, deps.services)
+  await app.register(threadStateRoutes, deps.services)
 
   return app
 }

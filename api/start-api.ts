@@ -1,5 +1,7 @@
 import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
+import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
+import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createHealth } from '../services/health.ts'
 import { createServices } from '../services/index.ts'
@@ -10,7 +12,13 @@ const version = '1.0.0'
 /** Settings → infra → services → app → listen. Used by the process entry and by tests. */
 export async function startApi(settings: Settings & { checkResponses?: boolean }, logger: Logger) {
   const infra = await connectInfra(settings, logger)
-  const services = await createServices({ settings, collections: infra.database.collections })
+  await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
+  const services = await createServices({
+    settings,
+    collections: infra.database.collections,
+    transaction: infra.database.transaction,
+    accountWorkflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+  })
   const health = createHealth(
     [
       { name: 'mongodb', check: infra.database.ping },

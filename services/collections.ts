@@ -1,8 +1,10 @@
 import type { Model } from 'mongoose'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
+import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
+import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
 
 /** The collections of the database, as services are given them. `infra/mongo` makes them. */
@@ -13,4 +15,6 @@ export interface Collections {
   threads: Model<ThreadRecord>
   checkpoints: Model<CheckpointRecord>
   runs: Model<RunRecord>
+  toolCalls: Model<ToolCallRecord>
+  loginFailures: Model<LoginFailuresRecord>
 }

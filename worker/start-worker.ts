@@ -3,9 +3,11 @@ import { createActivities } from '../activities/index.ts'
 import { queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
+import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createWorker } from './create-worker.ts'
 import { temporalLogger } from './temporal-logger.ts'
 import { workflowBundle } from './workflow-bundle.ts'
@@ -19,11 +21,18 @@ export async function startWorker(settings: Settings, logger: Logger) {
     workflowBundle(),
   ])
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
-  const activities = createActivities({ collections: infra.database.collections })
+  const mailer = createSmtpMailer(settings)
+  const activities = createActivities({
+    collections: infra.database.collections,
+    mailer,
+    secrets: createDerivedSecrets(settings.secretsKey),
+  })
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))
   if (served.length === 0) throw new Error(`WORKER_QUEUES names no task queue; known are ${queues.join(', ')}`)
   const workers = await Promise.all(
-    served.map((queue) => createWorker({ settings, connection, queue, activities: activities[queue], workflowBundle: bundle })),
+    served.map((queue) =>
+      createWorker({ settings, connection, queue, activities: activities[queue], workflowBundle: bundle }),
+    ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
   return {
@@ -32,6 +41,7 @@ export async function startWorker(settings: Settings, logger: Logger) {
     close: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
+      mailer.close()
       await connection.close()
       await infra.close()
     },

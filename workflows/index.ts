@@ -1,2 +1,2 @@
 /** What a worker registers: every workflow under its own name. */
-export {}
+export { emailVerificationWorkflow } from './email-verification.ts'

@@ -1,10 +1,13 @@
-export type Provider = 'email' | 'social' | 'userpool' | 'token'
+/** How the account is logged in to. Accounts of different providers are never merged. */
+export type Provider = 'email' | 'social' | 'userpool'
 
 export interface UserRecord {
   _id: string
   /** Lower-case. Absent for a user made from a token that carries none. */
   email?: string
   provider: Provider
+  /** Who this is at the identity provider, `{issuer}|{sub}`; absent for password accounts. */
+  subject?: string
   first_name?: string
   last_name?: string
   password_hash?: string
@@ -15,6 +18,8 @@ export interface UserRecord {
   last_active_at: Date
   /** The code that is out, as written by the e-mail verification workflow. Never the code itself. */
   verification?: VerificationRecord
+  /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
+  holds?: number
   /** Set when the account's deletion begins: from then on nothing new can be made for it. */
   deleting?: boolean
 }

@@ -1,6 +1,7 @@
 import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
+import { accountModels } from './models/accounts.ts'
 import { coreModels } from './models/core.ts'
 
 export interface Database {
@@ -28,7 +29,7 @@ export async function connectDatabase(uri: string): Promise<Database> {
     // Operations report their own failures; without a listener the emitter would end the process.
   })
   await connection.asPromise()
-  const collections = coreModels(connection)
+  const collections = { ...coreModels(connection), ...accountModels(connection) }
   for (const model of Object.values(connection.models)) {
     await model.createCollection()
     await model.createIndexes()

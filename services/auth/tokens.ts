@@ -1,5 +1,13 @@
 import { Buffer } from 'node:buffer'
-import { type CryptoKey, type JWTPayload, type KeyObject, SignJWT, decodeProtectedHeader, importSPKI, jwtVerify } from 'jose'
+import {
+  type CryptoKey,
+  type JWTPayload,
+  type KeyObject,
+  SignJWT,
+  decodeProtectedHeader,
+  importSPKI,
+  jwtVerify,
+} from 'jose'
 import { AppError } from '../../domain/errors.ts'
 
 export interface TokenSettings {
@@ -73,12 +81,16 @@ function claimsOf(payload: JWTPayload): TokenClaims {
   }
 }
 
-async function verificationKeys(settings: TokenSettings): Promise<Map<'HS256' | 'RS256', CryptoKey | KeyObject | Uint8Array>> {
-  const decodeKey = settings.jwtDecodeKeyBase64 === undefined ? undefined : Buffer.from(settings.jwtDecodeKeyBase64, 'base64')
+async function verificationKeys(
+  settings: TokenSettings,
+): Promise<Map<'HS256' | 'RS256', CryptoKey | KeyObject | Uint8Array>> {
+  const decodeKey =
+    settings.jwtDecodeKeyBase64 === undefined ? undefined : Buffer.from(settings.jwtDecodeKeyBase64, 'base64')
   const pem = decodeKey?.toString('utf8').includes('-----BEGIN') ? decodeKey.toString('utf8') : undefined
   const keys = new Map<'HS256' | 'RS256', CryptoKey | KeyObject | Uint8Array>()
   for (const algorithm of settings.jwtAlgorithms) {
-    if (algorithm === 'HS256') keys.set('HS256', decodeKey !== undefined && pem === undefined ? decodeKey : Buffer.from(settings.jwtSecret))
+    if (algorithm === 'HS256')
+      keys.set('HS256', decodeKey !== undefined && pem === undefined ? decodeKey : Buffer.from(settings.jwtSecret))
     else if (pem !== undefined) keys.set('RS256', await importSPKI(pem, 'RS256'))
     else throw new Error('JWT_ALGORITHM names RS256, but JWT_DECODE_KEY_BASE64 holds no public key in PEM form')
   }

@@ -3,6 +3,7 @@ import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ProjectRecord } from '../../../domain/records/project.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../../domain/records/thread.ts'
+import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../../domain/records/user.ts'
 import { schemaOptions } from '../schema-options.ts'
 
@@ -17,6 +18,7 @@ const user = new Schema<UserRecord>(
     _id: id,
     email: String,
     provider: text,
+    subject: String,
     first_name: String,
     last_name: String,
     password_hash: String,
@@ -31,13 +33,17 @@ const user = new Schema<UserRecord>(
         { _id: false },
       ),
     },
+    holds: Number,
     deleting: Boolean,
   },
   schemaOptions('users'),
 )
 user.index({ email: 1 }, { unique: true, partialFilterExpression: { email: { $exists: true } } })
+user.index({ provider: 1, subject: 1 }, { unique: true, partialFilterExpression: { subject: { $exists: true } } })
 user.index({ verified: 1, created_at: 1 })
 user.index({ last_active_at: 1 })
+
+const defaultMember = new Schema({ id: text, made: Boolean }, { _id: false })
 
 const project = new Schema<ProjectRecord>(
   {
@@ -45,8 +51,11 @@ const project = new Schema<ProjectRecord>(
     user_id: text,
     name: text,
     description: maybeEmptyText,
+    default_assistant: { type: defaultMember },
+    default_thread: { type: defaultMember },
     created_at: date,
     updated_at: date,
+    holds: Number,
     deleting: Boolean,
   },
   schemaOptions('projects'),
@@ -67,8 +76,12 @@ const assistant = new Schema<AssistantRecord>(
     created_at: date,
     updated_at: date,
     compat_account: {
-      type: new Schema({ base_url: text, key_hint: maybeEmptyText, encrypted_key: text, updated_at: date }, { _id: false }),
+      type: new Schema(
+        { base_url: text, key_hint: maybeEmptyText, encrypted_key: text, updated_at: date },
+        { _id: false },
+      ),
     },
+    holds: Number,
     deleting: Boolean,
   },
   schemaOptions('assistants'),
@@ -92,6 +105,7 @@ const thread = new Schema<ThreadRecord>(
     created_at: date,
     updated_at: date,
     last_seq: Number,
+    holds: Number,
     deleting: Boolean,
   },
   schemaOptions('threads'),
@@ -142,6 +156,28 @@ run.index({ user_id: 1, created_at: -1 })
 run.index({ status: 1, created_at: 1 })
 run.index({ assistant_id: 1, status: 1 })
 
+const toolCall = new Schema<ToolCallRecord>(
+  {
+    _id: id,
+    run_id: text,
+    thread_id: text,
+    step: { type: Number, required: true },
+    index: { type: Number, required: true },
+    call_id: maybeEmptyText,
+    name: maybeEmptyText,
+    args_json: text,
+    status: text,
+    claimed_by: String,
+    result: String,
+    decision: { type: new Schema({ action: text, message: String }, { _id: false }) },
+    created_at: date,
+    finished_at: Date,
+  },
+  schemaOptions('tool_calls'),
+)
+toolCall.index({ run_id: 1, step: 1, index: 1 }, { unique: true })
+toolCall.index({ thread_id: 1 })
+
 export function coreModels(connection: Connection) {
   return {
     users: connection.model<UserRecord>('User', user),
@@ -150,5 +186,6 @@ export function coreModels(connection: Connection) {
     threads: connection.model<ThreadRecord>('Thread', thread),
     checkpoints: connection.model<CheckpointRecord>('Checkpoint', checkpoint),
     runs: connection.model<RunRecord>('Run', run),
+    toolCalls: connection.model<ToolCallRecord>('ToolCall', toolCall),
   }
 }

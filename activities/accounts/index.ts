@@ -1,0 +1,15 @@
+import type { DerivedSecrets } from '../../services/accounts/derived-secrets.ts'
+import type { Collections } from '../../services/collections.ts'
+import type { Mailer } from '../../services/mailer.ts'
+import { createVerificationActivities } from './verification.ts'
+
+export interface AccountActivityDeps {
+  collections: Collections
+  mailer: Mailer
+  secrets: DerivedSecrets
+}
+
+/** What the `accounts` queue serves for accounts. */
+export function createAccountActivities(deps: AccountActivityDeps) {
+  return createVerificationActivities(deps)
+}

@@ -1,0 +1,104 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { publicUser } from '../../../domain/accounts.ts'
+import type { Accounts } from '../../../services/accounts/index.ts'
+import {
+  LoginRequest,
+  LoginResponse,
+  Message,
+  ResendVerificationRequest,
+  SignupRequest,
+  SignupResponse,
+  VerificationStatus,
+  VerificationStatusParams,
+  VerifyEmailRequest,
+} from './schemas.ts'
+
+/** `/auth/*` for those who have no token yet: from signup to the first login. */
+export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
+  const config = { auth: 'none' } as const
+  const tags = ['accounts']
+
+  app.post(
+    '/auth/signup',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.signup',
+        summary: 'Make an account; a verification code is sent by mail',
+        tags,
+        body: SignupRequest,
+        response: { 200: SignupResponse },
+      },
+    },
+    async ({ body }) => ({
+      ...publicUser(await accounts.signup(body)),
+      message: 'The account is made. A verification code is on its way by mail.',
+    }),
+  )
+
+  app.post(
+    '/auth/login',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.login',
+        summary: 'Exchange e-mail address and password for an access token of 30 days',
+        tags,
+        body: LoginRequest,
+        response: { 200: LoginResponse },
+      },
+    },
+    ({ body }) => accounts.login.withPassword(body),
+  )
+
+  app.post(
+    '/auth/verify-email',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.verifyEmail',
+        summary: 'Verify the e-mail address with the code of the mail',
+        tags,
+        body: VerifyEmailRequest,
+        response: { 200: Message },
+      },
+    },
+    async ({ body }) => {
+      await accounts.verification.verify(body.email, body.code)
+      return { message: 'The e-mail address is verified.' }
+    },
+  )
+
+  app.post(
+    '/auth/resend-verification',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.resendVerification',
+        summary: 'Send a new verification code; the one before ends',
+        tags,
+        body: ResendVerificationRequest,
+        response: { 200: Message },
+      },
+    },
+    async ({ body }) => {
+      await accounts.verification.resend(body.email)
+      return { message: 'A new verification code is on its way by mail.' }
+    },
+  )
+
+  app.get(
+    '/auth/verification-status/:email',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.verificationStatus',
+        summary: 'Whether an address is verified, and what its code allows',
+        tags,
+        params: VerificationStatusParams,
+        response: { 200: VerificationStatus },
+      },
+    },
+    ({ params }) => accounts.verification.status(params.email),
+  )
+}

@@ -1,0 +1,70 @@
+import Type from 'typebox'
+
+/** Types of the account endpoints. `title` names the type in the OpenAPI document. */
+
+const Email = Type.String({ format: 'email', maxLength: 254 })
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+const Timestamp = Type.String({ format: 'date-time' })
+
+const publicUserMembers = {
+  user_id: Type.String({ format: 'uuid' }),
+  email: nullable(Type.String()),
+  provider: Type.Union([Type.Literal('email'), Type.Literal('social'), Type.Literal('userpool')]),
+  first_name: nullable(Type.String()),
+  last_name: nullable(Type.String()),
+  verified: Type.Boolean(),
+  thread_counter: Type.Integer(),
+  thread_max: Type.Integer(),
+  created_at: Timestamp,
+}
+
+export const User = Type.Object(publicUserMembers, { title: 'User' })
+
+export const Message = Type.Object({ message: Type.String() }, { title: 'Message' })
+
+export const SignupRequest = Type.Object(
+  {
+    email: Email,
+    password: Type.String({ description: '8 to 256 characters' }),
+    first_name: Type.Optional(Type.String({ maxLength: 200 })),
+    last_name: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  { title: 'SignupRequest' },
+)
+export const SignupResponse = Type.Object({ ...publicUserMembers, message: Type.String() }, { title: 'SignupResponse' })
+
+export const LoginRequest = Type.Object({ email: Email, password: Type.String() }, { title: 'LoginRequest' })
+export const LoginResponse = Type.Object(
+  {
+    jwt_token: Type.String(),
+    main_agent_id: Type.String({ description: 'The default assistant of the project main' }),
+    main_thread_id: Type.String({
+      description: 'The default thread of the project main; empty when the thread quota leaves room for none',
+    }),
+  },
+  { title: 'LoginResponse' },
+)
+
+export const VerifyEmailRequest = Type.Object(
+  { email: Email, code: Type.String({ description: 'The six digits of the mail' }) },
+  { title: 'VerifyEmailRequest' },
+)
+export const ResendVerificationRequest = Type.Object({ email: Email }, { title: 'ResendVerificationRequest' })
+
+export const VerificationStatusParams = Type.Object({ email: Email })
+export const VerificationStatus = Type.Object(
+  {
+    email: Type.String(),
+    verified: Type.Boolean(),
+    pending: Type.Boolean(),
+    expires_at: nullable(Timestamp),
+    attempts_remaining: nullable(Type.Integer()),
+    resend_available_at: nullable(Timestamp),
+  },
+  { title: 'VerificationStatus' },
+)
+
+export const ThreadInfo = Type.Object(
+  { thread_counter: Type.Integer(), thread_max: Type.Integer() },
+  { title: 'ThreadInfo' },
+)

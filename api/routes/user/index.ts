@@ -1,0 +1,38 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { publicUser } from '../../../domain/accounts.ts'
+import type { Accounts } from '../../../services/accounts/index.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { ThreadInfo, User } from '../auth/schemas.ts'
+
+/** What a user sees of their own account. */
+export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
+  const config = { auth: 'user' } as const
+  const me = (request: FastifyRequest) => publicUser(sessionOf(request).user)
+
+  for (const [url, operationId] of [
+    ['/auth/user-info', 'accounts.userInfo'],
+    ['/auth/me', 'accounts.me'],
+    ['/user/', 'users.read'],
+  ] as const) {
+    app.get(
+      url,
+      { config, schema: { operationId, summary: 'The current user', tags: ['accounts'], response: { 200: User } } },
+      me,
+    )
+  }
+
+  app.get(
+    '/auth/thread-info',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.threadInfo',
+        summary: 'How much of the thread quota is used',
+        tags: ['accounts'],
+        response: { 200: ThreadInfo },
+      },
+    },
+    (request) => accounts.profile.threadInfo(sessionOf(request).user._id),
+  )
+}

@@ -1,0 +1,57 @@
+import { createTransport } from 'nodemailer'
+import { AppError } from '../../domain/errors.ts'
+import type { Mailer } from '../../services/mailer.ts'
+
+/** Above these limits a mail server counts as not answering. Together they stay below the activity's own limit. */
+const limits = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 8000 }
+
+/** Mail by SMTP, as the server in `SMTP_URL` says (`smtp://` or `smtps://`, with user and password where needed). */
+export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | undefined; mailFrom: string }): Mailer {
+  if (smtpUrl === undefined) {
+    return {
+      send: async () => {
+        throw new AppError('unavailable', 'No mail server is configured (SMTP_URL).')
+      },
+      ping: undefined,
+      close: () => undefined,
+    }
+  }
+  const transport = createTransport({ url: smtpUrl, ...limits })
+  return {
+    async send({ messageId, ...mail }) {
+      try {
+        await transport.sendMail({
+          ...mail,
+          from: mailFrom,
+          messageId: `<${messageId}@${domainOf(mailFrom)}>`,
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        })
+      } catch (cause) {
+        throw explain(cause)
+      }
+    },
+    ping: async () => {
+      await transport.verify()
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** SMTP replies of 500 and above are final (RFC 5321, section 4.2.1), but for those about logging in, which are ours to mend. */
+function explain(cause: unknown): AppError {
+  const details: { responseCode?: unknown; code?: unknown } = typeof cause === 'object' && cause !== null ? cause : {}
+  const { responseCode, code } = details
+  if (typeof responseCode === 'number' && responseCode >= 500 && code !== 'EAUTH') {
+    return new AppError('bad_request', `The mail server refused the mail (${responseCode}).`, { cause })
+  }
+  return new AppError(
+    'upstream_failed',
+    `The mail server did not take the mail (${typeof code === 'string' ? code : 'no reason'}).`,
+    { cause },
+  )
+}
+
+function domainOf(from: string): string {
+  return /@([\w.-]+)/.exec(from)?.[1] ?? 'localhost'
+}

@@ -1,0 +1,39 @@
+import {
+  type Client,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  isGrpcServiceError,
+} from '@temporalio/client'
+import { AppError } from '../../domain/errors.ts'
+
+const limitMs = 10_000
+
+/** A call to Temporal that ends within ten seconds; when nobody answers it throws `unavailable`. */
+export async function callTemporal<T>(client: Client, call: () => Promise<T>): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + limitMs, call)
+  } catch (cause) {
+    if (
+      cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+      cause instanceof ServiceError ||
+      isGrpcServiceError(cause)
+    ) {
+      throw new AppError('unavailable', 'The service is busy or partly down; try again soon.', {
+        cause,
+        retryAfterSeconds: 5,
+      })
+    }
+    throw cause
+  }
+}
+
+/** The result of a call to a workflow, or undefined when that workflow is not there or has ended. */
+export async function unlessEnded<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined
+    throw error
+  }
+}

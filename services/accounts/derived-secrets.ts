@@ -1,0 +1,44 @@
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { CodeReference } from '../../domain/contracts/email-verification.ts'
+
+export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>
+
+/**
+ * What is sent by mail is derived and never stored: whoever knows the workflow run, the number of
+ * the send and the service's key can compute it, and a retried activity sends the same again.
+ * Keys are derived from `SECRETS_KEY` by HKDF (RFC 5869), one a purpose.
+ */
+export function createDerivedSecrets(secretsKey: Uint8Array) {
+  const keyFor = (purpose: string) => Buffer.from(hkdfSync('sha256', secretsKey, '', purpose, 32))
+  const codeKey = keyFor('email-verification-code')
+  const resetKey = keyFor('password-reset-token')
+
+  const verificationCode = ({ runId, send }: CodeReference): string => {
+    const mac = createHmac('sha256', codeKey).update(`${runId}:${send}`).digest()
+    return truncate(mac).toString().padStart(6, '0')
+  }
+
+  return {
+    /** Six digits. */
+    verificationCode,
+    isVerificationCode(code: CodeReference, given: string): boolean {
+      const [expected, actual] = [verificationCode(code), given].map((text) =>
+        createHash('sha256').update(text).digest(),
+      )
+      return expected !== undefined && actual !== undefined && timingSafeEqual(expected, actual)
+    },
+    /** 256 bits in base64url. */
+    resetToken: (tokenId: string): string => createHmac('sha256', resetKey).update(tokenId).digest('base64url'),
+  }
+}
+
+/** Under which a reset token is stored. */
+export function resetTokenHash(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+/** Dynamic truncation to six decimal digits (RFC 4226, section 5.3). */
+function truncate(mac: Buffer): number {
+  const offset = mac.readUInt8(mac.length - 1) & 0x0f
+  return (mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000
+}

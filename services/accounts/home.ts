@@ -1,0 +1,104 @@
+import { newId } from '../../domain/ids.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type DefaultMember, type ProjectRecord, mainProjectName } from '../../domain/records/project.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+
+/** Where a login leads: the `main` project with its default assistant and thread. */
+export interface Home {
+  projectId: string
+  assistantId: string
+  /** Empty when the thread quota leaves room for none and `main` has none. */
+  threadId: string
+}
+
+/** The few things that a home needs of assistants and threads. Making one again under the same id is harmless. */
+export interface HomeMembers {
+  assistantExists(place: { userId: string; projectId: string }, assistantId: string): Promise<boolean>
+  createAssistant(place: { userId: string; projectId: string }, assistantId: string): Promise<void>
+  threadExists(place: { userId: string; projectId: string }, threadId: string): Promise<boolean>
+  /** False when the quota leaves no room. */
+  createThread(place: { userId: string; projectId: string }, threadId: string, assistantId: string): Promise<boolean>
+  newestThread(place: { userId: string; projectId: string }): Promise<string | undefined>
+}
+
+interface HomeDeps {
+  collections: Pick<Collections, 'projects'>
+  members: HomeMembers
+}
+
+export type Homes = ReturnType<typeof createHomes>
+
+/**
+ * Makes what is missing of a user's home; logins at the same moment end up in the same one. An id is
+ * claimed on the project first, made after, and then marked as made: an unmade one may be made by
+ * whoever finds it, and one that was made and is gone is replaced by a new claim, never revived.
+ */
+export function createHomes({ collections: { projects }, members }: HomeDeps) {
+  return { ensureMainProject, ensureHome }
+
+  async function ensureHome(userId: string): Promise<Home> {
+    const project = await ensureMainProject(userId)
+    const place = { userId, projectId: project._id }
+    const assistantId = await ensureMember(project._id, 'default_assistant', {
+      exists: (id) => members.assistantExists(place, id),
+      create: async (id) => {
+        await members.createAssistant(place, id)
+        return true
+      },
+    })
+    const threadId = await ensureMember(project._id, 'default_thread', {
+      exists: (id) => members.threadExists(place, id),
+      create: (id) => members.createThread(place, id, assistantId ?? ''),
+    })
+    return {
+      projectId: project._id,
+      assistantId: assistantId ?? '',
+      threadId: threadId ?? (await members.newestThread(place)) ?? '',
+    }
+  }
+
+  async function ensureMainProject(userId: string): Promise<ProjectRecord> {
+    const now = new Date()
+    const project = { _id: newId(), description: '', created_at: now, updated_at: now }
+    const filter = { user_id: userId, name: mainProjectName }
+    const upsert = () =>
+      projects
+        .findOneAndUpdate(filter, { $setOnInsert: project }, { upsert: true, returnDocument: 'after' })
+        .lean<ProjectRecord>()
+    const main = await upsert().catch((error: unknown) => {
+      if (isDuplicateKey(error)) return upsert()
+      throw error
+    })
+    if (main === null || main.deleting) {
+      throw new AppError('unavailable', 'The main project is being deleted; try again soon.', { retryAfterSeconds: 2 })
+    }
+    return main
+  }
+
+  async function ensureMember(
+    projectId: string,
+    field: 'default_assistant' | 'default_thread',
+    { exists, create }: { exists: (id: string) => Promise<boolean>; create: (id: string) => Promise<boolean> },
+  ): Promise<string | undefined> {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const project = await projects.findById(projectId).lean<ProjectRecord>()
+      if (project === null) break
+      const member = project[field]
+      if (member?.made && (await exists(member.id))) return member.id
+      const claim: DefaultMember = member && !member.made ? member : { id: newId(), made: false }
+      if (claim !== member) {
+        const unchanged = member ? { [`${field}.id`]: member.id } : { [field]: { $exists: false } }
+        const { modifiedCount } = await projects.updateOne(
+          { _id: projectId, ...unchanged },
+          { $set: { [field]: claim } },
+        )
+        if (modifiedCount === 0) continue
+      }
+      if (!(await create(claim.id))) return undefined
+      await projects.updateOne({ _id: projectId, [`${field}.id`]: claim.id }, { $set: { [`${field}.made`]: true } })
+      return claim.id
+    }
+    throw new AppError('conflict', 'The main project changed at the same time; try again.')
+  }
+}

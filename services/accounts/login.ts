@@ -1,0 +1,65 @@
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Tokens } from '../auth/tokens.ts'
+import type { Collections } from '../collections.ts'
+import type { Homes } from './home.ts'
+import type { LoginGuard } from './login-guard.ts'
+import type { Passwords } from './passwords.ts'
+
+export interface LoginAnswer {
+  jwt_token: string
+  main_agent_id: string
+  main_thread_id: string
+}
+
+interface LoginDeps {
+  collections: Pick<Collections, 'users'>
+  passwords: Passwords
+  guard: LoginGuard
+  homes: Pick<Homes, 'ensureHome'>
+  tokens: Pick<Tokens, 'sign'>
+}
+
+export type Login = ReturnType<typeof createLogin>
+
+/** Login by password, and what every kind of login ends with. */
+export function createLogin({ collections: { users }, passwords, guard, homes, tokens }: LoginDeps) {
+  return { withPassword, enter }
+
+  /**
+   * Throws `unauthenticated` for wrong credentials and for an address that is not verified,
+   * `too_many_requests` after ten wrong passwords. An unknown address takes as long as a wrong password.
+   */
+  async function withPassword(input: { email: string; password: string }): Promise<LoginAnswer> {
+    const email = normalizeEmail(input.email)
+    await guard.refuseIfSlowedDown(email)
+    const user = await users.findOne({ email }).lean<UserRecord>()
+    if (!(await passwords.matches(input.password, user?.password_hash)) || user === null) {
+      await guard.recordFailure(email)
+      throw new AppError('unauthenticated', 'The e-mail address or the password is wrong.')
+    }
+    await guard.recordSuccess(email)
+    if (!user.verified) throw new AppError('unauthenticated', 'This e-mail address is not verified yet.')
+    await renewHash(user, input.password)
+    return enter(user)
+  }
+
+  /** Ensures the user's home and signs a token for it. */
+  async function enter(user: UserRecord): Promise<LoginAnswer> {
+    if (user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
+    const home = await homes.ensureHome(user._id)
+    await users.updateOne({ _id: user._id }, { $set: { last_active_at: new Date() } })
+    return {
+      jwt_token: await tokens.sign({ user_id: user._id, project_id: home.projectId }),
+      main_agent_id: home.assistantId,
+      main_thread_id: home.threadId,
+    }
+  }
+
+  async function renewHash(user: UserRecord, password: string): Promise<void> {
+    if (user.password_hash === undefined || !passwords.needsRenewal(user.password_hash)) return
+    const renewed = await passwords.hash(password)
+    await users.updateOne({ _id: user._id, password_hash: user.password_hash }, { $set: { password_hash: renewed } })
+  }
+}

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import argon2 from 'argon2'
+import { isAcceptablePassword, passwordLength } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import { createSemaphore } from '../semaphore.ts'
+
+/**
+ * argon2id (RFC 9106) with 19 MiB, two passes and one lane: the first of the equivalent settings in
+ * the OWASP Password Storage Cheat Sheet. Hashes made with other settings still verify and are
+ * renewed at the next login.
+ */
+const parameters = { type: argon2.argon2id, memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+const maxWaiting = 1000
+
+export type Passwords = ReturnType<typeof createPasswords>
+
+/**
+ * Hashing runs in threads of the runtime's pool. Only half of the processors hash at once, so that a
+ * wave of logins cannot slow the streams of those who are in.
+ */
+export function createPasswords(slots = Math.max(1, Math.floor(availableParallelism() / 2))) {
+  const withSlot = createSemaphore(slots, maxWaiting)
+  const hash = (password: string) => withSlot(() => argon2.hash(password, parameters))
+  let decoy: Promise<string> | undefined
+
+  return {
+    hash,
+    /** Takes as long without a hash as with one, so that the time does not tell whether an account exists. */
+    async matches(password: string, storedHash: string | undefined): Promise<boolean> {
+      const compared = storedHash ?? (await (decoy ??= hash(randomBytes(16).toString('hex'))))
+      const matches = await withSlot(() => argon2.verify(compared, password))
+      return matches && storedHash !== undefined
+    },
+    needsRenewal: (storedHash: string) => argon2.needsRehash(storedHash, parameters),
+  }
+}
+
+/** Throws `bad_request` for a password that nobody may choose. */
+export function checkNewPassword(password: string): void {
+  if (!isAcceptablePassword(password)) {
+    throw new AppError(
+      'bad_request',
+      `The password must have ${passwordLength.min} to ${passwordLength.max} characters.`,
+    )
+  }
+}

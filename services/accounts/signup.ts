@@ -1,0 +1,65 @@
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { Homes } from './home.ts'
+import { type Passwords, checkNewPassword } from './passwords.ts'
+import type { VerificationWorkflows } from './verification-workflows.ts'
+
+export interface SignupInput {
+  email: string
+  password: string
+  first_name?: string
+  last_name?: string
+}
+
+interface SignupDeps {
+  collections: Pick<Collections, 'users' | 'projects'>
+  passwords: Pick<Passwords, 'hash'>
+  homes: Pick<Homes, 'ensureMainProject'>
+  workflows: Pick<VerificationWorkflows, 'startVerification'>
+  threadMaxDefault: number
+}
+
+/** Makes an account that waits for its verification, and has the first code sent. */
+export function createSignup({ collections, passwords, homes, workflows, threadMaxDefault }: SignupDeps) {
+  const { users, projects } = collections
+
+  /** Throws `bad_request` for a taken address or an unacceptable password. Does not wait for the mail server. */
+  return async function signup(input: SignupInput): Promise<UserRecord> {
+    checkNewPassword(input.password)
+    const email = normalizeEmail(input.email)
+    if ((await users.exists({ email })) !== null) throw taken()
+    const now = new Date()
+    const user: UserRecord = {
+      _id: newId(),
+      email,
+      provider: 'email',
+      ...(input.first_name === undefined ? {} : { first_name: input.first_name }),
+      ...(input.last_name === undefined ? {} : { last_name: input.last_name }),
+      password_hash: await passwords.hash(input.password),
+      verified: false,
+      thread_counter: 0,
+      thread_max: threadMaxDefault,
+      created_at: now,
+      last_active_at: now,
+    }
+    await users.create(user).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? taken() : error
+    })
+    await homes.ensureMainProject(user._id)
+    try {
+      await workflows.startVerification(user._id)
+    } catch (error) {
+      // Without its workflow the account would wait for a code that nobody sends: the caller may sign up again.
+      await projects.deleteMany({ user_id: user._id })
+      await users.deleteOne({ _id: user._id, verified: false })
+      throw error
+    }
+    return user
+  }
+}
+
+const taken = () => new AppError('bad_request', 'There is an account with this e-mail address already.')

@@ -1,0 +1,95 @@
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { codeAttempts, resendIntervalMs } from '../../domain/contracts/email-verification.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+import type { DerivedSecrets } from './derived-secrets.ts'
+import type { VerificationWorkflows } from './verification-workflows.ts'
+
+interface VerificationDeps {
+  collections: Pick<Collections, 'users'>
+  secrets: Pick<DerivedSecrets, 'isVerificationCode'>
+  workflows: Pick<VerificationWorkflows, 'verifyCode' | 'resendCode'>
+}
+
+/** Times are ISO 8601; null where there is nothing to tell. */
+export interface VerificationStatus {
+  email: string
+  verified: boolean
+  pending: boolean
+  expires_at: string | null
+  attempts_remaining: number | null
+  resend_available_at: string | null
+}
+
+export type Verification = ReturnType<typeof createVerification>
+
+/** E-mail verification as callers see it. The workflow decides; this side only knows the codes. */
+export function createVerification({ collections: { users }, secrets, workflows }: VerificationDeps) {
+  const findUser = async (email: string) => {
+    const user = await users.findOne({ email: normalizeEmail(email) }).lean<UserRecord>()
+    return user?.deleting ? null : user
+  }
+
+  return {
+    /** Throws `bad_request` for anything but the code that is out. */
+    async verify(email: string, given: string): Promise<void> {
+      const user = await findUser(email)
+      if (user === null) throw invalidCode()
+      if (user.verified) throw alreadyVerified()
+      let code = user.verification ? { runId: user.verification.run_id, send: user.verification.send } : undefined
+      // A newer code than the record tells of may be out; the workflow then says which, and no attempt is used.
+      for (let round = 0; round < 3; round++) {
+        const correct = code !== undefined && secrets.isVerificationCode(code, given)
+        const result = await workflows.verifyCode(user._id, { code: code ?? { runId: '', send: 0 }, correct })
+        if (result.outcome === 'verified') return
+        if (result.outcome === 'wrong') throw wrongCode(result.attemptsRemaining)
+        if (result.outcome !== 'superseded') throw invalidCode()
+        code = result.current
+      }
+      throw invalidCode()
+    },
+
+    /** Throws `not_found` for an unknown address, `bad_request` within a minute of the last code or when nothing is left to verify. */
+    async resend(email: string): Promise<void> {
+      const user = await findUser(email)
+      if (user === null) throw new AppError('not_found', 'There is no account with this e-mail address.')
+      if (user.verified) throw alreadyVerified()
+      // The workflow keeps the minute while it runs; this keeps it should it have been ended from outside.
+      const waitMs = (user.verification?.sent_at.getTime() ?? 0) + resendIntervalMs - Date.now()
+      if (waitMs > 0) throw tooSoon(Math.ceil(waitMs / 1000))
+      const result = await workflows.resendCode(user._id)
+      if (result.outcome === 'too_soon') throw tooSoon(result.retryAfterSeconds)
+      if (result.outcome === 'verified') throw alreadyVerified()
+    },
+
+    async status(email: string): Promise<VerificationStatus> {
+      const address = normalizeEmail(email)
+      const user = await findUser(address)
+      const code = user?.verified ? undefined : user?.verification
+      const expired = code !== undefined && code.expires_at.getTime() <= Date.now()
+      return {
+        email: address,
+        verified: user?.verified ?? false,
+        pending: user !== null && !user.verified,
+        expires_at: code?.expires_at.toISOString() ?? null,
+        attempts_remaining: code === undefined ? null : expired ? 0 : Math.min(code.attempts_remaining, codeAttempts),
+        resend_available_at: code ? new Date(code.sent_at.getTime() + resendIntervalMs).toISOString() : null,
+      }
+    },
+  }
+}
+
+const alreadyVerified = () => new AppError('bad_request', 'This e-mail address is verified already.')
+const invalidCode = () => new AppError('bad_request', 'The code is not valid or has expired; ask for a new one.')
+
+function wrongCode(attemptsRemaining: number): AppError {
+  if (attemptsRemaining === 0) return new AppError('bad_request', 'The code is wrong and has ended; ask for a new one.')
+  return new AppError('bad_request', `The code is wrong; attempts left: ${attemptsRemaining}.`)
+}
+
+function tooSoon(seconds: number): AppError {
+  return new AppError('bad_request', `A code was sent within the last minute; try again in ${seconds} seconds.`, {
+    retryAfterSeconds: seconds,
+  })
+}

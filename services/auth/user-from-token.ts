@@ -1,0 +1,55 @@
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { mainProjectName } from '../../domain/records/project.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { TokenClaims } from './tokens.ts'
+
+/**
+ * A valid token whose user is missing makes the user, empty, with a `main` project under the token's
+ * project id when that id is free. Its e-mail is taken only when nobody has it. Only exchange tokens
+ * carry an e-mail, so such a user is of the user pool; any other is a password account without a
+ * password. The project comes first: a user who can be found has one.
+ */
+export async function createUserFromToken(
+  { users, projects }: Pick<Collections, 'users' | 'projects'>,
+  claims: TokenClaims,
+  threadMaxDefault: number,
+): Promise<UserRecord> {
+  const now = new Date()
+  const project = { user_id: claims.user_id, name: mainProjectName, description: '', created_at: now, updated_at: now }
+  await insertFirst(
+    () => projects.create({ ...project, _id: claims.project_id }),
+    () => projects.create({ ...project, _id: newId() }),
+  )
+  const user: UserRecord = {
+    _id: claims.user_id,
+    provider: claims.email === undefined ? 'email' : 'userpool',
+    verified: true,
+    thread_counter: 0,
+    thread_max: threadMaxDefault,
+    created_at: now,
+    last_active_at: now,
+  }
+  await insertFirst(
+    () => users.create(claims.email === undefined ? user : { ...user, email: normalizeEmail(claims.email) }),
+    () => users.create(user),
+  )
+  const created = await users.findById(claims.user_id).lean<UserRecord>()
+  if (created === null) throw new AppError('unauthenticated', 'The access token is not valid.')
+  return created
+}
+
+/** Tries the first insert, and the second when a unique key stood in the way; a clash there means that another request was first. */
+async function insertFirst(first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {
+  for (const insert of [first, second]) {
+    try {
+      await insert()
+      return
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+    }
+  }
+}

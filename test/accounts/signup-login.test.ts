@@ -1,0 +1,192 @@
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call, goodPassword, newEmail, newUser } from '../support/accounts.ts'
+import { codeTo, mailsTo } from '../support/mailbox.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('from signup to the first login', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ env: { THREAD_MAX_DEFAULT: '7' } })
+  })
+  afterAll(() => service.close())
+
+  const post = (path: string, body: unknown) => call(service, 'POST', path, { body })
+
+  it('goes all the way', async () => {
+    const email = newEmail()
+    const signup = await post('/auth/signup', { email: email.toUpperCase(), password: goodPassword, first_name: 'Ada' })
+    expect(signup.status).toBe(200)
+    expect(signup.body).toMatchObject({
+      email,
+      provider: 'email',
+      first_name: 'Ada',
+      last_name: null,
+      verified: false,
+      thread_max: 7,
+    })
+    expect(signup.body).not.toHaveProperty('jwt_token')
+    const userId = signup.body.user_id
+
+    const early = await post('/auth/login', { email, password: goodPassword })
+    expect(early).toMatchObject({ status: 401, body: { detail: expect.stringContaining('not verified') } })
+
+    const code = await codeTo(email)
+    const status = await call(service, 'GET', `/auth/verification-status/${encodeURIComponent(email)}`)
+    expect(status.body).toMatchObject({ email, verified: false, pending: true, attempts_remaining: 3 })
+    expect((await post('/auth/verify-email', { email, code })).status).toBe(200)
+
+    const login = await post('/auth/login', { email: email.toUpperCase(), password: goodPassword })
+    expect(login.status).toBe(200)
+    const claims = decodeJwt(login.body.jwt_token)
+    expect(claims).toMatchObject({ user_id: userId, iss: 'assistant-platform', aud: 'assistant-platform' })
+    expect(claims).not.toHaveProperty('email')
+    const lifetime = Number(claims.exp) - Date.now() / 1000
+    expect(lifetime / 86_400).toBeCloseTo(30, 1)
+    const project = await service.collections.projects.findById(claims['project_id']).lean()
+    expect(project).toMatchObject({ user_id: userId, name: 'main' })
+    expect(await service.collections.assistants.findById(login.body.main_agent_id).lean()).toMatchObject({
+      user_id: userId,
+    })
+    expect(await service.collections.threads.findById(login.body.main_thread_id).lean()).toMatchObject({
+      user_id: userId,
+    })
+
+    const token = login.body.jwt_token
+    for (const path of ['/auth/user-info', '/auth/me', '/user/']) {
+      expect((await call(service, 'GET', path, { token })).body).toMatchObject({
+        user_id: userId,
+        email,
+        verified: true,
+      })
+    }
+    expect((await call(service, 'GET', '/auth/thread-info', { token })).body).toEqual({
+      thread_counter: 1,
+      thread_max: 7,
+    })
+    expect((await call(service, 'GET', '/auth/me')).status).toBe(401)
+
+    const again = await post('/auth/login', { email, password: goodPassword })
+    expect(again.body).toMatchObject({
+      main_agent_id: login.body.main_agent_id,
+      main_thread_id: login.body.main_thread_id,
+    })
+  })
+
+  it('ends a code with the third wrong one', async () => {
+    const email = newEmail()
+    await post('/auth/signup', { email, password: goodPassword })
+    const code = await codeTo(email)
+    for (const wrong of ['000000', 'nonsense', '']) {
+      const answer = await post('/auth/verify-email', { email, code: wrong === code ? '111111' : wrong })
+      expect(answer.status).toBe(400)
+    }
+    expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
+    const status = await call(service, 'GET', `/auth/verification-status/${email}`)
+    expect(status.body).toMatchObject({ verified: false, pending: true, attempts_remaining: 0 })
+  })
+
+  it('lets ten verifications at once use three attempts and no more', async () => {
+    const email = newEmail()
+    await post('/auth/signup', { email, password: goodPassword })
+    const code = await codeTo(email)
+    const wrong = code === '000000' ? '111111' : '000000'
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => post('/auth/verify-email', { email, code: wrong })),
+    )
+    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 10 }, () => 400))
+    const used = answers.filter((answer) => answer.body.detail.includes('wrong'))
+    expect(used).toHaveLength(3)
+    expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
+  })
+
+  it('sends no second code within a minute, and none to strangers and the verified', async () => {
+    const email = newEmail()
+    await post('/auth/signup', { email, password: goodPassword })
+    const code = await codeTo(email)
+    const answers = await Promise.all(Array.from({ length: 5 }, () => post('/auth/resend-verification', { email })))
+    expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400, 400, 400])
+    expect((await post('/auth/verify-email', { email, code })).status).toBe(200)
+    expect((await post('/auth/resend-verification', { email })).status).toBe(400)
+    expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
+    expect((await post('/auth/resend-verification', { email: newEmail() })).status).toBe(404)
+    expect((await post('/auth/verify-email', { email: newEmail(), code })).status).toBe(400)
+    expect(await mailsTo(email)).toHaveLength(1)
+  })
+
+  it('makes one account of twenty signups at once', async () => {
+    const email = newEmail()
+    const spellings = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? email : email.toUpperCase()))
+    const answers = await Promise.all(
+      spellings.map((address) => post('/auth/signup', { email: address, password: goodPassword })),
+    )
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
+    expect(answers.filter((answer) => answer.status === 400)).toHaveLength(19)
+    const users = await service.collections.users.find({ email }).lean()
+    expect(users).toHaveLength(1)
+    expect(await service.collections.projects.countDocuments({ user_id: users[0]?._id })).toBe(1)
+    await codeTo(email)
+    expect(await mailsTo(email)).toHaveLength(1)
+  })
+
+  it('makes one home of twenty first logins at once, and makes it again when it is gone', async () => {
+    const email = newEmail()
+    const { body } = await post('/auth/signup', { email, password: goodPassword })
+    await post('/auth/verify-email', { email, code: await codeTo(email) })
+    const logins = await Promise.all(
+      Array.from({ length: 20 }, () => post('/auth/login', { email, password: goodPassword })),
+    )
+    expect(new Set(logins.map((login) => `${login.body.main_agent_id} ${login.body.main_thread_id}`)).size).toBe(1)
+    const { assistants, threads, projects, users } = service.collections
+    const own = { user_id: String(body.user_id) }
+    const counts = () =>
+      Promise.all([projects.countDocuments(own), assistants.countDocuments(own), threads.countDocuments(own)])
+    expect(await counts()).toEqual([1, 1, 1])
+    expect(await users.findById(body.user_id).lean()).toMatchObject({ thread_counter: 1 })
+
+    await Promise.all([assistants.deleteMany(own), threads.deleteMany(own)])
+    const again = await post('/auth/login', { email, password: goodPassword })
+    expect(again.body.main_agent_id).not.toBe(logins[0]?.body.main_agent_id)
+    expect(await counts()).toEqual([1, 1, 1])
+  })
+
+  it('tells wrong shapes (422) from broken rules (400)', async () => {
+    const email = newEmail()
+    for (const body of [
+      { email },
+      { password: goodPassword },
+      { email: 'nobody', password: goodPassword },
+      { email, password: 12345678 },
+    ]) {
+      const answer = await post('/auth/signup', body)
+      expect(answer.status).toBe(422)
+      expect(answer.body.detail[0]).toMatchObject({
+        loc: expect.arrayContaining(['body']),
+        msg: expect.any(String),
+        type: expect.any(String),
+      })
+    }
+    for (const password of ['1234567', 'x'.repeat(257)]) {
+      expect((await post('/auth/signup', { email, password })).status).toBe(400)
+    }
+    expect((await post('/auth/signup', { email, password: '🐎'.repeat(256) })).status).toBe(200)
+    expect((await post('/auth/login', { email, password: 5 })).status).toBe(422)
+    expect((await call(service, 'GET', '/auth/verification-status/nobody')).status).toBe(422)
+    const unknown = await call(service, 'GET', `/auth/verification-status/${newEmail()}`)
+    expect(unknown.body).toMatchObject({ verified: false, pending: false })
+    const broken = await fetch(`${service.url}/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{',
+    })
+    expect(broken.status).toBe(400)
+  })
+
+  it('tells wrong passwords and unknown addresses alike', async () => {
+    const user = await newUser(service)
+    const wrong = await post('/auth/login', { email: user.email, password: 'not the password' })
+    const unknown = await post('/auth/login', { email: newEmail(), password: 'not the password' })
+    expect(wrong.status).toBe(401)
+    expect(unknown).toMatchObject({ status: 401, body: wrong.body })
+  })
+})

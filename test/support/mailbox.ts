@@ -1,0 +1,29 @@
+import { inject } from 'vitest'
+import { eventually } from './eventually.ts'
+
+export interface ReceivedMail {
+  to: { address: string }[]
+  subject: string
+  text: string
+  html?: string
+  headers: Record<string, string>
+}
+
+/** All mail to an address so far, oldest first. */
+export async function mailsTo(address: string): Promise<ReceivedMail[]> {
+  const response = await fetch(`${inject('services').mailboxUrl}/email?to.address=${encodeURIComponent(address)}`)
+  const mails = (await response.json()) as ReceivedMail[]
+  return mails.filter((mail) => mail.to.some((to) => to.address === address))
+}
+
+/** Waits for the `count`th mail to an address. */
+export async function mailTo(address: string, count = 1): Promise<ReceivedMail> {
+  return eventually(async () => (await mailsTo(address))[count - 1])
+}
+
+/** Waits for the `count`th code that was sent to an address. */
+export async function codeTo(address: string, count = 1): Promise<string> {
+  const code = /^(\d{6})$/m.exec((await mailTo(address, count)).text)?.[1]
+  if (code === undefined) throw new Error('the mail holds no code')
+  return code
+}

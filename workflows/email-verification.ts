@@ -1,0 +1,117 @@
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  condition,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { createVerificationActivities } from '../activities/accounts/verification.ts'
+import {
+  type EmailVerificationInput,
+  type EmailVerificationOutcome,
+  type ResendCodeResult,
+  type VerifyCode,
+  type VerifyCodeResult,
+  codeAttempts,
+  codeValidityMs,
+  resendCodeUpdateName,
+  resendIntervalMs,
+  verifyCodeUpdateName,
+} from '../domain/contracts/email-verification.ts'
+import { accountWritePolicy, mailPolicy } from './account-policies.ts'
+
+export const verifyCode = defineUpdate<VerifyCodeResult, [VerifyCode]>(verifyCodeUpdateName)
+export const resendCode = defineUpdate<ResendCodeResult>(resendCodeUpdateName)
+
+type Activities = ReturnType<typeof createVerificationActivities>
+const { sendVerificationCode } = proxyActivities<Pick<Activities, 'sendVerificationCode'>>(mailPolicy)
+const { openVerificationCode, recordAttempt, markVerified } =
+  proxyActivities<Pick<Activities, 'openVerificationCode' | 'recordAttempt' | 'markVerified'>>(accountWritePolicy)
+
+/**
+ * One code at a time: it holds for 15 minutes from the moment that the mail server took it, and for
+ * three attempts. A new one may be asked for a minute after the last, and ends it at once. Every
+ * attempt and every wish is one turn of this workflow, so none can be used twice. The code itself is
+ * never here: who calls `verify` has compared it.
+ */
+export async function emailVerificationWorkflow({
+  userId,
+  sendAtStart,
+}: EmailVerificationInput): Promise<EmailVerificationOutcome> {
+  const { runId } = workflowInfo()
+  let send = sendAtStart ? 1 : 0
+  let attempts = sendAtStart ? codeAttempts : 0
+  let sending = sendAtStart
+  let lastSentAt: number | undefined
+  let verified = false
+
+  setHandler(verifyCode, async ({ code, correct }): Promise<VerifyCodeResult> => {
+    if (verified)
+      return correct && code.runId === runId && code.send === send ? { outcome: 'verified' } : { outcome: 'spent' }
+    if (code.runId !== runId || code.send !== send) return { outcome: 'superseded', current: { runId, send } }
+    if (attempts === 0) return { outcome: 'spent' }
+    attempts -= 1
+    if (correct) {
+      verified = true
+      await markVerified({ userId })
+      return { outcome: 'verified' }
+    }
+    const attemptsRemaining = attempts
+    await recordAttempt({ userId, code, attemptsRemaining })
+    return { outcome: 'wrong', attemptsRemaining }
+  })
+
+  setHandler(resendCode, (): ResendCodeResult => {
+    if (verified) return { outcome: 'verified' }
+    const waitMs = sending ? resendIntervalMs : (lastSentAt ?? -Infinity) + resendIntervalMs - Date.now()
+    if (waitMs > 0) return { outcome: 'too_soon', retryAfterSeconds: Math.ceil(waitMs / 1000) }
+    send += 1
+    attempts = codeAttempts
+    sending = true
+    return { outcome: 'accepted' }
+  })
+
+  // Started by a resend, it has nothing to do until that arrives, which is at once.
+  if (!sendAtStart) await condition(() => sending, resendIntervalMs)
+
+  let outcome: EmailVerificationOutcome = 'expired'
+  while (sending && !verified) {
+    const code = { runId, send }
+    setCurrentDetails(`Code ${send} is being sent.`)
+    const sent = await deliver(userId, code)
+    sending = false
+    lastSentAt = Date.now()
+    if (sent === 'account_gone') {
+      outcome = 'account_gone'
+      break
+    }
+    if (sent === 'undeliverable') attempts = 0
+    else if (!verified)
+      await openVerificationCode({ userId, code, attemptsRemaining: attempts, validMs: codeValidityMs })
+    outcome = sent === 'undeliverable' ? 'undeliverable' : 'expired'
+    setCurrentDetails(sent === 'undeliverable' ? `The mail server refused code ${send}.` : `Code ${send} is out.`)
+    const endsAt: number = lastSentAt + (sent === 'undeliverable' ? resendIntervalMs : codeValidityMs)
+    await condition(() => sending || verified, Math.max(1, endsAt - Date.now()))
+  }
+  attempts = 0
+  await condition(allHandlersFinished)
+  if (verified) outcome = 'verified'
+  setCurrentDetails(`Ended: ${outcome}.`)
+  return outcome
+
+  async function deliver(
+    user: string,
+    code: { runId: string; send: number },
+  ): Promise<'sent' | 'undeliverable' | 'account_gone'> {
+    try {
+      return await sendVerificationCode({ userId: user, code })
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
+      return 'undeliverable'
+    }
+  }
+}
