@@ -16,6 +16,9 @@ export async function run(
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: options.timeoutMs,
   })
+  // A build must not go on when the start that wanted it is stopped.
+  const end = () => child.kill()
+  process.once('exit', end)
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -26,7 +29,7 @@ export async function run(
     if (code === 0) resolve(output)
     else reject(new Error(`${command} ended with ${signal ?? code}: ${lastLines(output, 3)}`))
   })
-  return promise
+  return promise.finally(() => process.off('exit', end))
 }
 
 /** The program's full path when PATH has it. */

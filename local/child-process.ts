@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process'
+import { createWriteStream, mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
+import { diesWithUs } from './services/server-process.ts'
+
+export type ChildOptions = {
+  /** What people read in front of its lines, and the name of its log file. */
+  name: string
+  script: string
+  env: NodeJS.ProcessEnv
+  logFile: string
+  /** Each line that it writes, as it comes. */
+  onLine: (line: string) => void
+}
+
+export type Child = ReturnType<typeof startChild>
+
+/** Starts one of our own processes. It ends with us (see `diesWithUs`), and its output goes to its log file too. */
+export function startChild({ name, script, env, logFile, onLine }: ChildOptions) {
+  mkdirSync(path.dirname(logFile), { recursive: true })
+  const log = createWriteStream(logFile, { flags: 'a' })
+  const process_ = spawn('/bin/sh', ['-c', diesWithUs, 'sh', process.execPath, script], {
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  })
+  for (const stream of [process_.stdout, process_.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      log.write(`${line}\n`)
+      onLine(line)
+    })
+  }
+  const { promise: exited, resolve } = Promise.withResolvers<string>()
+  process_.once('error', (error) => resolve(error.message))
+  process_.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+  // Only when all it wrote has been read: its last words say why it ended.
+  const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
+  process_.once('close', () => {
+    log.end()
+    onClosed()
+  })
+  return {
+    name,
+    pid: process_.pid,
+    exited,
+    closed,
+    /** Asks it to end, and kills it when that takes longer than `limitMs`. */
+    async stop(limitMs: number): Promise<void> {
+      process_.kill('SIGTERM')
+      const ended = await Promise.race([exited.then(() => true), pause(limitMs, false, { ref: false })])
+      if (!ended) process_.kill('SIGKILL')
+      await exited
+    },
+  }
+}

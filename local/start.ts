@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { loadSettings } from '../infra/config.ts'
+import { banner } from './banner.ts'
+import { takeDataDir } from './data-dir.ts'
+import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
+import { readableLine } from './log-lines.ts'
+import { ensureSecrets } from './secrets.ts'
+import { LocalServiceError, startLocalServices } from './services/index.ts'
+import { freePort } from './services/ports.ts'
+import { createShutdown } from './shutdown.ts'
+import { supervise } from './supervise.ts'
+import { requireFreePort, waitForAnswer } from './wait-for-answer.ts'
+
+const startedAt = Date.now()
+const say = (line: string) => console.log(line)
+const shutdown = createShutdown(say)
+
+try {
+  await start()
+} catch (error) {
+  // What a developer can act on is a message; a stack is for what nobody foresaw.
+  const isKnown = error instanceof LocalServiceError || (error instanceof Error && error.name === 'SettingsError')
+  console.error(isKnown ? error.message : error)
+  await shutdown.stop(1)
+}
+
+/** `npm start`: servers, demo model, worker, API, and then the addresses. Everything is stopped in the reverse order. */
+async function start(): Promise<void> {
+  process.chdir(path.dirname(import.meta.dirname))
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const dataDir = path.resolve(process.env.DATA_DIR?.trim() || '.data')
+  // Open streams would make Ctrl-C wait for the half minute that suits a real deployment.
+  const base: NodeJS.ProcessEnv = { SHUTDOWN_GRACE_SECONDS: '5', ...process.env, DATA_DIR: dataDir }
+  const env: NodeJS.ProcessEnv = { ...base, ...ensureSecrets(dataDir, base) }
+  const settings = loadSettings(env)
+  const port = await requireFreePort(settings)
+
+  shutdown.add('the data folder', takeDataDir(dataDir))
+  const local = await startLocalServices({ dataDir, env, log: (line) => say(`> ${line}`) })
+  shutdown.add('the servers', local.stop)
+  for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
+
+  const run = (name: string, script: string, childEnv: NodeJS.ProcessEnv, stopLimitMs: number) => {
+    const onLine = (line: string) => {
+      const readable = readableLine(name, line)
+      if (readable) console.error(readable)
+    }
+    const logFile = path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`)
+    const child = supervise({ name, script, env: childEnv, logFile, onLine }, say)
+    shutdown.add(`the ${name}`, () => child.stop(stopLimitMs))
+    return child
+  }
+
+  const serviceEnv: NodeJS.ProcessEnv = { ...env, ...local.env, PORT: String(port) }
+  const isDemo = wantsDemoModel(env)
+  if (isDemo) {
+    const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
+    const demo = run('demo model', 'local/demo-model/main.ts', { ...env, DEMO_MODEL_PORT: String(demoPort) }, 2_000)
+    await waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
+    Object.assign(serviceEnv, demoModelEnv(demoPort))
+  }
+  const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
+  const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
+  const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)
+  await waitForAnswer(`http://127.0.0.1:${port}/ok`, [worker, api])
+  say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
+}

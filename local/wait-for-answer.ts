@@ -1,0 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LocalServiceError } from './services/index.ts'
+import { freePort, isPortFree } from './services/ports.ts'
+import type { Supervised } from './supervise.ts'
+
+const limitMs = 90_000
+
+/** The port for the API: the one that is set, which must be free, or a free one for 0. */
+export async function requireFreePort({ port, host }: { port: number; host: string }): Promise<number> {
+  if (port === 0) return freePort()
+  if (await isPortFree(port, host)) return port
+  throw new LocalServiceError(`Port ${port} is in use. Stop what listens there, or set PORT to another one.`)
+}
+
+/**
+ * Waits until the address answers 200. Throws when one of the processes ends before: at a start that
+ * means a wrong setting or a missing server, and trying again would not help.
+ */
+export async function waitForAnswer(url: string, children: Supervised[]): Promise<void> {
+  const deadline = Date.now() + limitMs
+  const ends = children.map(async (child) => `The ${child.name} ended at its start (${await child.firstEnd})`)
+  const firstEnd = Promise.race(ends)
+  while (Date.now() < deadline) {
+    if (await answers(url)) return
+    const end = await Promise.race([firstEnd, pause(100)])
+    if (end) throw new LocalServiceError(`${end}. What it said is above and in its log.`)
+  }
+  throw new LocalServiceError(`${url} did not answer within ${limitMs / 1000} s.`)
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(url, { signal: AbortSignal.timeout(3_000) }).then(
+    (response) => response.ok,
+    () => false,
+  )
+}

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { countTests } from './support/count-tests.ts'
+
+/**
+ * `npm test [-- arguments for vitest]`: the whole suite, or what the arguments choose. The test
+ * servers are started by vitest's global setup. The last line says how many passed and failed; no
+ * test at all is a failure too.
+ */
+const root = path.dirname(import.meta.dirname)
+const folder = mkdtempSync(path.join(tmpdir(), 'assistant-report-'))
+const report = path.join(folder, 'report.json')
+const vitest = path.join(path.dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
+const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+
+const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: 'inherit',
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal))
+process.on('disconnect', () => child.kill('SIGTERM'))
+
+child.on('exit', (code) => {
+  const { passed, failed } = countTests(readReport(), code === 0)
+  rmSync(folder, { recursive: true, force: true })
+  console.log(`${passed} passed, ${failed} failed`)
+  process.exit(failed > 0 || passed === 0 ? 1 : 0)
+})
+
+function readReport(): unknown {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
