@@ -42,7 +42,10 @@ export interface VectorStore {
   listAssistants(): Promise<string[]>
   /** Ids of the files that have chunks in an assistant's space. */
   listFiles(assistantId: string): Promise<string[]>
-  /** To be called when a file is complete: builds or refreshes indexes where it pays. */
-  settle(assistantId: string): Promise<void>
+  /**
+   * To be called when a file is complete, and now and then during a long one: removes doubles of its
+   * chunks that two writers made at the same moment, and builds or refreshes indexes where it pays.
+   */
+  settle(assistantId: string, fileId: string): Promise<void>
   close(): Promise<void>
 }

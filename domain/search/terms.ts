@@ -1,0 +1,43 @@
+/**
+ * The words of a text as full-text search compares them: without case, accents and the English plural,
+ * numbers without their separators, and scripts that write no spaces as pairs of characters. Texts and
+ * questions go through the same steps, so that no store needs to know about languages.
+ */
+export function termsOf(text: string): string[] {
+  const terms: string[] = []
+  const plain = text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase()
+  for (const match of plain.matchAll(wordPattern)) {
+    const word = match[0]
+    if (stopWords.has(word)) continue
+    if (spacelessPattern.test(word)) terms.push(...pairs(word))
+    else if (/\d[.,]\d/.test(word)) terms.push(word.replace(/[.,]/g, ''), ...word.split(/[.,]/))
+    else terms.push(stem(word.replace(/['’].*$/, '').slice(0, 40)))
+  }
+  return terms.filter((term) => term !== '')
+}
+
+const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}]+(?:['’]\p{L}+)?/gu
+const spacelessPattern = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+
+/** What nearly every English text holds; leaving it out makes the index smaller and the answer quicker. */
+const stopWords = new Set(
+  (
+    'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its ' +
+    'me my no not of on or our shall she should so such than that the their them then there these they this those to us ' +
+    'was we were what when where which who whom whose why will with would you your'
+  ).split(' '),
+)
+
+function pairs(word: string): string[] {
+  const characters = Array.from(word)
+  if (characters.length === 1) return characters
+  return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`)
+}
+
+/** The weak "S stemmer" (Harman 1991): plurals only, so that it does little harm in other languages. */
+function stem(word: string): string {
+  if (word.length < 4 || !word.endsWith('s')) return word
+  if (word.endsWith('ies') && !/[ae]ies$/.test(word)) return `${word.slice(0, -3)}y`
+  if (word.endsWith('es') && !/[aeo]es$/.test(word)) return word.slice(0, -1)
+  return /[us]s$/.test(word) ? word : word.slice(0, -1)
+}

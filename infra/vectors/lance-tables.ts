@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto'
+import { type Connection, Index, type Table, connect } from '@lancedb/lancedb'
+import { AppError } from '../../domain/errors.ts'
+
+/** One row for each chunk. A table holds one assistant's chunks. */
+export interface LanceRow {
+  [column: string]: unknown
+  id: string
+  assistant_id: string
+  file_id: string
+  /** The chunk's terms, separated by spaces: see `domain/search/terms.ts`. */
+  terms: string
+  vector: number[]
+}
+
+/**
+ * Tables of an embedded database that API and worker open side by side. Every read looks for what
+ * other processes have written (`readConsistencyInterval: 0`).
+ */
+export function createLanceTables(uri: string) {
+  let connecting: Promise<Connection> | undefined
+
+  function database(): Promise<Connection> {
+    connecting ??= connect(uri, { readConsistencyInterval: 0 }).catch((cause: unknown) => {
+      connecting = undefined
+      throw unavailable(cause)
+    })
+    return connecting
+  }
+
+  async function open(assistantId: string): Promise<Table | undefined> {
+    const name = tableName(assistantId)
+    const db = await database()
+    try {
+      return await db.openTable(name)
+    } catch (error) {
+      if (isMissing(error)) return undefined
+      throw unavailable(error)
+    }
+  }
+
+  return {
+    open,
+
+    /** Opens the table, or makes it with these rows. `created` says which. */
+    async openOrCreate(assistantId: string, rows: LanceRow[]): Promise<{ table: Table; created: boolean }> {
+      const known = await open(assistantId)
+      if (known) return { table: known, created: false }
+      const db = await database()
+      try {
+        const table = await db.createTable(tableName(assistantId), rows)
+        await createTextIndex(table)
+        return { table, created: true }
+      } catch (error) {
+        // Another process was quicker.
+        const table = await open(assistantId)
+        if (table) return { table, created: false }
+        throw unavailable(error)
+      }
+    },
+
+    async drop(assistantId: string): Promise<void> {
+      const db = await database()
+      try {
+        await db.dropTable(tableName(assistantId))
+      } catch (error) {
+        if (!isMissing(error)) throw unavailable(error)
+      }
+    },
+
+    async names(): Promise<string[]> {
+      const db = await database()
+      const names: string[] = []
+      for (;;) {
+        const last = names.at(-1)
+        const page = await db.tableNames({ limit: 1000, ...(last === undefined ? {} : { startAfter: last }) })
+        names.push(...page)
+        if (page.length < 1000) return names
+      }
+    },
+
+    /** The assistant of a table: its name says it, or one of its rows. */
+    async assistantOf(name: string): Promise<string | undefined> {
+      if (name.startsWith(plainPrefix)) return name.slice(plainPrefix.length)
+      const db = await database()
+      const table = await db.openTable(name)
+      const [row] = await table.query().select(['assistant_id']).limit(1).toArray()
+      const id: unknown = row?.assistant_id
+      return typeof id === 'string' ? id : undefined
+    },
+
+    async ping(): Promise<void> {
+      const db = await database()
+      try {
+        await db.tableNames({ limit: 1 })
+      } catch (error) {
+        connecting = undefined
+        throw unavailable(error)
+      }
+    },
+
+    async close(): Promise<void> {
+      const db = await connecting?.catch(() => undefined)
+      connecting = undefined
+      db?.close()
+    },
+  }
+}
+
+export const textIndexName = 'terms_idx'
+export const vectorIndexName = 'vector_idx'
+
+/** The terms are already cut, folded and stemmed: the index takes them as they are. */
+export async function createTextIndex(table: Table): Promise<void> {
+  await table.createIndex('terms', {
+    config: Index.fts({
+      baseTokenizer: 'whitespace',
+      lowercase: false,
+      stem: false,
+      removeStopWords: false,
+      asciiFolding: false,
+      withPosition: false,
+    }),
+    name: textIndexName,
+  })
+}
+
+const plainPrefix = 'a-'
+
+/** Assistant ids may differ in case alone, or hold characters that no file name has: those are hashed. */
+function tableName(assistantId: string): string {
+  if (/^[a-z0-9-]{1,64}$/.test(assistantId)) return `${plainPrefix}${assistantId}`
+  return `h-${createHash('sha256').update(assistantId).digest('hex')}`
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && /was not found|not found|does not exist/i.test(error.message)
+}
+
+export function unavailable(cause: unknown): AppError {
+  return cause instanceof AppError ? cause : new AppError('unavailable', 'The vector store does not answer.', { cause })
+}

@@ -1,0 +1,251 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Index, MatchQuery, type Table } from '@lancedb/lancedb'
+import { AppError } from '../../domain/errors.ts'
+import { type Ranked, fuse } from '../../domain/search/fuse.ts'
+import { termsOf } from '../../domain/search/terms.ts'
+import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
+import {
+  type LanceRow,
+  createLanceTables,
+  createTextIndex,
+  textIndexName,
+  unavailable,
+  vectorIndexName,
+} from './lance-tables.ts'
+
+/** Below this, reading all vectors takes less time than an index would lose in exactness. */
+const vectorIndexRows = 20_000
+/** Rows outside the text index are searched one by one: this many cost a few milliseconds. */
+const unindexedRows = 2000
+const manyFragments = 50
+
+/**
+ * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at once. Search is
+ * hybrid: nearest vectors and full text, merged. `uri` is a path or an object-store address.
+ */
+export function createLanceStore(uri: string): VectorStore {
+  const tables = createLanceTables(uri)
+
+  /**
+   * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not.
+   * Two writers of the same chunk at the same moment leave it twice; searches count it once and
+   * `settle` removes the double.
+   */
+  async function upsert(assistantId: string, records: VectorRecord[]): Promise<void> {
+    if (records.length === 0) return
+    const rows = records.map((record) => toRow(assistantId, record))
+    const { table, created } = await tables.openOrCreate(assistantId, rows)
+    if (created) return
+    await requireDimensions(table, rows[0]?.vector.length ?? 0)
+    const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
+    if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
+    await writing(() => table.add(rows))
+  }
+
+  async function search(assistantId: string, query: VectorQuery): Promise<VectorMatch[]> {
+    const table = await tables.open(assistantId)
+    if (!table) return []
+    const wanted = Math.max(30, query.limit * 4)
+    const [nearest, worded] = await Promise.all([byVector(table, query.vector, wanted), byWords(table, query.text, wanted)])
+    const fileIds = new Map([...nearest, ...worded].map((match) => [match.id, match.fileId]))
+    return fuse(nearest, worded)
+      .slice(0, query.limit)
+      .map(({ id, score }) => ({ id, fileId: fileIds.get(id) ?? '', score }))
+  }
+
+  async function settle(assistantId: string, fileId: string): Promise<void> {
+    const table = await tables.open(assistantId)
+    if (!table) return
+    await removeDoubles(table, fileId)
+    await refreshIndexes(table)
+  }
+
+  return {
+    name: 'lancedb',
+    ping: tables.ping,
+    upsert,
+    search,
+    settle,
+    async count(assistantId, fileId) {
+      const table = await tables.open(assistantId)
+      if (!table) return 0
+      return answered(table.countRows(fileId === undefined ? undefined : ofFile(fileId)))
+    },
+    async deleteFile(assistantId, fileId) {
+      const table = await tables.open(assistantId)
+      if (table) await writing(() => table.delete(ofFile(fileId)))
+    },
+    deleteAssistant: tables.drop,
+    async listAssistants() {
+      const found: string[] = []
+      for (const name of await tables.names()) {
+        const assistantId = await tables.assistantOf(name)
+        if (assistantId !== undefined) found.push(assistantId)
+      }
+      return found
+    },
+    async listFiles(assistantId) {
+      const table = await tables.open(assistantId)
+      if (!table) return []
+      const files = new Set<string>()
+      for await (const batch of table.query().select(['file_id'])) {
+        for (const value of batch.getChild('file_id') ?? []) files.add(String(value))
+      }
+      return [...files]
+    },
+    close: tables.close,
+  }
+}
+
+function toRow(assistantId: string, record: VectorRecord): LanceRow {
+  return {
+    id: record.id,
+    assistant_id: assistantId,
+    file_id: record.fileId,
+    terms: termsOf(record.text).join(' '),
+    vector: record.vector,
+  }
+}
+
+type LanceMatch = Ranked & { fileId: string }
+
+/** Empty when the table's vectors are of another length than the question's: then words alone decide. */
+async function byVector(table: Table, vector: number[], limit: number): Promise<LanceMatch[]> {
+  if ((await dimensionsOf(table)) !== vector.length) return []
+  const query = table.query().nearestTo(vector).distanceType('cosine').nprobes(32).refineFactor(4)
+  const rows: unknown[] = await answered(query.select(['id', 'file_id', '_distance']).limit(limit).toArray())
+  return rows.map((row) => ({ ...identityOf(row), score: 1 - numberOf(row, '_distance') }))
+}
+
+async function byWords(table: Table, text: string, limit: number): Promise<LanceMatch[]> {
+  const terms = [...new Set(termsOf(text))].slice(0, 64)
+  if (terms.length === 0) return []
+  try {
+    const query = table.query().fullTextSearch(new MatchQuery(terms.join(' '), 'terms'))
+    const rows: unknown[] = await query.select(['id', 'file_id', '_score']).limit(limit).toArray()
+    return rows.map((row) => ({ ...identityOf(row), score: numberOf(row, '_score') }))
+  } catch (error) {
+    // The process that made the table ended before it made the index; `settle` makes it.
+    if (error instanceof Error && /index/i.test(error.message)) return []
+    throw unavailable(error)
+  }
+}
+
+async function removeDoubles(table: Table, fileId: string): Promise<void> {
+  const seen = new Set<string>()
+  const doubles = new Set<string>()
+  for await (const batch of table.query().select(['id']).where(ofFile(fileId))) {
+    for (const value of batch.getChild('id') ?? []) {
+      const id = String(value)
+      if (seen.has(id)) doubles.add(id)
+      seen.add(id)
+    }
+  }
+  for (const id of doubles) {
+    const filter = `id = ${quoted(id)}`
+    const rows: unknown[] = await table.query().where(filter).limit(1).toArray()
+    const row = rows[0]
+    const kept = row === undefined ? undefined : rowOf(row)
+    if (!kept) continue
+    await writing(() => table.delete(filter))
+    await writing(() => table.add([kept]))
+  }
+}
+
+/** Work that another process may be doing at the same moment: who comes second leaves it to the first. */
+async function refreshIndexes(table: Table): Promise<void> {
+  try {
+    const indexes = await table.listIndices()
+    const has = (name: string) => indexes.some((index) => index.name === name)
+    if (!has(textIndexName)) await createTextIndex(table)
+    const text = await table.indexStats(textIndexName)
+    const stats = await table.stats()
+    if ((text?.numUnindexedRows ?? 0) >= unindexedRows || stats.fragmentStats.numFragments >= manyFragments) {
+      // Versions that a reader may still be using are kept for a while.
+      await table.optimize({ cleanupOlderThan: new Date(Date.now() - 10 * 60_000) })
+    }
+    if (!has(vectorIndexName) && (await table.countRows()) >= vectorIndexRows) {
+      // RaBitQ (Gao and Long 2024): built in seconds where product quantisation took minutes.
+      await table.createIndex('vector', {
+        config: Index.ivfRq({ distanceType: 'cosine', sampleRate: 64, maxIterations: 10 }),
+        name: vectorIndexName,
+      })
+      await table.createIndex('id', { config: Index.btree(), name: 'id_idx' })
+    }
+  } catch (error) {
+    if (!isConflict(error)) throw unavailable(error)
+  }
+}
+
+async function requireDimensions(table: Table, dimensions: number): Promise<void> {
+  const known = await dimensionsOf(table)
+  if (known === dimensions) return
+  throw new AppError(
+    'conflict',
+    `The assistant's files were embedded with ${known} dimensions and the embedding model now gives ${dimensions}. Delete its files and upload them again.`,
+  )
+}
+
+async function dimensionsOf(table: Table): Promise<number | undefined> {
+  const schema = await answered(table.schema())
+  const type: unknown = schema.fields.find((field) => field.name === 'vector')?.type
+  if (typeof type !== 'object' || type === null || !('listSize' in type)) return undefined
+  return typeof type.listSize === 'number' ? type.listSize : undefined
+}
+
+/** Optimistic commits of two processes can collide; the loser only has to try again. */
+async function writing<T>(write: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await write()
+    } catch (error) {
+      if (attempt >= 8 || !isConflict(error)) throw unavailable(error)
+      await sleep(20 * attempt + Math.random() * 40)
+    }
+  }
+}
+
+async function answered<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    throw unavailable(error)
+  }
+}
+
+function isConflict(error: unknown): boolean {
+  return error instanceof Error && /conflict|concurrent|retry|preempted/i.test(error.message)
+}
+
+function ofFile(fileId: string): string {
+  return `file_id = ${quoted(fileId)}`
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+function member(row: unknown, name: string): unknown {
+  return typeof row === 'object' && row !== null ? Reflect.get(row, name) : undefined
+}
+
+function identityOf(row: unknown): { id: string; fileId: string } {
+  return { id: String(member(row, 'id')), fileId: String(member(row, 'file_id')) }
+}
+
+function numberOf(row: unknown, name: string): number {
+  return Number(member(row, name))
+}
+
+function rowOf(row: unknown): LanceRow | undefined {
+  const vector = member(row, 'vector')
+  if (typeof vector !== 'object' || vector === null || !(Symbol.iterator in vector)) return undefined
+  const values: number[] = []
+  for (const value of vector as Iterable<unknown>) values.push(Number(value))
+  return {
+    ...{ id: String(member(row, 'id')), file_id: String(member(row, 'file_id')) },
+    assistant_id: String(member(row, 'assistant_id')),
+    terms: String(member(row, 'terms')),
+    vector: values,
+  }
+}

@@ -1,0 +1,144 @@
+import { Pinecone } from '@pinecone-database/pinecone'
+import { AppError } from '../../domain/errors.ts'
+import type { VectorStore } from '../../services/knowledge/vector-store.ts'
+
+export interface PineconeOptions {
+  apiKey: string
+  /** Name of the index; its host is looked up unless `host` gives it. */
+  index?: string | undefined
+  host?: string | undefined
+}
+
+type Metadata = { file_id: string; position: number }
+
+/** The service's own limit for one request; Pinecone allows 1000 records and 2 MB. */
+const upsertBytes = 1_500_000
+const deleteBatch = 1000
+const requestTimeoutMs = 30_000
+const pingTimeoutMs = 2000
+
+/**
+ * Pinecone, a namespace for each assistant. Its client retries 5xx; 429 and broken connections are
+ * retried by the activity. Pinecone shows a write some seconds later: `count` may lag behind.
+ */
+export function createPineconeStore(options: PineconeOptions): VectorStore {
+  const client = new Pinecone({
+    apiKey: options.apiKey,
+    maxRetries: 2,
+    // The client sets no limit of its own, and a request to a dead peer would hang.
+    fetchApi: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
+  })
+  const index = () =>
+    client.index<Metadata>({
+      ...(options.index === undefined ? {} : { name: options.index }),
+      ...(options.host === undefined ? {} : { host: options.host }),
+    })
+  const space = (assistantId: string) => index().namespace(assistantId)
+
+  async function* idsOf(assistantId: string, prefix: string): AsyncGenerator<string[]> {
+    let paginationToken: string | undefined
+    do {
+      const page = await asked(space(assistantId).listPaginated({ prefix, limit: 100, ...(paginationToken ? { paginationToken } : {}) }))
+      const ids = (page?.vectors ?? []).flatMap(({ id }) => (id === undefined ? [] : [id]))
+      if (ids.length > 0) yield ids
+      paginationToken = page?.pagination?.next
+    } while (paginationToken)
+  }
+
+  return {
+    name: 'pinecone',
+
+    async ping() {
+      const late = new Promise<never>((_resolve, reject) => {
+        setTimeout(() => reject(unavailable(new Error('no answer in time'))), pingTimeoutMs).unref()
+      })
+      await Promise.race([asked(index().describeIndexStats()), late])
+    },
+
+    async upsert(assistantId, records) {
+      const size = Math.max(1, Math.floor(upsertBytes / ((records[0]?.vector.length ?? 1) * 12)))
+      for (let start = 0; start < records.length; start += size) {
+        const batch = records.slice(start, start + size)
+        await asked(
+          space(assistantId).upsert({
+            records: batch.map(({ id, fileId, position, vector }) => ({
+              id,
+              values: vector,
+              metadata: { file_id: fileId, position },
+            })),
+          }),
+        )
+      }
+    },
+
+    async search(assistantId, { vector, limit }) {
+      const found = await asked(space(assistantId).query({ vector, topK: limit, includeMetadata: true }))
+      return (found?.matches ?? []).map(({ id, score, metadata }) => ({
+        id,
+        fileId: metadata?.file_id ?? '',
+        score: Math.min(1, Math.max(0, score ?? 0)),
+      }))
+    },
+
+    async count(assistantId, fileId) {
+      if (fileId !== undefined) {
+        let count = 0
+        for await (const ids of idsOf(assistantId, `${fileId}:`)) count += ids.length
+        return count
+      }
+      const stats = await asked(index().describeIndexStats())
+      return stats?.namespaces?.[assistantId]?.recordCount ?? 0
+    },
+
+    async deleteFile(assistantId, fileId) {
+      let pending: string[] = []
+      for await (const ids of idsOf(assistantId, `${fileId}:`)) {
+        pending.push(...ids)
+        if (pending.length < deleteBatch) continue
+        await asked(space(assistantId).deleteMany({ ids: pending.splice(0, deleteBatch) }))
+      }
+      if (pending.length > 0) await asked(space(assistantId).deleteMany({ ids: pending }))
+    },
+
+    async deleteAssistant(assistantId) {
+      await asked(index().deleteNamespace(assistantId))
+    },
+
+    async listAssistants() {
+      const found: string[] = []
+      let paginationToken: string | undefined
+      do {
+        const page = await asked(index().listNamespaces({ limit: 100, ...(paginationToken ? { paginationToken } : {}) }))
+        found.push(...(page?.namespaces ?? []).flatMap(({ name }) => (name ? [name] : [])))
+        paginationToken = page?.pagination?.next
+      } while (paginationToken)
+      return found
+    },
+
+    async listFiles(assistantId) {
+      const files = new Set<string>()
+      for await (const ids of idsOf(assistantId, '')) for (const id of ids) files.add(id.slice(0, id.lastIndexOf(':')))
+      return [...files]
+    },
+
+    // Pinecone keeps its own indexes, and an id is there once.
+    settle: async () => undefined,
+    close: async () => undefined,
+  }
+}
+
+/** Undefined when there is no such namespace: it holds nothing. */
+async function asked<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    const name = error instanceof Error ? error.name : ''
+    if (name === 'PineconeNotFoundError') return undefined
+    if (name === 'PineconeBadRequestError') throw new AppError('conflict', 'The vector store refused the vectors: does its dimension fit the embedding model?', { cause: error })
+    throw unavailable(error)
+  }
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The vector store does not answer.', { cause })
+}
