@@ -1,4 +1,12 @@
-/** Whether a database error says that a unique index refused a write (MongoDB error 11000). */
-export function isDuplicateKey(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === 11000
+/**
+ * Whether a database error says that a unique index refused a write (MongoDB error 11000); with
+ * `field`, the unique index that begins with that field.
+ */
+export function isDuplicateKey(error: unknown, field?: string): boolean {
+  if (typeof error !== 'object' || error === null || !('code' in error) || error.code !== 11000) return false
+  if (field === undefined) return true
+  if ('keyPattern' in error && typeof error.keyPattern === 'object' && error.keyPattern !== null) {
+    return Object.keys(error.keyPattern)[0] === field
+  }
+  return 'message' in error && String(error.message).includes(`index: ${field}_1`)
 }

@@ -31,7 +31,8 @@ export function installAuthentication(app: FastifyInstance, sessions: Sessions, 
   app.decorateRequest('session', null)
 
   app.addHook('onRoute', (route) => {
-    if (route.config?.auth === undefined) throw new Error(`${String(route.method)} ${route.url} does not say who may call it`)
+    if (route.config?.auth === undefined)
+      throw new Error(`${String(route.method)} ${route.url} does not say who may call it`)
   })
 
   app.addHook('onRequest', async (request) => {
@@ -60,6 +61,12 @@ export function installAuthentication(app: FastifyInstance, sessions: Sessions, 
 export function sessionOf(request: FastifyRequest): Session {
   if (request.session === null) throw new AppError('unauthenticated', 'An access token is required.')
   return request.session
+}
+
+/** Who acts, and in which project: what most services want to know. */
+export function placeOf(request: FastifyRequest): { userId: string; projectId: string } {
+  const { user, projectId } = sessionOf(request)
+  return { userId: user._id, projectId }
 }
 
 /** The token of `Authorization: Bearer …` (RFC 6750), or undefined. */

@@ -17,6 +17,8 @@ export interface AssistantRecord {
   updated_at: Date
   /** The assistant's own model account, its key encrypted. */
   compat_account?: CompatAccountRecord
+  /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
+  holds?: number
   deleting?: boolean
 }
 

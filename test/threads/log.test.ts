@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Message, foldMessages, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
 import { newId } from '../../domain/ids.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { createThreadLog } from '../../services/threads/log.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -17,21 +18,20 @@ describe('the thread log', () => {
 
   async function newThread(deleting = false) {
     const now = new Date()
-    const [thread] = await service.collections.threads.create([
-      {
-        _id: newId(),
-        user_id: 'u',
-        project_id: 'p',
-        name: '',
-        metadata_json: '{}',
-        public: false,
-        last_outcome: 'none',
-        created_at: now,
-        updated_at: now,
-        deleting,
-      },
-    ])
-    return thread!._id
+    const thread: ThreadRecord = {
+      _id: newId(),
+      user_id: 'u',
+      project_id: 'p',
+      name: '',
+      metadata_json: '{}',
+      public: false,
+      last_outcome: 'none',
+      created_at: now,
+      updated_at: now,
+      deleting,
+    }
+    await service.collections.threads.create(thread)
+    return thread._id
   }
 
   it('numbers appends that arrive at once without gaps and loses none', async () => {

@@ -1,0 +1,81 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../services/index.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { PathId, refusals } from '../schemas.ts'
+import { Project, ProjectCreateRequest, ProjectToken, ProjectUpdateRequest, showProject } from './schemas.ts'
+
+const params = Type.Object({ project_id: PathId })
+const config = { auth: 'user' } as const
+const tags = ['projects']
+
+/** `/projects`: the caller's workspaces. A token of any of them opens all of these. */
+export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' | 'tokens'>> = async (
+  app,
+  { projects, tokens },
+) => {
+  app.get(
+    '/projects/',
+    {
+      config,
+      schema: {
+        operationId: 'projects.list',
+        summary: 'Your projects',
+        tags,
+        response: { 200: Type.Array(Project), ...refusals(401) },
+      },
+    },
+    async (request) => (await projects.list(sessionOf(request).user._id)).map(showProject),
+  )
+
+  app.post(
+    '/projects/',
+    {
+      config,
+      schema: {
+        operationId: 'projects.create',
+        summary: 'Create a project',
+        tags,
+        body: ProjectCreateRequest,
+        response: { 200: Project, ...refusals(400, 401) },
+      },
+    },
+    async (request) => showProject(await projects.create(sessionOf(request).user._id, request.body)),
+  )
+
+  app.get(
+    '/projects/:project_id',
+    {
+      config,
+      schema: {
+        operationId: 'projects.token',
+        summary: 'A token that is pinned to this project',
+        tags,
+        params,
+        response: { 200: ProjectToken, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { user } = sessionOf(request)
+      const project = await projects.read(user._id, request.params.project_id)
+      return { jwt_token: await tokens.sign({ user_id: user._id, project_id: project._id }) }
+    },
+  )
+
+  app.put(
+    '/projects/:project_id',
+    {
+      config,
+      schema: {
+        operationId: 'projects.update',
+        summary: 'Change name or description',
+        tags,
+        params,
+        body: ProjectUpdateRequest,
+        response: { 200: Project, ...refusals(400, 401, 403, 404) },
+      },
+    },
+    async (request) =>
+      showProject(await projects.update(sessionOf(request).user._id, request.params.project_id, request.body)),
+  )
+}

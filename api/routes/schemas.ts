@@ -1,0 +1,31 @@
+import Type from 'typebox'
+import { clientIdPattern } from '../../domain/ids.ts'
+
+/** An id in a path: anything else than what ids are made of does not match the declared shape. */
+export const PathId = Type.String({ pattern: clientIdPattern })
+export const Timestamp = Type.String({ format: 'date-time' })
+export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
+/** A free-form object: it comes back exactly as it went in. */
+export const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
+
+export const ValidationError = Type.Object(
+  {
+    detail: Type.Array(
+      Type.Object({
+        loc: Type.Array(Type.Union([Type.String(), Type.Integer()])),
+        msg: Type.String(),
+        type: Type.String(),
+      }),
+    ),
+  },
+  { title: 'ValidationError' },
+)
+
+type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 500 | 503
+
+/** The refusals that a route declares, for its `response`. A 422 is always among them. */
+export function refusals<const S extends ErrorStatus>(
+  ...statuses: S[]
+): Record<S, typeof ErrorDetail> & { 422: typeof ValidationError } {
+  return Object.assign({ 422: ValidationError }, ...statuses.map((status) => ({ [status]: ErrorDetail })))
+}

@@ -1,0 +1,127 @@
+import Type, { type Static } from 'typebox'
+import { objectFromJsonText } from '../../../domain/json-text.ts'
+import { Message, MessageInput, messagesFromJson, type Message as MessageType } from '../../../domain/messages.ts'
+import type { CheckpointRecord } from '../../../domain/records/thread.ts'
+import type { ThreadWithStatus } from '../../../services/threads/index.ts'
+import { type ThreadStatus, threadStatuses } from '../../../services/threads/status.ts'
+import { Timestamp, freeForm } from '../schemas.ts'
+
+const Nullable = Type.Union([Type.String(), Type.Null()])
+
+export const Thread = Type.Object(
+  {
+    thread_id: Type.String(),
+    name: Type.String(),
+    assistant_id: Nullable,
+    project_id: Type.String(),
+    metadata: freeForm('As it was given.'),
+    status: Type.Enum([...threadStatuses]),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Thread' },
+)
+
+export const ThreadListResponse = Type.Object(
+  { threads: Type.Array(Thread), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
+  { title: 'ThreadListResponse' },
+)
+
+export const ThreadPutRequest = Type.Object(
+  {
+    name: Type.Optional(Type.String({ maxLength: 1000 })),
+    assistant_id: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'Your own assistant or a public one; null for none.' }),
+    ),
+    metadata: Type.Optional(freeForm('Comes back exactly as it went in.')),
+  },
+  { title: 'ThreadPutRequest' },
+)
+
+const messageList = Type.Array(MessageInput)
+export const ThreadPostRequest = Type.Object(
+  {
+    values: Type.Union([messageList, Type.Object({ messages: messageList })], {
+      description: 'A message whose id exists is replaced, others are appended.',
+    }),
+    config: Type.Optional(freeForm('Taken and not used.')),
+  },
+  { title: 'ThreadPostRequest' },
+)
+
+export const ThreadStateView = Type.Object(
+  {
+    values: Type.Object({ messages: Type.Array(Message) }),
+    next: Type.Array(Type.String(), { description: 'What follows: `model`, `tools`, or nothing.' }),
+    checkpoint_id: Nullable,
+    parent_checkpoint_id: Nullable,
+    created_at: Type.Union([Timestamp, Type.Null()]),
+    metadata: Type.Object({
+      thread_id: Type.String(),
+      source: Type.Optional(Type.String()),
+      step: Type.Optional(Type.Integer({ description: 'Number of the state within the thread, from 1.' })),
+      run_id: Type.Optional(Type.String()),
+    }),
+  },
+  { title: 'ThreadState' },
+)
+
+export function showThread(thread: ThreadWithStatus): Static<typeof Thread> {
+  return {
+    thread_id: thread._id,
+    name: thread.name,
+    assistant_id: thread.assistant_id ?? null,
+    project_id: thread.project_id,
+    metadata: objectFromJsonText(thread.metadata_json),
+    status: thread.status,
+    created_at: thread.created_at.toISOString(),
+    updated_at: thread.updated_at.toISOString(),
+  }
+}
+
+interface StateParts {
+  threadId: string
+  messages: MessageType[]
+  checkpoint: CheckpointRecord | null
+  parentId?: string | undefined
+}
+
+/** A state whose run is over, or that another followed, says what followed it then; see `followOf`. */
+export function showState(
+  { threadId, messages, checkpoint, parentId }: StateParts,
+  next: string[],
+): Static<typeof ThreadStateView> {
+  return {
+    values: { messages },
+    next,
+    checkpoint_id: checkpoint?._id ?? null,
+    parent_checkpoint_id: parentId ?? null,
+    created_at: checkpoint?.created_at.toISOString() ?? null,
+    metadata: {
+      thread_id: threadId,
+      ...(checkpoint === null ? {} : { source: checkpoint.source, step: checkpoint.seq }),
+      ...(checkpoint?.run_id === undefined ? {} : { run_id: checkpoint.run_id }),
+    },
+  }
+}
+
+/** What a run does after an entry: the model answers inputs and tool results, tools answer the model's calls. */
+export function followOf(checkpoint: CheckpointRecord | null): string[] {
+  switch (checkpoint?.source) {
+    case 'input':
+    case 'tools':
+      return ['model']
+    case 'step': {
+      const last = messagesFromJson(checkpoint.messages_json).at(-1)
+      return last?.type === 'AIMessage' && last.data.tool_calls?.length ? ['tools'] : []
+    }
+    case 'update':
+    case undefined:
+      return []
+  }
+}
+
+/** The current state's `next`: nothing follows when no run is under way. */
+export function nextOf(status: ThreadStatus, checkpoint: CheckpointRecord | null): string[] {
+  return status === 'busy' || status === 'interrupted' ? followOf(checkpoint) : []
+}

@@ -1,0 +1,88 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../services/index.ts'
+import { placeOf } from '../../plugins/authentication.ts'
+import { PathId, refusals } from '../schemas.ts'
+import { ThreadPostRequest, ThreadStateView, followOf, nextOf, showState } from './schemas.ts'
+
+const params = Type.Object({ tid: PathId })
+const config = { auth: 'project' } as const
+const tags = ['threads']
+
+const HistoryPage = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
+  before: Type.Optional(Type.String({ description: 'A checkpoint_id: only states before it.' })),
+})
+
+/** What a thread holds and held. */
+export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
+  const currentState = async (userId: string, threadId: string) => {
+    const { status, ...state } = await threads.state(userId, threadId)
+    return showState({ threadId, ...state }, nextOf(status, state.checkpoint))
+  }
+
+  app.get(
+    '/threads/:tid/state',
+    {
+      config,
+      schema: {
+        operationId: 'threads.state',
+        summary: 'The current state',
+        tags,
+        params,
+        response: { 200: ThreadStateView, ...refusals(401, 403, 404) },
+      },
+    },
+    (request) => currentState(placeOf(request).userId, request.params.tid),
+  )
+
+  app.post(
+    '/threads/:tid/state',
+    {
+      config,
+      schema: {
+        operationId: 'threads.addState',
+        summary: 'Add messages, or replace some',
+        tags,
+        params,
+        body: ThreadPostRequest,
+        response: { 200: ThreadStateView, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { userId } = placeOf(request)
+      const { values } = request.body
+      await threads.addState(userId, request.params.tid, Array.isArray(values) ? values : values.messages)
+      return currentState(userId, request.params.tid)
+    },
+  )
+
+  app.get(
+    '/threads/:tid/history',
+    {
+      config,
+      schema: {
+        operationId: 'threads.history',
+        summary: 'Past states, newest first',
+        tags,
+        params,
+        querystring: HistoryPage,
+        response: { 200: Type.Array(ThreadStateView), ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { userId } = placeOf(request)
+      const { tid } = request.params
+      const [states, { status, checkpoint: newest }] = await Promise.all([
+        threads.history(userId, tid, request.query),
+        threads.state(userId, tid),
+      ])
+      return states.map((state) =>
+        showState(
+          { threadId: tid, ...state },
+          state.checkpoint._id === newest?._id ? nextOf(status, newest) : followOf(state.checkpoint),
+        ),
+      )
+    },
+  )
+}

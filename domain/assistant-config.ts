@@ -1,0 +1,115 @@
+import Type, { type Static } from 'typebox'
+import { Value } from 'typebox/value'
+import { type AccessMode, accessModes } from './records/assistant.ts'
+
+const prefix = 'type==agent/'
+
+export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search'] as const
+
+/** A tool that an assistant is given. What `config` may hold depends on the type; see `GET /tools/`. */
+export const ToolSetting = Type.Object(
+  {
+    type: Type.Enum([...toolTypes], { description: 'Which tool.' }),
+    name: Type.Optional(Type.String({ description: 'What the model sees it called; without it the type.' })),
+    config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The tool's own settings." })),
+  },
+  { title: 'ToolSetting' },
+)
+export type ToolSetting = Static<typeof ToolSetting>
+
+/** The part of `config` that the service understands. Keys beside these are kept as they are and ignored. */
+export const AssistantConfig = Type.Object(
+  {
+    [`${prefix}access_mode`]: Type.Optional(
+      Type.Enum([...accessModes], { description: 'Who may use the public endpoints.' }),
+    ),
+    [`${prefix}public_token`]: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'The secret that callers present in mode public_token. One assistant only may hold it.',
+      }),
+    ),
+    [`${prefix}model`]: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: "The model's name; without it the service's default." }),
+    ),
+    [`${prefix}system_message`]: Type.Optional(
+      Type.String({ description: 'Instructions that precede every conversation.' }),
+    ),
+    [`${prefix}temperature`]: Type.Optional(
+      Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; without it the model's own." }),
+    ),
+    [`${prefix}tools`]: Type.Optional(
+      Type.Array(ToolSetting, { description: 'The tools that the assistant may call.' }),
+    ),
+    [`${prefix}retrieval_description`]: Type.Optional(
+      Type.String({ description: 'What the model is told about the files that it can search.' }),
+    ),
+    [`${prefix}max_steps`]: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 200, description: 'Model calls that one run may make.' }),
+    ),
+    [`${prefix}interrupt_before_action`]: Type.Optional(
+      Type.Boolean({ description: 'Whether a run waits for approval before it calls a tool.' }),
+    ),
+    [`${prefix}allowed_origins`]: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/?#\\s*]+$' }), {
+        description: 'Origins whose pages may call the public endpoints of this assistant.',
+      }),
+    ),
+    [`${prefix}description`]: Type.Optional(
+      Type.String({ description: 'What the assistant is for; shown to everybody who may read it.' }),
+    ),
+  },
+  { title: 'AssistantConfig' },
+)
+
+/** What holds where `config` says nothing. A model or temperature that is not set is left to the service or the model. */
+export const assistantConfigDefaults = {
+  accessMode: 'authenticated',
+  systemMessage: '',
+  retrievalDescription:
+    'Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.',
+  maxSteps: 25,
+  interruptBeforeAction: false,
+  description: '',
+} as const
+
+/** The known part of a `config`, with what holds where it says nothing. */
+export interface AssistantSettings {
+  accessMode: AccessMode
+  publicToken: string | undefined
+  model: string | undefined
+  systemMessage: string
+  temperature: number | undefined
+  tools: ToolSetting[]
+  retrievalDescription: string
+  maxSteps: number
+  interruptBeforeAction: boolean
+  allowedOrigins: string[]
+  description: string
+}
+
+/** Reads the stored text of a `config`. One that was stored is known to fit; anything else reads as an empty one. */
+export function readAssistantConfig(configJson: string): AssistantSettings {
+  const config: unknown = JSON.parse(configJson)
+  const known = Value.Check(AssistantConfig, config) ? config : {}
+  const defaults = assistantConfigDefaults
+  return {
+    accessMode: known['type==agent/access_mode'] ?? defaults.accessMode,
+    publicToken: known['type==agent/public_token'],
+    model: known['type==agent/model'],
+    systemMessage: known['type==agent/system_message'] ?? defaults.systemMessage,
+    temperature: known['type==agent/temperature'],
+    tools: known['type==agent/tools'] ?? [],
+    retrievalDescription: known['type==agent/retrieval_description'] ?? defaults.retrievalDescription,
+    maxSteps: known['type==agent/max_steps'] ?? defaults.maxSteps,
+    interruptBeforeAction: known['type==agent/interrupt_before_action'] ?? defaults.interruptBeforeAction,
+    allowedOrigins: known['type==agent/allowed_origins'] ?? [],
+    description: known['type==agent/description'] ?? defaults.description,
+  }
+}
+
+/** The known keys that everybody who may read an assistant sees; all others stay with the owner. */
+export const openConfigKeys = [`${prefix}access_mode`, `${prefix}description`] as const
+
+export const publicTokenKey = `${prefix}public_token`

@@ -1,0 +1,20 @@
+import { AppError, invalidInput } from './errors.ts'
+import { isDeeperThan } from './json-depth.ts'
+import { holdsInfinity, toJsonText } from './json-text.ts'
+
+export const freeFormDepth = 100
+/** A record of the database holds at most 16 MiB. */
+const maxTextBytes = 8 * 1024 * 1024
+
+/**
+ * The text under which a free-form member is kept. Throws `invalid_input` when it nests deeper than
+ * 100 levels or holds a number that no double can, `payload_too_large` past 8 MiB.
+ */
+export function checkFreeForm(loc: string[], value: object): string {
+  if (isDeeperThan(value, freeFormDepth))
+    throw invalidInput(loc, `nests deeper than ${freeFormDepth} levels`, 'too_deep')
+  if (holdsInfinity(value)) throw invalidInput(loc, 'holds a number that is out of range', 'number_range')
+  const text = toJsonText(value)
+  if (Buffer.byteLength(text) > maxTextBytes) throw new AppError('payload_too_large', `${loc.at(-1)} is too large.`)
+  return text
+}

@@ -1,0 +1,54 @@
+import type { ClientSession } from 'mongoose'
+import { AppError } from '../domain/errors.ts'
+import type { Collections } from './collections.ts'
+
+type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
+
+/**
+ * What makes a deletion's fence hold: whoever creates something writes to its parent, in the same
+ * transaction, under the condition that the parent is there and not being deleted. The fence is a
+ * write to the same record, so that a creation either came before it (and is deleted with the rest)
+ * or is refused. Deletions fence from the top down, so the nearest parent is enough.
+ */
+export async function holdUser(
+  { users }: Pick<HeldCollections, 'users'>,
+  userId: string,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await users.updateOne({ _id: userId, deleting: { $ne: true } }, touch, { session })
+  if (matchedCount === 0) throw new AppError('forbidden', 'This account is being deleted.')
+}
+
+export async function holdProject(
+  { projects }: Pick<HeldCollections, 'projects'>,
+  { projectId, userId }: { projectId: string; userId: string },
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await projects.updateOne(
+    { _id: projectId, user_id: userId, deleting: { $ne: true } },
+    touch,
+    { session },
+  )
+  if (matchedCount === 0) throw new AppError('forbidden', 'The project is not available.')
+}
+
+export async function holdAssistant(
+  { assistants }: Pick<HeldCollections, 'assistants'>,
+  assistantId: string,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await assistants.updateOne({ _id: assistantId, deleting: { $ne: true } }, touch, { session })
+  if (matchedCount === 0) throw new AppError('not_found', 'There is no such assistant.')
+}
+
+export async function holdThread(
+  { threads }: Pick<HeldCollections, 'threads'>,
+  threadId: string,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await threads.updateOne({ _id: threadId, deleting: { $ne: true } }, touch, { session })
+  if (matchedCount === 0) throw new AppError('not_found', 'There is no such thread.')
+}
+
+/** A real change: a write that changes nothing would not conflict with the fence. */
+const touch = { $inc: { holds: 1 } } as const

@@ -1,0 +1,105 @@
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { ProjectRecord } from '../../domain/records/project.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { holdUser } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+export type Projects = ReturnType<typeof createProjects>
+
+interface ProjectsDeps {
+  collections: Pick<Collections, 'users' | 'projects'>
+  transaction: RunInTransaction
+}
+
+const present = { deleting: { $ne: true } } as const
+const nameLimit = 100
+
+/** The workspaces of a user. A name is 1 to 100 characters and one of a kind among its owner's projects. */
+export function createProjects({ collections, transaction }: ProjectsDeps) {
+  const { projects } = collections
+
+  return {
+    list: (userId: string) =>
+      projects
+        .find({ user_id: userId, ...present })
+        .sort({ created_at: 1, _id: 1 })
+        .lean<ProjectRecord[]>(),
+
+    read: requireOwn,
+
+    async create(
+      userId: string,
+      { name, description = '' }: { name: string; description?: string },
+    ): Promise<ProjectRecord> {
+      checkName(name)
+      const now = new Date()
+      const project: ProjectRecord = {
+        _id: newId(),
+        user_id: userId,
+        name,
+        description,
+        created_at: now,
+        updated_at: now,
+      }
+      await refusingTakenNames(() =>
+        transaction(async (session) => {
+          await holdUser(collections, userId, session)
+          await projects.create([project], { session })
+        }),
+      )
+      return project
+    },
+
+    /** Changes the members that are given. */
+    async update(
+      userId: string,
+      projectId: string,
+      { name, description }: { name?: string; description?: string },
+    ): Promise<ProjectRecord> {
+      await requireOwn(userId, projectId)
+      if (name !== undefined) checkName(name)
+      const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+      const updated = await refusingTakenNames(() =>
+        projects
+          .findOneAndUpdate(
+            { _id: projectId, user_id: userId, ...present },
+            { $set: { ...changes, updated_at: new Date() } },
+            { returnDocument: 'after' },
+          )
+          .lean<ProjectRecord>(),
+      )
+      if (updated === null) throw missing()
+      return updated
+    },
+  }
+
+  /** Throws `not_found` for a missing project and `forbidden` for another user's. */
+  async function requireOwn(userId: string, projectId: string): Promise<ProjectRecord> {
+    const project = await projects.findOne({ _id: projectId, ...present }).lean<ProjectRecord>()
+    if (project === null) throw missing()
+    if (project.user_id !== userId) throw new AppError('forbidden', 'This project belongs to another user.')
+    return project
+  }
+}
+
+function missing(): AppError {
+  return new AppError('not_found', 'There is no such project.')
+}
+
+function checkName(name: string): void {
+  const length = Array.from(name).length
+  if (name.trim() === '' || length > nameLimit) {
+    throw new AppError('bad_request', `A project's name has 1 to ${nameLimit} characters.`)
+  }
+}
+
+async function refusingTakenNames<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (isDuplicateKey(error)) throw new AppError('bad_request', 'You already have a project of this name.')
+    throw error
+  }
+}

@@ -1,0 +1,154 @@
+import { AppError } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { newId } from '../../domain/ids.ts'
+import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Place } from '../assistants/index.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { CreateThread } from './create-thread.ts'
+import type { ThreadLog, ThreadState } from './log.ts'
+import { type ThreadStatus, statusesOf } from './status.ts'
+
+export type Threads = ReturnType<typeof createThreads>
+export type ThreadWithStatus = ThreadRecord & { status: ThreadStatus }
+
+export interface ThreadChanges {
+  name?: string
+  /** Null takes the assistant away. */
+  assistant_id?: string | null
+  metadata?: Record<string, unknown>
+}
+
+interface ThreadsDeps {
+  collections: Pick<Collections, 'threads' | 'assistants' | 'runs'>
+  createThread: CreateThread
+  log: ThreadLog
+}
+
+const present = { deleting: { $ne: true } } as const
+const defaultName = 'New thread'
+
+/** Conversations. Another user's thread is answered like a missing one: `not_found`. */
+export function createThreads({ collections, createThread, log }: ThreadsDeps) {
+  const { threads, assistants } = collections
+
+  return {
+    /** The threads of the token's project, most recently updated first. Those of public callers are not among them. */
+    async list({ userId, projectId }: Place, { limit, offset }: { limit: number; offset: number }) {
+      const filter = { user_id: userId, project_id: projectId, public: false, ...present }
+      const [page, total] = await Promise.all([
+        threads.find(filter).sort({ updated_at: -1, _id: -1 }).skip(offset).limit(limit).lean<ThreadRecord[]>(),
+        threads.countDocuments(filter),
+      ])
+      return { threads: await withStatuses(page), total }
+    },
+
+    create: (place: Place, changes: ThreadChanges) => insert(place, newId(), changes),
+
+    async read(userId: string, threadId: string): Promise<ThreadWithStatus> {
+      return withStatus(await requireOwn(userId, threadId))
+    },
+
+    readOwn: requireOwn,
+
+    /** Changes the members that are given, or makes the thread in the token's project under the id that the caller chose. */
+    async put(place: Place, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+      const updated = await update(place.userId, threadId, changes)
+      if (updated) return withStatus(updated)
+      return insert(place, threadId, changes).catch(async (error: unknown) => {
+        if (!isDuplicateKey(error)) throw error
+        const again = await update(place.userId, threadId, changes)
+        if (again) return withStatus(again)
+        throw missing()
+      })
+    },
+
+    async state(userId: string, threadId: string) {
+      const thread = await requireOwn(userId, threadId)
+      const [{ messages, checkpoint, parentId }, [status]] = await Promise.all([log.read(threadId), statuses([thread])])
+      return { thread, messages, checkpoint, parentId, status: status ?? 'idle' }
+    },
+
+    async addState(userId: string, threadId: string, messages: MessageInput[]): Promise<void> {
+      await requireOwn(userId, threadId)
+      await log.append(threadId, { messages: storable(messages), source: 'update' })
+    },
+
+    async history(userId: string, threadId: string, page: { limit: number; before?: string }): Promise<ThreadState[]> {
+      await requireOwn(userId, threadId)
+      return log.history(threadId, page)
+    },
+  }
+
+  async function insert(place: Place, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(place.userId, changes)
+    const thread = await createThread({
+      id: threadId,
+      ...place,
+      name: fields.name ?? defaultName,
+      metadataJson: fields.metadata_json ?? '{}',
+      assistantId: assistantId ?? undefined,
+      public: false,
+    })
+    return { ...thread, status: 'idle' }
+  }
+
+  async function update(userId: string, threadId: string, changes: ThreadChanges): Promise<ThreadRecord | null> {
+    const own = { _id: threadId, user_id: userId, ...present }
+    if ((await threads.exists(own)) === null) return null
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(userId, changes)
+    const $set = { ...fields, ...(assistantId ? { assistant_id: assistantId } : {}), updated_at: new Date() }
+    const $unset = assistantId === null ? { $unset: { assistant_id: 1 } } : {}
+    return threads.findOneAndUpdate(own, { $set, ...$unset }, { returnDocument: 'after' }).lean<ThreadRecord>()
+  }
+
+  async function fieldsOf(userId: string, { name, assistant_id: assistantId, metadata }: ThreadChanges) {
+    if (typeof assistantId === 'string') await requireReadable(userId, assistantId)
+    return {
+      ...(name === undefined ? {} : { name }),
+      ...(assistantId === undefined ? {} : { assistant_id: assistantId }),
+      ...(metadata === undefined ? {} : { metadata_json: checkFreeForm(['body', 'metadata'], metadata) }),
+    }
+  }
+
+  async function requireReadable(userId: string, assistantId: string): Promise<void> {
+    const assistant = await assistants.findOne({ _id: assistantId, ...present }, { user_id: 1, public: 1 }).lean()
+    if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
+    if (assistant.user_id !== userId && !assistant.public) {
+      throw new AppError('forbidden', 'This assistant belongs to another user.')
+    }
+  }
+
+  async function requireOwn(userId: string, threadId: string): Promise<ThreadRecord> {
+    const thread = await threads.findOne({ _id: threadId, user_id: userId, ...present }).lean<ThreadRecord>()
+    if (thread === null) throw missing()
+    return thread
+  }
+
+  async function statuses(records: ThreadRecord[]): Promise<ThreadStatus[]> {
+    const known = await statusesOf(collections, records)
+    return records.map((record) => known.get(record._id) ?? 'idle')
+  }
+
+  async function withStatuses(records: ThreadRecord[]): Promise<ThreadWithStatus[]> {
+    const found = await statuses(records)
+    return records.map((record, index) => ({ ...record, status: found[index] ?? 'idle' }))
+  }
+
+  async function withStatus(record: ThreadRecord): Promise<ThreadWithStatus> {
+    const [status = 'idle'] = await statuses([record])
+    return { ...record, status }
+  }
+}
+
+function missing(): AppError {
+  return new AppError('not_found', 'There is no such thread.')
+}
+
+/** Tool arguments are free-form: held to the same limits as other free-form members. */
+function storable(inputs: MessageInput[]): Message[] {
+  const messages = inputs.map(normaliseMessage)
+  checkFreeForm(['body', 'values'], messages)
+  return messages
+}

@@ -1,0 +1,33 @@
+import type { ClientSession } from 'mongoose'
+import { AppError } from '../../domain/errors.ts'
+import type { Collections } from '../collections.ts'
+
+/**
+ * Takes one of the user's thread places, within the transaction that makes the thread: both or
+ * neither happen, so that the counter is exact whatever crashes. Throws `forbidden` when none is
+ * left or the account is being deleted.
+ */
+export async function takePlace(
+  { users }: Pick<Collections, 'users'>,
+  userId: string,
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await users.updateOne(
+    { _id: userId, deleting: { $ne: true }, $expr: { $lt: ['$thread_counter', '$thread_max'] } },
+    { $inc: { thread_counter: 1 } },
+    { session },
+  )
+  if (matchedCount > 0) return
+  const user = await users.findOne({ _id: userId }, { deleting: 1 }, { session }).lean()
+  if (user === null || user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
+  throw new AppError('forbidden', 'The thread quota of this account is used up.')
+}
+
+/** Gives places back, within the transaction that removes the threads. */
+export async function givePlacesBack(
+  { users }: Pick<Collections, 'users'>,
+  { userId, places }: { userId: string; places: number },
+  session: ClientSession,
+): Promise<void> {
+  if (places > 0) await users.updateOne({ _id: userId }, { $inc: { thread_counter: -places } }, { session })
+}

@@ -1,0 +1,29 @@
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { openRunStatuses } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+
+export const threadStatuses = ['idle', 'busy', 'interrupted', 'error'] as const
+export type ThreadStatus = (typeof threadStatuses)[number]
+
+type Dated = Pick<ThreadRecord, '_id' | 'last_outcome'>
+
+/** What each thread is doing, from its runs; one query however many threads there are. */
+export async function statusesOf(
+  { runs }: Pick<Collections, 'runs'>,
+  threads: Dated[],
+): Promise<Map<string, ThreadStatus>> {
+  const open = await runs
+    .find(
+      { thread_id: { $in: threads.map((thread) => thread._id) }, status: { $in: [...openRunStatuses] } },
+      { thread_id: 1, status: 1 },
+    )
+    .lean()
+  const busy = new Set(open.filter((run) => run.status !== 'interrupted').map((run) => run.thread_id))
+  const interrupted = new Set(open.filter((run) => run.status === 'interrupted').map((run) => run.thread_id))
+  return new Map(
+    threads.map(({ _id, last_outcome: outcome }) => [
+      _id,
+      interrupted.has(_id) ? 'interrupted' : busy.has(_id) ? 'busy' : outcome === 'error' ? 'error' : 'idle',
+    ]),
+  )
+}

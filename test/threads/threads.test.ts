@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { newUser } from '../support/http.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('threads', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.close())
+
+  it('creates, reads and changes the members that are given', async () => {
+    const { call, projectId } = await newUser(service)
+    const metadata = '{"a.b":{"$gt":""},"__proto__":{"x":-0},"":"\\u0000"}'
+    const created = await call('POST', '/threads/', `{"name":"T","metadata":${metadata}}`)
+    expect(created.status).toBe(200)
+    expect(created.body).toMatchObject({ name: 'T', project_id: projectId, assistant_id: null, status: 'idle' })
+    expect(created.text).toContain(`"metadata":${metadata}`)
+    const path = `/threads/${created.body.thread_id}`
+    const renamed = await call('PUT', path, { name: 'U' })
+    expect(renamed.body).toMatchObject({ name: 'U', created_at: created.body.created_at })
+    expect((await call('GET', path)).text).toContain(`"metadata":${metadata}`)
+    expect((await call('POST', '/threads/', { name: 1 })).status).toBe(422)
+    expect((await call('POST', '/threads/')).status).toBe(422)
+    expect((await call('POST', '/threads/', {})).body.name).toBe('New thread')
+  })
+
+  it('names its assistant when the caller may read it', async () => {
+    const [mine, theirs] = [await newUser(service), await newUser(service)]
+    const { body: assistant } = await mine.call('POST', '/assistants/', { name: 'A' })
+    const { body: hidden } = await theirs.call('POST', '/assistants/', { name: 'B' })
+    const { body: thread } = await mine.call('POST', '/threads/', { assistant_id: assistant.assistant_id })
+    expect(thread.assistant_id).toBe(assistant.assistant_id)
+    expect((await mine.call('POST', '/threads/', { assistant_id: hidden.assistant_id })).status).toBe(403)
+    expect((await mine.call('POST', '/threads/', { assistant_id: newId() })).status).toBe(404)
+    expect(
+      (await mine.call('PUT', `/threads/${thread.thread_id}`, { assistant_id: null })).body.assistant_id,
+    ).toBeNull()
+    expect((await mine.call('GET', '/auth/thread-info')).body?.thread_counter ?? 1).toBe(1)
+  })
+
+  it('pages through the list, most recently updated first', async () => {
+    const { call } = await newUser(service)
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c', 'd']) ids.push((await call('POST', '/threads/', { name })).body.thread_id)
+    await call('POST', `/threads/${ids[1]}/state`, { values: [{ type: 'human', content: 'hi' }] })
+    const first = await call('GET', '/threads/?limit=2')
+    expect(first.body).toMatchObject({ total: 4, limit: 2, offset: 0 })
+    expect(first.body.threads.map((thread: { name: string }) => thread.name)).toEqual(['b', 'd'])
+    const second = await call('GET', '/threads/?limit=2&offset=2')
+    expect(second.body.threads.map((thread: { name: string }) => thread.name)).toEqual(['c', 'a'])
+    expect((await call('GET', '/threads/')).body).toMatchObject({ limit: 20, offset: 0 })
+    for (const query of ['limit=0', 'limit=1001', 'offset=-1', 'limit=x']) {
+      expect((await call('GET', `/threads/?${query}`)).status).toBe(422)
+    }
+  })
+
+  it("answers another user's thread like a missing one", async () => {
+    const [mine, theirs] = [await newUser(service), await newUser(service)]
+    const { body: thread } = await theirs.call('POST', '/threads/', { name: 'private' })
+    for (const id of [thread.thread_id, newId()]) {
+      expect((await mine.call('GET', `/threads/${id}`)).status).toBe(404)
+      expect((await mine.call('GET', `/threads/${id}/state`)).status).toBe(404)
+      expect((await mine.call('GET', `/threads/${id}/history`)).status).toBe(404)
+      expect((await mine.call('POST', `/threads/${id}/state`, { values: [] })).status).toBe(404)
+    }
+    expect((await mine.call('PUT', `/threads/${thread.thread_id}`, { name: 'mine' })).status).toBe(404)
+    expect((await mine.call('GET', '/threads/')).body.total).toBe(0)
+    expect(await service.collections.users.findById(mine.userId).lean()).toMatchObject({ thread_counter: 0 })
+  })
+
+  it('adds state, shows it, and keeps every state before it', async () => {
+    const { call } = await newUser(service)
+    const { body: thread } = await call('POST', '/threads/', {})
+    const path = `/threads/${thread.thread_id}`
+    expect((await call('GET', `${path}/state`)).body).toEqual({
+      values: { messages: [] },
+      next: [],
+      checkpoint_id: null,
+      parent_checkpoint_id: null,
+      created_at: null,
+      metadata: { thread_id: thread.thread_id },
+    })
+    const first = await call('POST', `${path}/state`, {
+      values: {
+        messages: [
+          { type: 'human', content: 'hi', id: 'm1' },
+          { type: 'AIMessage', data: { content: 'hello' } },
+        ],
+      },
+    })
+    expect(first.body.values.messages).toEqual([
+      { type: 'HumanMessage', data: { id: 'm1', content: 'hi' } },
+      { type: 'AIMessage', data: { id: expect.any(String), content: 'hello' } },
+    ])
+    const second = await call('POST', `${path}/state`, { values: [{ type: 'human', content: 'changed', id: 'm1' }] })
+    expect(second.body).toMatchObject({
+      parent_checkpoint_id: first.body.checkpoint_id,
+      metadata: { source: 'update', step: 2 },
+    })
+    expect(second.body.values.messages[0].data.content).toBe('changed')
+    expect((await call('GET', `${path}/history`)).body).toEqual([second.body, first.body])
+    expect((await call('GET', `${path}/history?limit=1`)).body).toEqual([second.body])
+    expect((await call('GET', `${path}/history?before=${second.body.checkpoint_id}`)).body).toEqual([first.body])
+    for (const values of [
+      5,
+      [{ type: 'robot', content: 'x' }],
+      [{ type: 'human' }],
+      [{ type: 'ToolMessage', data: { content: 'x' } }],
+    ]) {
+      expect((await call('POST', `${path}/state`, { values })).status).toBe(422)
+    }
+  })
+
+  it('derives the status from the runs', async () => {
+    const user = await newUser(service)
+    const run = (thread: string, status: 'pending' | 'interrupted' | 'success') => ({
+      _id: newId(),
+      thread_id: thread,
+      user_id: user.userId,
+      project_id: user.projectId,
+      assistant_id: 'a',
+      public: false,
+      status,
+      input_json: '[]',
+      overrides: {},
+      fence: 0,
+      created_at: new Date(),
+    })
+    const make = async () => (await user.call('POST', '/threads/', {})).body.thread_id as string
+    const [busy, interrupted, failed, idle] = [await make(), await make(), await make(), await make()]
+    await service.collections.runs.create([run(busy, 'pending'), run(interrupted, 'interrupted'), run(idle, 'success')])
+    await service.collections.threads.updateOne({ _id: failed }, { $set: { last_outcome: 'error' } })
+    const { body } = await user.call('GET', '/threads/')
+    const statuses = Object.fromEntries(
+      body.threads.map((thread: { thread_id: string; status: string }) => [thread.thread_id, thread.status]),
+    )
+    expect(statuses).toEqual({ [busy]: 'busy', [interrupted]: 'interrupted', [failed]: 'error', [idle]: 'idle' })
+    expect((await user.call('GET', `/threads/${busy}`)).body.status).toBe('busy')
+  })
+
+  it('stops fifty creations at once exactly at the quota', async () => {
+    const user = await newUser(service, { threadMax: 20 })
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        index % 2 === 0 ? user.call('POST', '/threads/', {}) : user.call('PUT', `/threads/${newId()}`, {}),
+      ),
+    )
+    expect(answers.filter((answer) => answer.status === 200)).toHaveLength(20)
+    expect(answers.filter((answer) => answer.status === 403)).toHaveLength(30)
+    expect(await service.collections.threads.countDocuments({ user_id: user.userId })).toBe(20)
+    expect(await service.collections.users.findById(user.userId).lean()).toMatchObject({ thread_counter: 20 })
+  })
+
+  it('takes one place for one id, however often it is put', async () => {
+    const user = await newUser(service)
+    const id = `thread.${newId()}`
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => user.call('PUT', `/threads/${id}`, { name: 'same' })),
+    )
+    expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
+    expect(await service.collections.users.findById(user.userId).lean()).toMatchObject({ thread_counter: 1 })
+  })
+})
