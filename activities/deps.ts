@@ -1,5 +1,6 @@
 import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
+import type { EngineDeps } from '../services/engine/deps.ts'
 import type { Mailer } from '../services/mailer.ts'
 
 /** What activities are given from outside; the worker makes it, and tests may give other things. */
@@ -7,4 +8,5 @@ export interface ActivityDeps {
   collections: Collections
   mailer: Mailer
   secrets: DerivedSecrets
+  engine: EngineDeps
 }

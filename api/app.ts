@@ -16,12 +16,14 @@ import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
 import { projectRoutes } from './routes/projects/index.ts'
+import { runRoutes } from './routes/runs/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { userRoutes } from './routes/user/index.ts'
+import { installOpenStreams } from './sse/open-streams.ts'
 
 export interface AppDeps {
-  settings: { baseUrl: string; corsOrigins: string[]; checkResponses?: boolean }
+  settings: { baseUrl: string; corsOrigins: string[]; shutdownGraceSeconds: number; checkResponses?: boolean }
   logger: FastifyBaseLogger
   services: Services
   health: Health
@@ -55,6 +57,7 @@ export async function buildApp(deps: AppDeps) {
     maxAge: 600,
   })
   const routes = installRouteTable(app)
+  const openStreams = installOpenStreams(app, deps.settings.shutdownGraceSeconds * 1000)
   installErrors(app, routes)
   await installOpenApi(app, deps.settings.baseUrl)
   installAuthentication(app, deps.services.sessions, deps.services.adminGate)
@@ -66,6 +69,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(assistantRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
+  await app.register(runRoutes, { ...deps.services, openStreams })
 
   return app
 }

@@ -2,6 +2,8 @@ import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
 import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createRunStream } from '../infra/redis/run-stream.ts'
+import { createThreadActor } from '../infra/temporal/thread-actor.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createHealth } from '../services/health.ts'
 import { createServices } from '../services/index.ts'
@@ -18,6 +20,9 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     collections: infra.database.collections,
     transaction: infra.database.transaction,
     accountWorkflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+    runStream: createRunStream(infra.redis),
+    threadActor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
+    onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   })
   const health = createHealth(
     [
@@ -36,6 +41,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     services,
     close: async () => {
       await app.close()
+      services.runFeeds.close()
       await infra.close()
     },
   }

@@ -20,7 +20,13 @@ export const TokenUsage = Type.Object(
 )
 
 const shared = { id: Type.String(), content: Type.String(), name: Type.Optional(Type.String()) }
-const aiMembers = { ...shared, tool_calls: Type.Optional(Type.Array(ToolCall)), usage: Type.Optional(TokenUsage) }
+const aiMembers = {
+  ...shared,
+  tool_calls: Type.Optional(Type.Array(ToolCall)),
+  usage: Type.Optional(TokenUsage),
+  /** Set on what a model had said before its run failed or was cancelled. */
+  incomplete: Type.Optional(Type.Boolean()),
+}
 const toolMembers = { ...shared, tool_call_id: Type.String() }
 const looseId = { id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }
 

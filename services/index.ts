@@ -6,15 +6,17 @@ import { createAdminGate } from './auth/admin-gate.ts'
 import { createSessions } from './auth/sessions.ts'
 import { type TokenSettings, createTokens } from './auth/tokens.ts'
 import { createAssistants } from './assistants/index.ts'
+import { type PlatformModelSettings, createAccountOf } from './engine/model-account.ts'
 import { createProjects } from './projects/index.ts'
+import { type RunPorts, wireRuns } from './runs/wire-runs.ts'
 import { createThreadCreation } from './threads/create-thread.ts'
 import { createThreads } from './threads/index.ts'
 import { createThreadLog } from './threads/log.ts'
 import type { RunInTransaction } from './transactions.ts'
 
 /** What services are given from outside: the database, and the ways to Temporal, Redis and the rest. */
-export interface Ports {
-  settings: TokenSettings & { adminToken?: string | undefined; threadMaxDefault: number; secretsKey: Uint8Array }
+export interface Ports extends RunPorts {
+  settings: TokenSettings & PlatformModelSettings & { adminToken?: string | undefined; threadMaxDefault: number; secretsKey: Uint8Array }
   collections: Collections
   transaction: RunInTransaction
   accountWorkflows: AccountWorkflows
@@ -23,10 +25,12 @@ export interface Ports {
 export type Services = Awaited<ReturnType<typeof createServices>>
 
 /** All use cases that the API offers, wired once. */
-export async function createServices({ settings, collections, transaction, accountWorkflows }: Ports) {
+export async function createServices({ settings, collections, transaction, accountWorkflows, ...ports }: Ports) {
   const tokens = await createTokens(settings)
   const createThread = createThreadCreation({ collections, transaction })
   const log = createThreadLog({ collections, transaction })
+  const assistants = createAssistants({ collections, transaction })
+  const threads = createThreads({ collections, createThread, log })
   return {
     tokens,
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
@@ -40,7 +44,8 @@ export async function createServices({ settings, collections, transaction, accou
     }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
-    assistants: createAssistants({ collections, transaction }),
-    threads: createThreads({ collections, createThread, log }),
+    assistants,
+    threads,
+    ...wireRuns({ ...ports, collections, transaction, log, assistants, threads, accountOf: createAccountOf(settings) }),
   }
 }

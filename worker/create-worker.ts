@@ -16,7 +16,13 @@ export interface WorkerOptions {
  * the sticky queue of a dead worker is given up after a second, and heartbeats are sent twice a
  * second, so that a cancellation reaches a silent activity soon.
  */
-export function createWorker({ settings, connection, queue, activities, workflowBundle }: WorkerOptions): Promise<Worker> {
+export function createWorker({
+  settings,
+  connection,
+  queue,
+  activities,
+  workflowBundle,
+}: WorkerOptions): Promise<Worker> {
   return Worker.create({
     connection,
     namespace: settings.temporalNamespace,

@@ -8,6 +8,7 @@ import type { Logger } from '../infra/logger.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import { createEngine } from './create-engine.ts'
 import { createWorker } from './create-worker.ts'
 import { temporalLogger } from './temporal-logger.ts'
 import { workflowBundle } from './workflow-bundle.ts'
@@ -26,6 +27,7 @@ export async function startWorker(settings: Settings, logger: Logger) {
     collections: infra.database.collections,
     mailer,
     secrets: createDerivedSecrets(settings.secretsKey),
+    engine: createEngine(settings, infra, logger),
   })
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))
   if (served.length === 0) throw new Error(`WORKER_QUEUES names no task queue; known are ${queues.join(', ')}`)

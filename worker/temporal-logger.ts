@@ -1,7 +1,13 @@
 import type { LogLevel, LogMetadata } from '@temporalio/worker'
 import type { Logger } from '../infra/logger.ts'
 
-const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const satisfies Record<LogLevel, string>
+const levels = {
+  TRACE: 'trace',
+  DEBUG: 'debug',
+  INFO: 'debug',
+  WARN: 'warn',
+  ERROR: 'error',
+} as const satisfies Record<LogLevel, string>
 
 /** Temporal's own log lines in our log. Its `info` is our `debug`: workers say a lot when they start. */
 export function temporalLogger(logger: Logger) {

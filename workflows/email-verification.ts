@@ -89,9 +89,12 @@ export async function emailVerificationWorkflow({
       outcome = 'account_gone'
       break
     }
-    if (sent === 'undeliverable') attempts = 0
-    else if (!verified)
+    if (sent === 'undeliverable') {
+      attempts = 0
+      await recordAttempt({ userId, code, attemptsRemaining: 0 })
+    } else if (!verified) {
       await openVerificationCode({ userId, code, attemptsRemaining: attempts, validMs: codeValidityMs })
+    }
     outcome = sent === 'undeliverable' ? 'undeliverable' : 'expired'
     setCurrentDetails(sent === 'undeliverable' ? `The mail server refused code ${send}.` : `Code ${send} is out.`)
     const endsAt: number = lastSentAt + (sent === 'undeliverable' ? resendIntervalMs : codeValidityMs)
@@ -108,7 +111,12 @@ export async function emailVerificationWorkflow({
     code: { runId: string; send: number },
   ): Promise<'sent' | 'undeliverable' | 'account_gone'> {
     try {
-      return await sendVerificationCode({ userId: user, code })
+      return await sendVerificationCode({
+        userId: user,
+        code,
+        attemptsRemaining: codeAttempts,
+        validMs: codeValidityMs,
+      })
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error
       return 'undeliverable'

@@ -12,40 +12,42 @@ interface VerificationActivityDeps {
   secrets: Pick<DerivedSecrets, 'verificationCode'>
 }
 
+interface OpenCode {
+  userId: string
+  code: CodeReference
+  attemptsRemaining: number
+  validMs: number
+}
+
 /** The side effects of the `email-verification` workflow. */
 export function createVerificationActivities({ collections: { users }, mailer, secrets }: VerificationActivityDeps) {
-  return {
-    /** Derives the code and mails it; a repetition sends the same code again. */
-    sendVerificationCode: translateErrors(
-      async ({ userId, code }: { userId: string; code: CodeReference }): Promise<'sent' | 'account_gone'> => {
-        const user = await users.findById(userId).lean<UserRecord>()
-        if (user?.email === undefined || user.verified || user.deleting) return 'account_gone'
-        await mailer.send(
-          verificationMail(user.email, secrets.verificationCode(code), `verification.${code.runId}.${code.send}`),
-        )
-        return 'sent'
-      },
-    ),
+  /** What `verification-status` shows of the code, and where the API finds which code counts. */
+  const showCode = async ({ userId, code, attemptsRemaining, validMs }: OpenCode) => {
+    const now = Date.now()
+    const verification = {
+      run_id: code.runId,
+      send: code.send,
+      sent_at: new Date(now),
+      expires_at: new Date(now + validMs),
+      attempts_remaining: attemptsRemaining,
+    }
+    await users.updateOne({ _id: userId, verified: false }, { $set: { verification } })
+  }
 
-    /** Notes for `verification-status` that the code is out from now on. */
-    openVerificationCode: translateErrors(
-      async (input: {
-        userId: string
-        code: CodeReference
-        attemptsRemaining: number
-        validMs: number
-      }): Promise<void> => {
-        const now = Date.now()
-        const verification = {
-          run_id: input.code.runId,
-          send: input.code.send,
-          sent_at: new Date(now),
-          expires_at: new Date(now + input.validMs),
-          attempts_remaining: input.attemptsRemaining,
-        }
-        await users.updateOne({ _id: input.userId, verified: false }, { $set: { verification } })
-      },
-    ),
+  return {
+    /** Derives the code and mails it; a repetition sends the same code again. The code is shown first: who has the mail finds it there. */
+    sendVerificationCode: translateErrors(async (input: OpenCode): Promise<'sent' | 'account_gone'> => {
+      const user = await users.findById(input.userId).lean<UserRecord>()
+      if (user?.email === undefined || user.verified || user.deleting) return 'account_gone'
+      await showCode(input)
+      const { code } = input
+      const messageId = `verification.${code.runId}.${code.send}`
+      await mailer.send(verificationMail(user.email, secrets.verificationCode(code), messageId))
+      return 'sent'
+    }),
+
+    /** The mail server took the code: its time begins. */
+    openVerificationCode: translateErrors(showCode),
 
     recordAttempt: translateErrors(
       async ({

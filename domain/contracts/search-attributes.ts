@@ -6,6 +6,7 @@ export const searchAttributes = {
   ProjectId: defineSearchAttributeKey('ProjectId', 'KEYWORD'),
   AssistantId: defineSearchAttributeKey('AssistantId', 'KEYWORD'),
   ThreadId: defineSearchAttributeKey('ThreadId', 'KEYWORD'),
-  RunId: defineSearchAttributeKey('RunId', 'KEYWORD'),
+  /** Not `RunId`: Temporal keeps that name for the run of the workflow itself. */
+  AgentRunId: defineSearchAttributeKey('AgentRunId', 'KEYWORD'),
   RunStatus: defineSearchAttributeKey('RunStatus', 'KEYWORD'),
 }

@@ -18,8 +18,54 @@ export interface EnqueueRun {
   strategy: MultitaskStrategy
 }
 
+/** Update: as the signal, but refused (`false`) while another run has the thread. */
+export const tryEnqueueRunUpdateName = 'tryEnqueueRun'
+
 /** Signal: stop a run, waiting or under way. Unknown and finished runs are ignored. */
 export const cancelRunSignalName = 'cancelRun'
-export interface CancelRun {
+/** Signal: a person has decided about the tools for which an interrupted run waits. */
+export const resumeRunSignalName = 'resumeRun'
+export interface AboutRun {
   runId: string
 }
+
+/** Prefix of the activity types of tools: the rest is the tool's name, so that the Temporal UI shows it. */
+export const toolActivityPrefix = 'tool.'
+
+export interface StepInput {
+  runId: string
+  /** Number of the model step within the run, from 0. */
+  step: number
+}
+
+/** What a model step came to. Ids, names and limits only. */
+export type StepResult =
+  /** The run is over, and all about it is stored. */
+  | { next: 'done' }
+  /** The model asks for tools. `approval`: a person has to agree first. */
+  | { next: 'tools'; calls: PlannedCall[]; approval: boolean; maxSteps: number }
+
+export interface PlannedCall {
+  index: number
+  name: string
+  timeoutMs: number
+  safeToRepeat: boolean
+}
+
+export interface ToolInput extends StepInput {
+  index: number
+}
+
+/** Failure type of a step whose run somebody else has ended or taken over. */
+export const supersededType = 'superseded'
+
+/** How a run ends that does not end by itself. */
+export interface SettleInput extends StepInput {
+  outcome: 'cancelled' | 'error'
+  error?: { status_code: number; message: string; type: string; details: string }
+}
+
+/** Number of an entry in the log within its run: the input is 0, then each step has its answer and its tool results. */
+export const inputEntry = 0
+export const answerEntry = (step: number): number => 2 * step + 1
+export const toolsEntry = (step: number): number => 2 * step + 2

@@ -14,7 +14,7 @@ const cacheName = `temporal-${version}`
 const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
 
 /** The attributes by which an operator finds a workflow; each workflow sets those it knows. */
-export const searchAttributes = ['UserId', 'ProjectId', 'AssistantId', 'ThreadId', 'RunId', 'RunStatus']
+export const searchAttributes = ['UserId', 'ProjectId', 'AssistantId', 'ThreadId', 'AgentRunId', 'RunStatus']
 
 /**
  * Measured: the stock dev server adds about 50 ms to every task (20 polls a second on its one shard),

@@ -1,0 +1,60 @@
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
+import { ApplicationFailure } from '@temporalio/common'
+import {
+  type SettleInput,
+  type StepInput,
+  type StepResult,
+  type ToolInput,
+  supersededType,
+} from '../../domain/contracts/thread.ts'
+import { ModelFailure } from '../../services/engine/chat-model.ts'
+import type { EngineDeps } from '../../services/engine/deps.ts'
+import { modelStep } from '../../services/engine/model-step.ts'
+import { SupersededError } from '../../services/engine/run-writer.ts'
+import { settleRun } from '../../services/engine/settle.ts'
+import { toolStep } from '../../services/engine/tool-step.ts'
+import { translateErrors } from '../translate-errors.ts'
+
+/** The steps of a run as Temporal executes them. `default` takes every tool, whatever its name. */
+export function createRunActivities(deps: EngineDeps) {
+  return {
+    modelStep: durable((input: StepInput): Promise<StepResult> => modelStep(deps, input, cancellationSignal())),
+    settleRun: durable((input: SettleInput): Promise<void> => settleRun(deps, input)),
+    default: durable((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
+  }
+}
+
+const heartbeatMs = 500
+
+/** Heartbeats while it works, and failures in the terms in which Temporal decides about retries. */
+function durable<Input, Output>(work: (input: Input) => Promise<Output>): (input: Input) => Promise<Output> {
+  return translateErrors(async (input: Input) => {
+    const beat = setInterval(heartbeat, heartbeatMs)
+    try {
+      return await work(input)
+    } catch (error) {
+      throw asFailure(error)
+    } finally {
+      clearInterval(beat)
+    }
+  })
+}
+
+function asFailure(error: unknown): unknown {
+  // Somebody else has the run, or it was cancelled: there is nothing left to do here.
+  if (error instanceof SupersededError) return ApplicationFailure.nonRetryable(error.message, supersededType)
+  if (!(error instanceof ModelFailure)) return error
+  return ApplicationFailure.create({
+    message: error.message,
+    type: error.type,
+    nonRetryable: !error.retryable,
+    details: [error.statusCode, error.details],
+    ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
+  })
+}
+
+/** Name of this execution of this attempt: what a ledger's claim is bound to. */
+function attemptName(): string {
+  const { workflowExecution, activityId, attempt } = activityInfo()
+  return `${workflowExecution?.runId}/${activityId}/${attempt}`
+}

@@ -1,0 +1,180 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { RunFeed } from '../../../services/runs/run-feeds.ts'
+import type { Services } from '../../../services/index.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+import { PathId, refusals } from '../schemas.ts'
+import {
+  CreateRunPayload,
+  ResumeHeaders,
+  ResumePayload,
+  Run,
+  RunList,
+  RunParams,
+  RunWithOutput,
+  runView,
+} from './schemas.ts'
+import { streamRun } from './stream-run.ts'
+
+const config = { auth: 'project' } as const
+const tags = ['runs']
+const eventStream = {
+  200: {
+    description: 'Server-sent events: start, metadata, data…, then end or error.',
+    content: { 'text/event-stream': { schema: Type.String() } },
+  },
+}
+
+type Deps = Pick<Services, 'runs' | 'startRun' | 'resumeRun' | 'runFeeds' | 'runOutput' | 'threads'> & {
+  openStreams: OpenStreams
+}
+
+/** `/runs`: start, stream, join, look at, cancel and resume. */
+export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { runs, startRun, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
+
+  app.post(
+    '/runs/stream',
+    {
+      config,
+      schema: {
+        operationId: 'runs.stream',
+        summary: 'Run an assistant on a thread and stream what it says',
+        tags,
+        body: CreateRunPayload,
+        response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
+      },
+    },
+    async (request, reply) => {
+      let feed: RunFeed | undefined
+      try {
+        const run = await startRun(sessionOf(request).user._id, request.body, async ({ _id }) => {
+          feed = await runFeeds.open(_id)
+        })
+        if (feed === undefined) throw new Error('a run was started without a reader')
+        const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
+        openStreams.track(stream.finished, stream.stop)
+      } catch (error) {
+        feed?.close()
+        throw error
+      }
+      return reply
+    },
+  )
+
+  app.post(
+    '/runs/',
+    {
+      config,
+      schema: {
+        operationId: 'runs.create',
+        summary: 'Run an assistant on a thread in the background',
+        tags,
+        body: CreateRunPayload,
+        response: { 200: Run, ...refusals(401, 403, 404, 409, 503) },
+      },
+    },
+    async (request, reply) => {
+      const run = await startRun(sessionOf(request).user._id, request.body)
+      reply.header('content-location', `/runs/${run._id}`)
+      return runView(run)
+    },
+  )
+
+  app.get(
+    '/runs/:run_id',
+    {
+      config,
+      schema: {
+        operationId: 'runs.read',
+        summary: 'State and output of a run',
+        tags,
+        params: RunParams,
+        response: { 200: RunWithOutput, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      return { ...runView(run), output: await runOutput(run._id) }
+    },
+  )
+
+  app.get(
+    '/runs/:run_id/stream',
+    {
+      config,
+      schema: {
+        operationId: 'runs.join',
+        summary: 'Join the stream of a run, or come back to it with Last-Event-ID',
+        tags,
+        params: RunParams,
+        headers: ResumeHeaders,
+        response: { ...eventStream, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      const feed = await runFeeds.open(run._id)
+      const after = request.headers['last-event-id']
+      const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id, after })
+      openStreams.track(stream.finished, stream.stop)
+      return reply
+    },
+  )
+
+  app.post(
+    '/runs/:run_id/cancel',
+    {
+      config,
+      schema: {
+        operationId: 'runs.cancel',
+        summary: 'Cancel a run; one that has ended stays as it is',
+        tags,
+        params: RunParams,
+        response: { 200: Run, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => runView(await runs.cancel(await runs.get(sessionOf(request).user._id, request.params.run_id))),
+  )
+
+  app.post(
+    '/runs/:run_id/resume',
+    {
+      config,
+      schema: {
+        operationId: 'runs.resume',
+        summary: 'Decide about the tools for which an interrupted run waits',
+        tags,
+        params: RunParams,
+        body: ResumePayload,
+        response: { 200: Run, ...refusals(401, 403, 404, 409) },
+      },
+    },
+    async (request) =>
+      runView(await resumeRun(await runs.get(sessionOf(request).user._id, request.params.run_id), request.body)),
+  )
+
+  app.get(
+    '/threads/:tid/runs',
+    {
+      config,
+      schema: {
+        operationId: 'threads.runs',
+        summary: 'The runs of a thread, newest first',
+        tags: ['threads'],
+        params: Type.Object({ tid: PathId }),
+        querystring: Type.Object({
+          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 20 }),
+          offset: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 0 }),
+        }),
+        response: { 200: RunList, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const thread = await threads.readOwn(sessionOf(request).user._id, request.params.tid)
+      const page = await runs.list(thread._id, request.query)
+      return { runs: page.map(runView), ...request.query }
+    },
+  )
+}

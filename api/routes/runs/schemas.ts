@@ -1,0 +1,103 @@
+import Type, { type Static } from 'typebox'
+import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
+import { entryIdPattern } from '../../../domain/run-events.ts'
+import { type RunRecord, runStatuses } from '../../../domain/records/run.ts'
+import { PathId, Timestamp, freeForm } from '../schemas.ts'
+
+export const RunInput = Type.Union(
+  [Type.Array(MessageInput, { minItems: 1 }), Type.Object({ messages: Type.Array(MessageInput, { minItems: 1 }) })],
+  {
+    title: 'RunInput',
+    description: 'The messages that the run begins with.',
+  },
+)
+
+export const CreateRunPayload = Type.Object(
+  {
+    thread_id: Type.Optional(PathId),
+    assistant_id: Type.Optional(PathId),
+    input: RunInput,
+    config: Type.Optional(
+      Type.Object({
+        configurable: Type.Optional(
+          Type.Object({
+            assistant_id: Type.Optional(PathId),
+            thread_id: Type.Optional(PathId),
+            user_id: Type.Optional(Type.String({ description: 'Ignored: the user is the one of the token.' })),
+          }),
+        ),
+      }),
+    ),
+    multitask_strategy: Type.Optional(
+      Type.Enum(['enqueue', 'reject', 'interrupt'], {
+        description:
+          'What happens while another run has the thread: wait for it (the default), answer 409, or cancel it.',
+      }),
+    ),
+  },
+  { title: 'CreateRunPayload' },
+)
+export type CreateRunPayload = Static<typeof CreateRunPayload>
+
+export const RunError = Type.Object(
+  { status_code: Type.Integer(), message: Type.String(), type: Type.String(), details: Type.String() },
+  { title: 'RunError' },
+)
+
+export const Run = Type.Object(
+  {
+    run_id: Type.String(),
+    thread_id: Type.String(),
+    assistant_id: Type.String(),
+    status: Type.Enum([...runStatuses]),
+    created_at: Timestamp,
+    started_at: Type.Union([Timestamp, Type.Null()]),
+    finished_at: Type.Union([Timestamp, Type.Null()]),
+    error: Type.Union([RunError, Type.Null()]),
+    usage: Type.Union([TokenUsage, Type.Null()]),
+  },
+  { title: 'Run' },
+)
+
+export const RunWithOutput = Type.Intersect([Run, Type.Object({ output: Type.Array(Message) })], {
+  title: 'RunWithOutput',
+})
+
+export const RunList = Type.Object(
+  { runs: Type.Array(Run), limit: Type.Integer(), offset: Type.Integer() },
+  { title: 'RunList' },
+)
+
+export const RunParams = Type.Object({ run_id: PathId })
+
+export const ResumeHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({ pattern: entryIdPattern, description: 'The last event seen; what follows it is sent.' }),
+  ),
+})
+
+export const ResumePayload = Type.Object(
+  {
+    action: Type.Enum(['approve', 'reject', 'edit']),
+    tool_call_id: Type.Optional(
+      Type.String({ description: 'The call that is decided about; without it all that wait.' }),
+    ),
+    args: Type.Optional(freeForm('The arguments to use instead, with `edit`.')),
+    message: Type.Optional(Type.String({ maxLength: 10_000, description: 'What the model is told, with `reject`.' })),
+  },
+  { title: 'ResumeRunPayload' },
+)
+
+export function runView(run: RunRecord): Static<typeof Run> {
+  return {
+    run_id: run._id,
+    thread_id: run.thread_id,
+    assistant_id: run.assistant_id,
+    status: run.status,
+    created_at: run.created_at.toISOString(),
+    started_at: run.started_at?.toISOString() ?? null,
+    finished_at: run.finished_at?.toISOString() ?? null,
+    error: run.error ?? null,
+    usage: run.usage ?? null,
+  }
+}

@@ -1,0 +1,57 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
+
+export type EventStream = ReturnType<typeof openEventStream>
+
+const keepAliveMs = 15_000
+
+/**
+ * Answers with server-sent events (HTML standard, section 9.2). The response is taken over from
+ * Fastify; the headers that hooks have set so far are kept.
+ */
+export function openEventStream(reply: FastifyReply, headers: Record<string, string> = {}) {
+  reply.hijack()
+  const raw: ServerResponse = reply.raw
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
+  raw.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    ...headers,
+  })
+  raw.flushHeaders()
+  raw.socket?.setNoDelay(true)
+  const keepAlive = setInterval(() => {
+    if (!raw.writableNeedDrain) raw.write(': keep-alive\n\n')
+  }, keepAliveMs)
+  const closed = new Promise<void>((resolve) => {
+    raw.once('close', () => {
+      clearInterval(keepAlive)
+      resolve()
+    })
+  })
+
+  return {
+    /** Sends one event; false when the client does not keep up, and it is better to wait for `drained`. */
+    send(event: { name?: string; id?: string; data: string }): boolean {
+      const name = event.name === undefined ? '' : `event: ${event.name}\n`
+      const id = event.id === undefined ? '' : `id: ${event.id}\n`
+      return raw.write(`${name}${id}data: ${event.data}\n\n`)
+    },
+    /** Resolves when what was sent is on its way, or the client is gone. */
+    drained: () =>
+      raw.writableNeedDrain
+        ? new Promise<void>((resolve) => {
+            raw.once('drain', resolve)
+            raw.once('close', resolve)
+          })
+        : Promise.resolve(),
+    end(): void {
+      raw.end()
+    },
+    get isClosed() {
+      return raw.closed || raw.destroyed
+    },
+    closed,
+  }
+}

@@ -1,0 +1,144 @@
+import { parse as parsePartialJson } from 'partial-json'
+import type { Message, ToolCall } from './messages.ts'
+import type { RunError } from './records/run.ts'
+
+/**
+ * What a run writes to its stream: small changes. Readers fold them into whole messages. An `error`
+ * or `end` closes the stream; `interrupted` closes it until the run is resumed.
+ */
+export type RunEntry =
+  /** The run's first entry: a stream that does not begin with it has lost its beginning. */
+  | { type: 'open' }
+  /** An assistant message starts, or starts anew after a failed attempt. */
+  | { type: 'begin'; id: string }
+  | { type: 'text'; id: string; text: string }
+  /** A piece of a tool call: `args` is the next part of the arguments' JSON text. */
+  | { type: 'call'; id: string; index: number; call_id?: string; name?: string; args?: string }
+  /** A whole message, in place of what was known under its id. */
+  | { type: 'message'; message: Message }
+  | { type: 'interrupted' }
+  | { type: 'end' }
+  | { type: 'error'; error: RunError }
+
+/** Id of a stream entry as Redis gives it: `<milliseconds>-<number>`. */
+export type EntryId = string
+
+export interface FoldedMessage {
+  changedAt: EntryId
+  id: string
+  /** A whole message, or the pieces so far of one that is still being written. */
+  content: { whole: Message } | { pieces: Pieces }
+}
+
+export interface Pieces {
+  text: string
+  calls: { call_id: string; name: string; args: string }[]
+}
+
+export interface Terminal {
+  at: EntryId
+  event: { type: 'end' } | { type: 'interrupted' } | { type: 'error'; error: RunError }
+}
+
+/** A run as its readers see it after some entry. */
+export interface RunView {
+  lastId: EntryId
+  complete: boolean
+  messages: Map<string, FoldedMessage>
+  terminal: Terminal | undefined
+}
+
+export function emptyView(): RunView {
+  return { lastId: '0-0', complete: false, messages: new Map(), terminal: undefined }
+}
+
+/** Folds the entries that were published together under `id` into the view. Entries already seen are passed over. */
+export function applyEntries(view: RunView, id: EntryId, entries: RunEntry[]): void {
+  if (compareEntryIds(id, view.lastId) <= 0) return
+  view.lastId = id
+  for (const entry of entries) applyEntry(view, id, entry)
+}
+
+function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
+  switch (entry.type) {
+    case 'open':
+      view.complete = true
+      return
+    case 'begin':
+      view.terminal = undefined
+      view.messages.set(entry.id, { id: entry.id, changedAt: at, content: { pieces: { text: '', calls: [] } } })
+      return
+    case 'text':
+      changePieces(view, at, entry.id, (pieces) => {
+        pieces.text += entry.text
+      })
+      return
+    case 'call':
+      changePieces(view, at, entry.id, (pieces) => {
+        const call = (pieces.calls[entry.index] ??= { call_id: '', name: '', args: '' })
+        call.call_id = entry.call_id ?? call.call_id
+        call.name = entry.name ?? call.name
+        call.args += entry.args ?? ''
+      })
+      return
+    case 'message': {
+      view.terminal = undefined
+      const id = entry.message.data.id
+      const known = view.messages.get(id)
+      // The same message again (a step that reports twice) is no news for a reader.
+      if (known && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(entry.message))
+        return
+      view.messages.set(id, { id, changedAt: at, content: { whole: entry.message } })
+      return
+    }
+    case 'interrupted':
+    case 'end':
+    case 'error':
+      view.terminal = { at, event: entry }
+      return
+    default:
+      entry satisfies never
+  }
+}
+
+/** A change to a message that is not known (its beginning was trimmed away) waits for the next whole one. */
+function changePieces(view: RunView, at: EntryId, id: string, change: (pieces: Pieces) => void): void {
+  const known = view.messages.get(id)
+  if (known === undefined || !('pieces' in known.content)) return
+  change(known.content.pieces)
+  known.changedAt = at
+}
+
+/** The message as a stream shows it: of arguments still arriving, the object that can be read so far. */
+export function shownMessage(folded: FoldedMessage): Message {
+  if ('whole' in folded.content) return folded.content.whole
+  const { text, calls } = folded.content.pieces
+  const toolCalls = calls.filter((call) => call !== undefined && call.name !== '').map(shownCall)
+  return {
+    type: 'AIMessage',
+    data: { id: folded.id, content: text, ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}) },
+  }
+}
+
+function shownCall(call: Pieces['calls'][number]): ToolCall {
+  return { id: call.call_id, name: call.name, args: readableArguments(call.args), type: 'tool_call' }
+}
+
+/** The object so far of an unfinished JSON text; `{}` while nothing can be read. */
+export function readableArguments(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = parsePartialJson(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Orders two entry ids: negative when `a` is older. */
+export function compareEntryIds(a: EntryId, b: EntryId): number {
+  const [aTime = 0, aNumber = 0] = a.split('-').map(Number)
+  const [bTime = 0, bNumber = 0] = b.split('-').map(Number)
+  return aTime - bTime || aNumber - bNumber
+}
+
+export const entryIdPattern = '^\\d{1,15}-\\d{1,15}$'

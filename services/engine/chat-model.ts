@@ -1,0 +1,72 @@
+import type { Usage } from '../../domain/records/run.ts'
+import type { JsonSchema } from '../tools/tool.ts'
+
+/** Where a run's model is, and who pays. */
+export interface ModelAccount {
+  baseUrl: string | undefined
+  apiKey: string
+  /** An address that a user gave: reached only through the guard against private networks. */
+  setByUser: boolean
+}
+
+/** A message as the chat-completions interface takes it. */
+export type PromptMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string | null; tool_calls?: PromptToolCall[] }
+  | { role: 'tool'; content: string; tool_call_id: string }
+
+export interface PromptToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+export interface ChatRequest {
+  account: ModelAccount
+  model: string
+  messages: PromptMessage[]
+  tools: { name: string; description: string; parameters: JsonSchema }[]
+  temperature: number | undefined
+  maxTokens: number | undefined
+  signal: AbortSignal
+}
+
+/** What arrives from a model, piece by piece. */
+export type ModelDelta =
+  | { type: 'text'; text: string }
+  | { type: 'call'; index: number; id?: string; name?: string; args?: string }
+  | { type: 'usage'; usage: Usage }
+
+export interface ChatModel {
+  /** Throws `ModelFailure`. */
+  stream(request: ChatRequest): AsyncIterable<ModelDelta>
+}
+
+/** Why a model gave no answer. `message` is fit for the caller and free of keys. */
+export class ModelFailure extends Error {
+  readonly statusCode: number
+  readonly type: string
+  readonly details: string
+  readonly retryable: boolean
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    message: string,
+    facts: {
+      statusCode: number
+      type: string
+      details?: string
+      retryable: boolean
+      retryAfterMs?: number | undefined
+      cause?: unknown
+    },
+  ) {
+    super(message, { cause: facts.cause })
+    this.name = 'ModelFailure'
+    this.statusCode = facts.statusCode
+    this.type = facts.type
+    this.details = facts.details ?? ''
+    this.retryable = facts.retryable
+    this.retryAfterMs = facts.retryAfterMs
+  }
+}

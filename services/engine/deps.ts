@@ -1,0 +1,24 @@
+import type { Message } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import type { RunStream } from '../runs/run-stream.ts'
+import type { ThreadLog } from '../threads/log.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ChatModel, ModelAccount } from './chat-model.ts'
+
+/** What the steps of a run need of the rest. */
+export interface EngineDeps {
+  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
+  log: ThreadLog
+  stream: RunStream
+  model: ChatModel
+  defaultModel: string
+  /** The account that pays for the assistant's runs; undefined when no model is configured. */
+  accountOf(assistant: AssistantRecord): ModelAccount | undefined
+  /** The tools that an assistant has right now. */
+  toolsOf(assistant: AssistantRecord, signal: AbortSignal): Promise<Tool[]>
+  /** Cuts a conversation to what the model can take in. */
+  fit(messages: Message[], run: RunRecord): Message[]
+  onError(error: unknown): void
+}

@@ -1,0 +1,135 @@
+import { type StepInput, type StepResult, answerEntry, inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { type AssistantSettings, readAssistantConfig } from '../../domain/assistant-config.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type AIMessage, type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { claimRun } from './claim.ts'
+import { commitAnswer, commitEnd } from './commit.ts'
+import type { EngineDeps } from './deps.ts'
+import { plannedCalls, toolMessages } from './ledger.ts'
+import { promptOf } from './prompt.ts'
+import { SupersededError, createRunWriter } from './run-writer.ts'
+import { createAnswer } from './answer.ts'
+
+/**
+ * One step of a run: what was said so far goes to the model, its answer is streamed to the readers
+ * and stored. It may be executed again after a crash: an answer that is stored is not asked for
+ * twice, and one that is not starts anew under the same message id. Throws `ModelFailure` when the
+ * model gives no answer, `SupersededError` when the run was taken over or cancelled.
+ */
+export async function modelStep(
+  deps: EngineDeps,
+  { runId, step }: StepInput,
+  cancellation: AbortSignal,
+): Promise<StepResult> {
+  const run = await claimRun(deps, runId)
+  if (run === null) return resultOfEarlierAttempt(deps, { runId, step })
+
+  const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
+  if (assistant === null || assistant.deleting) throw new AppError('not_found', 'The assistant of this run is gone.')
+  const config = readAssistantConfig(assistant.config_json)
+
+  const superseded = new AbortController()
+  const signal = AbortSignal.any([cancellation, superseded.signal])
+  const answer = createAnswer(answerIdOf(runId, step))
+  const writer = createRunWriter({
+    stream: deps.stream,
+    runId,
+    fence: run.fence,
+    restate: () => answer.entries(),
+    onSuperseded: () => superseded.abort(new SupersededError()),
+    onError: deps.onError,
+  })
+
+  if (step === 0) {
+    writer.push({ type: 'open' })
+    await deps.log.append(run.thread_id, {
+      messages: messagesFromJson(run.input_json),
+      source: 'input',
+      runId,
+      step: inputEntry,
+    })
+  } else {
+    const results = await toolMessages(deps, run, step - 1)
+    await deps.log.append(run.thread_id, { messages: results, source: 'tools', runId, step: toolsEntry(step - 1) })
+    for (const message of results) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
+  }
+
+  const stored = await storedAnswer(deps, runId, step)
+  const message = stored ?? (await ask())
+  const tools = message.data.tool_calls ?? []
+  if (tools.length === 0) {
+    await commitEnd(deps, run, step, message)
+    writer.push({ type: 'message', message }, { type: 'end' })
+    await writer.drain()
+    return { next: 'done' }
+  }
+  const approval = config.interruptBeforeAction
+  const known = await deps.toolsOf(assistant, signal)
+  await commitAnswer(deps, run, step, message, approval)
+  writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
+  await writer.drain()
+  return { next: 'tools', calls: plannedCalls(message, known), approval, maxSteps: config.maxSteps }
+
+  async function ask(): Promise<AIMessage> {
+    const { messages } = await deps.log.read(run!.thread_id)
+    const request = await requestFor(deps, run!, assistant!, config, messages, signal)
+    writer.push({ type: 'begin', id: answer.id })
+    try {
+      for await (const delta of deps.model.stream(request)) writer.push(...answer.add(delta))
+    } finally {
+      await writer.drain()
+    }
+    signal.throwIfAborted()
+    return answer.message()
+  }
+}
+
+async function requestFor(
+  deps: EngineDeps,
+  run: RunRecord,
+  assistant: AssistantRecord,
+  config: AssistantSettings,
+  messages: Message[],
+  signal: AbortSignal,
+) {
+  const account = deps.accountOf(assistant)
+  if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
+  const tools = await deps.toolsOf(assistant, signal)
+  return {
+    account,
+    model: config.model ?? deps.defaultModel,
+    messages: promptOf(deps.fit(messages, run), [config.systemMessage, run.overrides.instructions ?? '']),
+    tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    temperature: run.overrides.temperature ?? config.temperature,
+    maxTokens: run.overrides.max_tokens,
+    signal,
+  }
+}
+
+/** The id of a step's answer: made of run and step, so that a second attempt speaks under the same one. */
+export function answerIdOf(runId: string, step: number): string {
+  return `${runId}-${step}`
+}
+
+async function storedAnswer({ collections }: EngineDeps, runId: string, step: number): Promise<AIMessage | undefined> {
+  const entry = await collections.checkpoints.findOne({ run_id: runId, step: answerEntry(step) }).lean()
+  return entry === null
+    ? undefined
+    : messagesFromJson(entry.messages_json).find((message) => message.type === 'AIMessage')
+}
+
+/**
+ * The run is not open for work: it has ended, or a step that is reported again has already led to an
+ * interruption. What is stored tells which.
+ */
+async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
+  const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
+  const message = run?.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
+  const assistant = await deps.collections.assistants.findById(run?.assistant_id).lean<AssistantRecord>()
+  if (run == null || message === undefined || assistant === null) return { next: 'done' }
+  const config = readAssistantConfig(assistant.config_json)
+  const known = await deps.toolsOf(assistant, new AbortController().signal)
+  return { next: 'tools', calls: plannedCalls(message, known), approval: true, maxSteps: config.maxSteps }
+}

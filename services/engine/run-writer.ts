@@ -1,0 +1,90 @@
+import type { RunEntry } from '../../domain/run-events.ts'
+import type { RunStream } from '../runs/run-stream.ts'
+
+/** A newer attempt, a cancellation or a deletion has taken the run over: what this writer says counts no more. */
+export class SupersededError extends Error {
+  constructor() {
+    super('Another attempt has taken this run over.')
+    this.name = 'SupersededError'
+  }
+}
+
+export type RunWriter = ReturnType<typeof createRunWriter>
+
+/** Pieces that arrive within this time go out together; readers are shown about thirty states a second. */
+const mergeMs = 20
+/** A whole message goes out every so often, so that a stream whose beginning was cut can still be read. */
+const snapshotEvery = 500
+
+interface RunWriterOptions {
+  stream: Pick<RunStream, 'publish'>
+  runId: string
+  fence: number
+  /** The message being written, whole, as entries that replace what readers know of it. */
+  restate: () => RunEntry[]
+  /** Called once when the stream refuses this writer. */
+  onSuperseded: () => void
+  onError: (error: unknown) => void
+}
+
+/**
+ * Publishes a step's entries: the first at once, later ones merged while an earlier publication is
+ * under way. When Redis does not take some, the message is restated whole as soon as it does again:
+ * a run does not fail because nobody can watch it.
+ */
+export function createRunWriter({ stream, runId, fence, restate, onSuperseded, onError }: RunWriterOptions) {
+  let pending: RunEntry[] = []
+  let flushing: Promise<void> | undefined
+  let superseded = false
+  let lost = false
+  let published = 0
+
+  async function flush(): Promise<void> {
+    while (pending.length > 0 && !superseded) {
+      published += 1
+      const entries = lost || published % snapshotEvery === 0 ? [...restate(), ...pending.filter(isNotPiece)] : pending
+      pending = []
+      try {
+        superseded = (await stream.publish(runId, fence, mergeText(entries))) === null
+        lost = false
+        if (superseded) onSuperseded()
+      } catch (error) {
+        lost = true
+        onError(error)
+      }
+      if (pending.length > 0) await new Promise((resolve) => setTimeout(resolve, mergeMs))
+    }
+  }
+
+  return {
+    push(...entries: RunEntry[]): void {
+      pending.push(...entries)
+      flushing ??= flush().finally(() => {
+        flushing = undefined
+      })
+    },
+    /** Waits until everything pushed so far is published, lost or refused. */
+    async drain(): Promise<void> {
+      while (flushing !== undefined) await flushing
+    },
+    get superseded() {
+      return superseded
+    },
+  }
+}
+
+function isNotPiece(entry: RunEntry): boolean {
+  return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'begin'
+}
+
+/** Neighbouring pieces of one text as one piece. */
+function mergeText(entries: RunEntry[]): RunEntry[] {
+  const merged: RunEntry[] = []
+  for (const entry of entries) {
+    const last = merged.at(-1)
+    if (entry.type === 'text' && last?.type === 'text' && last.id === entry.id)
+      merged[merged.length - 1] = { ...last, text: last.text + entry.text }
+    else merged.push(entry)
+  }
+  return merged
+}

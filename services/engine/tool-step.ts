@@ -1,0 +1,97 @@
+import type { ToolInput } from '../../domain/contracts/thread.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
+import { checkArguments } from '../tools/check-arguments.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { EngineDeps } from './deps.ts'
+import { noResult, toolMessageOf } from './ledger.ts'
+
+/**
+ * Executes one tool call, at most once: who moves it from `waiting` to `claimed` executes it. An
+ * attempt that finds the claim of an earlier one, whose outcome nobody knows, repeats the call only
+ * when the tool says that this does no harm. Whatever a tool does wrong becomes text for the model.
+ * `attempt` names the attempt: the same name twice is the same attempt.
+ */
+export async function toolStep(
+  deps: EngineDeps,
+  input: ToolInput,
+  attempt: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runs, assistants, toolCalls } = deps.collections
+  const run = await runs.findById(input.runId).lean<RunRecord>()
+  if (run === null || run.status !== 'running') return
+  const assistant = await assistants.findById(run.assistant_id).lean<AssistantRecord>()
+  const tools = assistant === null || assistant.deleting ? [] : await deps.toolsOf(assistant, signal)
+  const key = toolCallKey(input.runId, input.step, input.index)
+
+  const waiting = await toolCalls.findById(key).lean<ToolCallRecord>()
+  const tool = tools.find((candidate) => candidate.name === waiting?.name)
+  const claimable: ToolCallRecord['status'][] =
+    tool === undefined || tool.safeToRepeat ? ['waiting', 'claimed'] : ['waiting']
+  const call = await toolCalls
+    .findOneAndUpdate(
+      { _id: key, status: { $in: claimable } },
+      { $set: { status: 'claimed' as const, claimed_by: attempt } },
+      { returnDocument: 'after' },
+    )
+    .lean<ToolCallRecord>()
+
+  if (call !== null) {
+    const result = await resultOf(tool, call, signal)
+    signal.throwIfAborted()
+    await toolCalls.updateOne(
+      { _id: key, status: 'claimed', claimed_by: attempt },
+      { $set: { status: 'done', result, finished_at: new Date() } },
+    )
+  } else {
+    await toolCalls.updateOne(
+      { _id: key, status: 'claimed', claimed_by: { $ne: attempt } },
+      { $set: { status: 'done', result: noResult, finished_at: new Date() } },
+    )
+  }
+  await publishResults(deps, run, input.step)
+}
+
+async function resultOf(tool: Tool | undefined, call: ToolCallRecord, signal: AbortSignal): Promise<string> {
+  if (call.decision?.action === 'reject') return rejection(call.decision.message)
+  if (tool === undefined) return `There is no tool called ${call.name}.`
+  const args: Record<string, unknown> = JSON.parse(call.args_json)
+  const problem = checkArguments(tool, args)
+  if (problem !== undefined) return `The call was not made: ${problem}`
+  const limit = AbortSignal.timeout(tool.timeoutMs)
+  try {
+    return await tool.execute(args, { signal: AbortSignal.any([signal, limit]) })
+  } catch (error) {
+    signal.throwIfAborted()
+    if (limit.aborted)
+      return `The tool ${tool.name} gave no answer within ${tool.timeoutMs / 1000} seconds. ${tool.safeToRepeat ? '' : noResult}`.trim()
+    return `The tool ${tool.name} failed: ${error instanceof Error ? error.message : 'no reason was given'}`
+  }
+}
+
+function rejection(message: string | undefined): string {
+  return message ? `A person did not allow this call: ${message}` : 'A person did not allow this call.'
+}
+
+/** Shows the results of a step as far as they are there without a gap, so that readers see them in the order of the calls. */
+async function publishResults(deps: EngineDeps, run: RunRecord, step: number): Promise<void> {
+  const calls = await deps.collections.toolCalls
+    .find({ run_id: run._id, step })
+    .sort({ index: 1 })
+    .lean<ToolCallRecord[]>()
+  const gap = calls.findIndex((call) => call.status !== 'done')
+  const shown = gap === -1 ? calls : calls.slice(0, gap)
+  if (shown.length === 0) return
+  try {
+    await deps.stream.publish(
+      run._id,
+      run.fence,
+      shown.map((call) => ({ type: 'message', message: toolMessageOf(call) })),
+    )
+  } catch (error) {
+    // The next model step says them again.
+    deps.onError(error)
+  }
+}

@@ -1,0 +1,42 @@
+import type { RunError, RunRecord } from '../../domain/records/run.ts'
+import { openRunStatuses } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import type { RunStream } from './run-stream.ts'
+
+export interface EndRunDeps {
+  collections: Pick<Collections, 'runs' | 'threads'>
+  stream: Pick<RunStream, 'publish'>
+  onError(error: unknown): void
+}
+
+export const cancelledError: RunError = {
+  status_code: 499,
+  message: 'The run was cancelled.',
+  type: 'cancelled',
+  details: '',
+}
+
+/**
+ * Ends a run that is still open, in the database first and then for its readers; a run that has
+ * ended stays as it is (null). The next fence makes sure that whoever still works on it is refused.
+ */
+export async function endRun(
+  { collections, stream, onError }: EndRunDeps,
+  runId: string,
+  error: RunError,
+): Promise<RunRecord | null> {
+  const status = error.type === 'cancelled' ? 'cancelled' : 'error'
+  const run = await collections.runs
+    .findOneAndUpdate(
+      { _id: runId, status: { $in: [...openRunStatuses] } },
+      { $inc: { fence: 1 }, $set: { status, error, finished_at: new Date() } },
+      { returnDocument: 'after' },
+    )
+    .lean<RunRecord>()
+  if (run === null) return null
+  if (status === 'error')
+    await collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'error' } })
+  // Readers that miss this are told by the database.
+  await stream.publish(runId, run.fence, [{ type: 'error', error }]).catch(onError)
+  return run
+}

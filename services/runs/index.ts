@@ -1,0 +1,122 @@
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { type Message, messagesToJson } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import type { ModelAccount } from '../engine/chat-model.ts'
+import { holdThread } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { cancelledError, endRun } from './end-run.ts'
+import type { RunStream } from './run-stream.ts'
+import type { ThreadActor } from './thread-actor.ts'
+
+export interface NewRun {
+  thread: ThreadRecord
+  assistant: AssistantRecord
+  input: Message[]
+  overrides?: RunOverrides
+  strategy: MultitaskStrategy
+  public?: boolean
+  /** Called with the stored run before its thread hears of it: who subscribes here misses nothing. */
+  beforeStart?: (run: RunRecord) => Promise<void>
+}
+
+interface RunsDeps {
+  collections: Pick<Collections, 'runs' | 'threads' | 'toolCalls'>
+  transaction: RunInTransaction
+  actor: ThreadActor
+  stream: RunStream
+  accountOf(assistant: AssistantRecord): ModelAccount | undefined
+  onError(error: unknown): void
+}
+
+export type Runs = ReturnType<typeof createRuns>
+
+/** Runs as callers see them: start, read, list, cancel. Who may do so is decided before. */
+export function createRuns(deps: RunsDeps) {
+  const { runs } = deps.collections
+
+  return {
+    /** Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to reject. */
+    async start({
+      thread,
+      assistant,
+      input,
+      overrides = {},
+      strategy,
+      beforeStart,
+      ...rest
+    }: NewRun): Promise<RunRecord> {
+      if (deps.accountOf(assistant) === undefined) {
+        throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
+      }
+      const run: RunRecord = {
+        _id: newId(),
+        thread_id: thread._id,
+        user_id: thread.user_id,
+        project_id: thread.project_id,
+        assistant_id: assistant._id,
+        public: rest.public ?? false,
+        status: 'pending',
+        input_json: messagesToJson(input),
+        overrides,
+        fence: 0,
+        created_at: new Date(),
+      }
+      await deps.transaction(async (session) => {
+        await holdThread(deps.collections, thread._id, session)
+        await runs.create([run], { session })
+      })
+      try {
+        await beforeStart?.(run)
+        const accepted = await deps.actor.enqueue(refOf(run), strategy)
+        if (accepted) return run
+      } catch (cause) {
+        await endRun(deps, run._id, {
+          status_code: 503,
+          message: 'The run could not be started.',
+          type: 'unavailable',
+          details: '',
+        })
+        throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+      }
+      await runs.deleteOne({ _id: run._id })
+      throw new AppError('conflict', 'Another run is under way on this thread.')
+    },
+
+    /** A run of the user's own threads; another's is not found. */
+    async get(userId: string, runId: string): Promise<RunRecord> {
+      const run = await runs.findOne({ _id: runId, user_id: userId }).lean<RunRecord>()
+      if (run === null) throw new AppError('not_found', 'There is no such run.')
+      return run
+    },
+
+    /** The runs of a thread, newest first. */
+    list: (threadId: string, { limit, offset }: { limit: number; offset: number }): Promise<RunRecord[]> =>
+      runs
+        .find({ thread_id: threadId })
+        .sort({ created_at: -1, _id: -1 })
+        .skip(offset)
+        .limit(limit)
+        .lean<RunRecord[]>(),
+
+    /** Ends an open run at once and tells its thread. One that has ended stays as it ended. */
+    async cancel(run: RunRecord): Promise<RunRecord> {
+      const cancelled = await endRun(deps, run._id, cancelledError)
+      await deps.actor.cancel(run.thread_id, run._id)
+      return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
+    },
+  }
+}
+
+export function refOf(run: RunRecord) {
+  return {
+    threadId: run.thread_id,
+    runId: run._id,
+    userId: run.user_id,
+    assistantId: run.assistant_id,
+    projectId: run.project_id,
+  }
+}

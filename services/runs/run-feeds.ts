@@ -1,0 +1,190 @@
+import {
+  type EntryId,
+  type FoldedMessage,
+  type RunView,
+  applyEntries,
+  compareEntryIds,
+  emptyView,
+} from '../../domain/run-events.ts'
+import type { RunSnapshot } from './run-snapshot.ts'
+import type { RunStream, StreamBatch } from './run-stream.ts'
+
+export interface RunFeedsDeps {
+  stream: RunStream
+  /** What the database knows of the run; undefined for a run that is gone. */
+  snapshot(runId: string): Promise<RunSnapshot | undefined>
+  onError(error: unknown): void
+}
+
+/** One run as all its readers in this process see it. */
+export interface RunFeed {
+  readonly view: RunView
+  /** Calls `listener` after every change until the returned function is called. */
+  onChange(listener: () => void): () => void
+  close(): void
+}
+
+interface SharedFeed {
+  view: RunView
+  listeners: Set<() => void>
+  users: number
+  ready: Promise<void>
+  catchUp(): Promise<void>
+  end(): void
+}
+
+export type RunFeeds = ReturnType<typeof createRunFeeds>
+
+/** How often a feed without news makes sure, from stream and database, that it did not miss any. */
+const checkEveryMs = 5000
+
+/**
+ * The runs that somebody in this process is reading. However many readers a run has, it is folded
+ * once: a reader keeps only how far it has got. Subscribed before the kept part is read, so that
+ * nothing falls between the two.
+ */
+export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
+  const feeds = new Map<string, SharedFeed>()
+  const stopListening = stream.onReconnect(() => {
+    for (const feed of feeds.values()) feed.catchUp().catch(onError)
+  })
+
+  async function open(runId: string): Promise<RunFeed> {
+    const feed = feeds.get(runId) ?? start(runId)
+    feed.users += 1
+    try {
+      await feed.ready
+    } catch (error) {
+      release(runId, feed)
+      throw error
+    }
+    let closed = false
+    return {
+      get view() {
+        return feed.view
+      },
+      onChange(listener) {
+        feed.listeners.add(listener)
+        return () => feed.listeners.delete(listener)
+      },
+      close() {
+        if (closed) return
+        closed = true
+        release(runId, feed)
+      },
+    }
+  }
+
+  function release(runId: string, feed: SharedFeed): void {
+    feed.users -= 1
+    if (feed.users > 0) return
+    if (feeds.get(runId) === feed) feeds.delete(runId)
+    feed.end()
+  }
+
+  function start(runId: string): SharedFeed {
+    let unsubscribe: (() => Promise<void>) | undefined
+    let waiting: StreamBatch[] | undefined = []
+    let lastNews = Date.now()
+    let ended = false
+
+    const notify = () => {
+      lastNews = Date.now()
+      for (const listener of feed.listeners) listener()
+    }
+    const hear = (batch: StreamBatch) => {
+      if (waiting !== undefined) {
+        waiting.push(batch)
+        return
+      }
+      applyEntries(feed.view, batch.id, batch.entries)
+      notify()
+    }
+    const readKept = async () => {
+      const before = feed.view.lastId
+      const batches = await stream.read(runId, before === '0-0' ? undefined : before)
+      for (const batch of batches) applyEntries(feed.view, batch.id, batch.entries)
+      if (!feed.view.complete || feed.view.terminal === undefined) {
+        const stored = await snapshot(runId)
+        if (stored !== undefined) completeView(feed.view, stored)
+      }
+      return feed.view.lastId !== before
+    }
+    /** The live entries wait while the kept ones are read, so that all are applied in order. */
+    const catchUp = async () => {
+      if (waiting === undefined) waiting = []
+      try {
+        if (await readKept()) notify()
+      } finally {
+        const held = waiting ?? []
+        waiting = undefined
+        for (const batch of held) hear(batch)
+      }
+    }
+    const timer = setInterval(() => {
+      if (Date.now() - lastNews < checkEveryMs || feed.view.terminal !== undefined) return
+      lastNews = Date.now()
+      catchUp().catch(onError)
+    }, checkEveryMs)
+    timer.unref()
+
+    const feed: SharedFeed = {
+      view: emptyView(),
+      listeners: new Set(),
+      users: 0,
+      ready: (async () => {
+        unsubscribe = await stream.subscribe(runId, hear)
+        if (ended) await unsubscribe()
+        await catchUp()
+      })(),
+      catchUp,
+      end() {
+        ended = true
+        clearInterval(timer)
+        unsubscribe?.().catch(onError)
+      },
+    }
+    feeds.set(runId, feed)
+    return feed
+  }
+
+  return {
+    open,
+    close() {
+      stopListening()
+      for (const feed of feeds.values()) feed.end()
+      feeds.clear()
+    },
+  }
+}
+
+/**
+ * Adds what the stream no longer holds, or never got because Redis was away: the stored messages of
+ * a run whose beginning is missing here, and the end of a run that has ended.
+ */
+export function completeView(view: RunView, stored: RunSnapshot): void {
+  const ended = stored.terminal !== undefined && view.terminal === undefined
+  if (view.complete && !ended) return
+  const at = later(later(view.lastId, firstDataId), ended ? `${stored.changedAtMs}-0` : firstDataId)
+  const messages = new Map<string, FoldedMessage>()
+  for (const whole of stored.messages) {
+    const id = whole.data.id
+    const known = view.messages.get(id)
+    const same =
+      known !== undefined && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(whole)
+    messages.set(id, same ? known : { id, changedAt: at, content: { whole } })
+  }
+  // What is not stored yet is being written; of a run that has ended, what counts is stored.
+  if (!ended) for (const [id, known] of view.messages) if (!messages.has(id)) messages.set(id, known)
+  view.messages = messages
+  view.complete = true
+  view.lastId = at
+  if (ended && stored.terminal !== undefined) view.terminal = { at, event: stored.terminal }
+}
+
+/** Smaller than any id that Redis makes, larger than those of `start` and `metadata`. */
+const firstDataId: EntryId = '0-3'
+
+function later(a: EntryId, b: EntryId): EntryId {
+  return compareEntryIds(a, b) >= 0 ? a : b
+}

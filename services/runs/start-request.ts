@@ -1,0 +1,67 @@
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { MultitaskStrategy, RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { NewRun, Runs } from './index.ts'
+
+export interface RunRequest {
+  thread_id?: string
+  assistant_id?: string
+  input: MessageInput[] | { messages: MessageInput[] }
+  config?: { configurable?: { assistant_id?: string; thread_id?: string } }
+  multitask_strategy?: MultitaskStrategy
+}
+
+interface StartRequestDeps {
+  threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
+  assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
+  runs: Pick<Runs, 'start'>
+}
+
+export type StartRequested = ReturnType<typeof createStartRequested>
+
+/**
+ * Starts the run that a user asks for: on a thread and with an assistant of the user's own. The ids
+ * may stand at the top or in `configurable`; two that disagree are refused. Without an assistant the
+ * thread's own is taken.
+ */
+export function createStartRequested({ threads, assistants, runs }: StartRequestDeps) {
+  return async (userId: string, request: RunRequest, beforeStart?: NewRun['beforeStart']): Promise<RunRecord> => {
+    const threadId = agreed(request, 'thread_id')
+    if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
+    const named = agreed(request, 'assistant_id')
+    const input = inputMessages(request.input)
+    const thread = await threads.readOwn(userId, threadId)
+    const assistantId = named ?? thread.assistant_id
+    if (assistantId === undefined)
+      throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
+    const assistant = await assistants.readOwn(userId, assistantId)
+    return runs.start({
+      thread,
+      assistant,
+      input,
+      strategy: request.multitask_strategy ?? 'enqueue',
+      ...(beforeStart ? { beforeStart } : {}),
+    })
+  }
+}
+
+/** Messages to begin a run with, in their stored form and within the limits of free-form members. */
+export function inputMessages(input: RunRequest['input']): Message[] {
+  const messages = (Array.isArray(input) ? input : input.messages).map(normaliseMessage)
+  if (messages.length === 0) throw invalidInput(['body', 'input'], 'must hold at least one message')
+  if (messages.length > 1000) throw new AppError('payload_too_large', 'input holds more than 1000 messages.')
+  checkFreeForm(['body', 'input'], messages)
+  return messages
+}
+
+function agreed(request: RunRequest, member: 'thread_id' | 'assistant_id'): string | undefined {
+  const top = request[member]
+  const inner = request.config?.configurable?.[member]
+  if (top !== undefined && inner !== undefined && top !== inner) {
+    throw invalidInput(['body', 'config', 'configurable', member], `disagrees with ${member} at the top`)
+  }
+  return top ?? inner
+}

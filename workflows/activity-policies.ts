@@ -1,0 +1,30 @@
+import type { ActivityOptions } from '@temporalio/workflow'
+import type { PlannedCall } from '../domain/contracts/thread.ts'
+
+/** Time limits and retries by kind of work, each with its reason. */
+
+/**
+ * A model's answer may take minutes. Missing heartbeats tell of a dead worker within three seconds;
+ * retries are for models that fail (which say themselves how long to wait) and for dead workers.
+ */
+export const modelStepPolicy: ActivityOptions = {
+  startToCloseTimeout: '15m',
+  heartbeatTimeout: '3s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s', maximumAttempts: 8 },
+}
+
+/** The end of a run must be written: nothing but the database stands in the way, so it is tried for long. */
+export const settlePolicy: ActivityOptions = {
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '200ms', maximumInterval: '30s' },
+}
+
+/** A tool has the time that it asks for, and a little more to store its result. Retries only follow a dead worker: the ledger decides what they may do. */
+export function toolPolicy(call: PlannedCall): ActivityOptions {
+  return {
+    startToCloseTimeout: call.timeoutMs + 10_000,
+    heartbeatTimeout: '3s',
+    retry: { initialInterval: '200ms', maximumInterval: '5s', maximumAttempts: 5 },
+    summary: call.name,
+  }
+}
