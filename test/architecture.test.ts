@@ -1,0 +1,62 @@
+import { globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type Import, importsOf } from './support/imports.ts'
+
+/**
+ * The arrows of the layout: what each folder may import of ours. `types` may be imported as types
+ * only. `.oxlintrc.json` holds the same rules for the editor; this test reads the files itself, so
+ * that a rule that matches nothing is noticed.
+ */
+const arrows: Record<string, { may: string[]; types?: string[] }> = {
+  domain: { may: [] },
+  services: { may: ['domain'] },
+  infra: { may: ['domain'], types: ['services'] },
+  workflows: { may: ['domain'], types: ['activities'] },
+  activities: { may: ['services', 'domain'] },
+  api: { may: ['services', 'domain'] },
+  worker: { may: ['infra', 'services', 'activities', 'domain'] },
+}
+
+/** Where the API is put together. */
+const apiEntries = ['api/server.ts', 'api/start-api.ts']
+
+/** The folders of a developer's machine, which the product never needs. */
+const outside = ['local', 'bench', 'test', 'examples', 'scripts']
+
+const root = path.dirname(import.meta.dirname)
+
+test.each(Object.keys(arrows))('%s imports only what its place in the layout allows', (folder) => {
+  const files = globSync(`${folder}/**/*.ts`, { cwd: root })
+  expect(files.length, `files seen in ${folder}`).toBeGreaterThan(0)
+  const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
+  const wrong = imports.filter((entry) => !isAllowed(folder, entry)).map((entry) => `${entry.file} → ${entry.target}`)
+  expect(wrong).toEqual([])
+  if (folder !== 'domain') expect(imports.length, `imports of ours seen in ${folder}`).toBeGreaterThan(0)
+})
+
+test('the product imports nothing of what only developers have', () => {
+  const files = globSync(`{${Object.keys(arrows).join(',')}}/**/*.ts`, { cwd: root })
+  const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
+  expect(imports.filter((entry) => outside.includes(entry.folder))).toEqual([])
+  expect(imports.length).toBeGreaterThan(50)
+})
+
+type OwnImport = { file: string; target: string; folder: string; typeOnly: boolean }
+
+/** Imports of files of ours, as paths from the root. */
+function ours(file: string, imports: Import[]): OwnImport[] {
+  return imports
+    .filter((entry) => entry.from.startsWith('.'))
+    .map(({ from, typeOnly }) => {
+      const target = path.join(path.dirname(file), from)
+      return { file, target, folder: target.split(path.sep)[0] ?? '', typeOnly }
+    })
+}
+
+function isAllowed(folder: string, { file, target, folder: to, typeOnly }: OwnImport): boolean {
+  const arrow = arrows[folder]
+  if (to === folder || target === 'package.json' || arrow?.may.includes(to)) return true
+  if (apiEntries.includes(file) && to === 'infra') return true
+  return typeOnly && Boolean(arrow?.types?.includes(to))
+}
