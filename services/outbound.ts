@@ -1,3 +1,5 @@
+import { AppError } from '../domain/errors.ts'
+
 /** `fetch` as Node has it. */
 export type Fetch = typeof globalThis.fetch
 
@@ -8,12 +10,20 @@ export interface OutboundOptions {
   checkUrl?: (url: URL) => void
 }
 
+/** An address that may not be reached. Says nothing about what a name resolved to: that would let a caller explore our network. */
+export class AddressRefusedError extends AppError {
+  constructor(message = 'This address may not be reached from here.') {
+    super('forbidden', message)
+    this.name = 'AddressRefusedError'
+  }
+}
+
 /**
  * The way to addresses that users set. Whatever the name or the redirect, no connection is made to an
  * address inside our own network unless the settings allow it. `infra/outbound` implements it.
  */
 export interface Outbound {
-  /** Throws an `AppError` `forbidden` for an address that may not be reached. */
+  /** Throws `AddressRefusedError` for an address that may not be reached. */
   fetch: Fetch
   fetchWith(options: OutboundOptions): Fetch
   /** Throws an `AppError` `invalid_input` when the URL may not be reached or its name cannot be resolved; does not connect. */

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { type LookupFunction, isIP } from 'node:net'
 import { buildConnector } from 'undici'
-import { AppError } from '../../domain/errors.ts'
+import { AddressRefusedError } from '../../services/outbound.ts'
 import type { AddressPolicy } from './address-policy.ts'
 
 export type Lookup = (hostname: string) => Promise<LookupAddress[]>
@@ -27,7 +27,7 @@ export function guardedConnect(policy: AddressPolicy, lookup: Lookup, timeoutMs:
   const connect = buildConnector({ timeout: timeoutMs, lookup: judgedLookup })
   return (options, callback) => {
     const literal = options.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(literal) !== 0 && !isAllowed(policy, literal, literal)) return callback(refusal(), null)
+    if (isIP(literal) !== 0 && !isAllowed(policy, literal, literal)) return callback(new AddressRefusedError(), null)
     connect(options, callback)
   }
 }
@@ -42,15 +42,10 @@ export async function allowedAddresses(
   const family = isIP(literal)
   const found = family === 0 ? await lookup(hostname) : [{ address: literal, family }]
   const [first, ...others] = found.filter(({ address }) => isAllowed(policy, hostname, address))
-  if (first === undefined) throw refusal()
+  if (first === undefined) throw new AddressRefusedError()
   return [first, ...others]
 }
 
 function isAllowed(policy: AddressPolicy, hostname: string, address: string): boolean {
   return policy.allowsHost(hostname) || policy.allowsAddress(address)
-}
-
-/** Says nothing about what the name resolved to: that would let a caller explore our network. */
-function refusal(): AppError {
-  return new AppError('forbidden', 'This address may not be reached from here.')
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import type { Fetch, OutboundOptions } from '../../services/outbound.ts'
+import { AddressRefusedError, type Fetch, type OutboundOptions } from '../../services/outbound.ts'
 
 type FetchOnce = (url: URL, init: RequestInit) => Promise<Response>
 
@@ -20,7 +20,7 @@ export function followRedirects(
     let options = { ...(request ? await initOf(request) : {}), ...init }
     for (let redirects = 0; ; redirects++) {
       if (!/^https?:$/.test(url.protocol))
-        throw new AppError('forbidden', 'Only http and https addresses can be reached.')
+        throw new AddressRefusedError('Only http and https addresses can be reached.')
       checkUrl?.(url)
       const response = await fetchOnce(url, options)
       const location = isRedirect(response.status) ? response.headers.get('location') : null

@@ -1,0 +1,48 @@
+import Type from 'typebox'
+import type { ToolSetting } from '../../domain/assistant-config.ts'
+import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
+import { McpConfig, mcpDescription } from './mcp.ts'
+import type { JsonSchema } from './tool.ts'
+import { webSearchDescription, webSearchParameters } from './web-search.ts'
+
+interface CatalogueEntry {
+  type: ToolSetting['type']
+  name: string
+  description: string
+  parameters: JsonSchema
+  config_schema: JsonSchema
+}
+
+const noConfig: JsonSchema = { ...Type.Object({}, { description: 'Takes no configuration.' }) }
+
+/** Every kind of tool, with the JSON Schema of its arguments and of its configuration. */
+export const toolCatalogue: CatalogueEntry[] = [
+  {
+    type: 'retrieval',
+    name: 'retrieval',
+    description: "Searches the assistant's files. Every assistant with files has it, without being given it.",
+    parameters: { ...Type.Object({ query: Type.String({ description: 'What to look for in the files.' }) }) },
+    config_schema: noConfig,
+  },
+  {
+    type: 'http_request',
+    name: 'http_request',
+    description: httpRequestDescription,
+    parameters: httpRequestParameters,
+    config_schema: { ...HttpRequestConfig },
+  },
+  {
+    type: 'mcp',
+    name: '{name}_{tool}',
+    description: mcpDescription,
+    parameters: { type: 'object', description: 'As the server says for each of its tools.' },
+    config_schema: { ...McpConfig },
+  },
+  {
+    type: 'web_search',
+    name: 'web_search',
+    description: webSearchDescription,
+    parameters: webSearchParameters,
+    config_schema: noConfig,
+  },
+]

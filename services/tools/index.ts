@@ -1,0 +1,67 @@
+import type { JsonSchema, Tool } from './tool.ts'
+import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { Fetch, Outbound } from '../outbound.ts'
+import { toolCatalogue } from './catalogue.ts'
+import { createMcpTools } from './mcp.ts'
+import { resolveTools } from './resolve-tools.ts'
+import { type WebSearchSettings, canSearch } from './web-search.ts'
+
+export interface ToolsDeps {
+  outbound: Pick<Outbound, 'fetch' | 'fetchWith'>
+  search: WebSearchSettings
+  /** For addresses from the settings. */
+  fetch?: Fetch
+  /** The assistant's retrieval tool under a name; undefined when it has no ready files. */
+  retrieval(assistant: AssistantRecord, name: string): Promise<Tool | undefined>
+}
+
+/** A tool that could not be given to an assistant, and why. Free of secrets. */
+export interface ToolProblem {
+  type: ToolSetting['type']
+  name: string
+  problem: string
+}
+
+export interface ToolDescription {
+  type: ToolSetting['type']
+  name: string
+  description: string
+  /** JSON Schema of the arguments that the model gives. */
+  parameters: JsonSchema
+  /** JSON Schema of `config` in the assistant's entry of `type==agent/tools`. */
+  config_schema: JsonSchema
+  /** Whether the service's settings allow it. */
+  available: boolean
+}
+
+export type Tools = ReturnType<typeof createTools>
+
+/** What tools there are, and which of them an assistant has. */
+export function createTools({
+  outbound,
+  search,
+  fetch = (input, init) => globalThis.fetch(input, init),
+  retrieval,
+}: ToolsDeps) {
+  const mcp = createMcpTools(outbound)
+  return {
+    /** For `GET /tools/`. */
+    catalogue: (): ToolDescription[] =>
+      toolCatalogue.map((tool) => ({ ...tool, available: tool.type !== 'web_search' || canSearch(search) })),
+
+    /**
+     * The tools that an assistant has right now, with distinct names, and those of its configuration
+     * that cannot be used, with the reason.
+     */
+    resolve: (assistant: AssistantRecord, signal: AbortSignal): Promise<{ tools: Tool[]; problems: ToolProblem[] }> =>
+      resolveTools(readAssistantConfig(assistant.config_json), {
+        retrieval: (name) => retrieval(assistant, name),
+        outbound,
+        search,
+        fetch,
+        mcp,
+        signal,
+      }),
+  }
+}

@@ -1,0 +1,100 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  McpError,
+  type Tool as RemoteTool,
+} from '@modelcontextprotocol/sdk/types.js'
+import { AddressRefusedError, type Outbound } from '../outbound.ts'
+
+export interface McpServer {
+  url: string
+  headers: Record<string, string>
+}
+
+/** What a server can send as its list: more tools than this no model can tell apart. */
+const maxTools = 128
+
+/** The tools of an MCP server (Model Context Protocol, streamable HTTP), all pages of the list. */
+export function listRemoteTools(
+  server: McpServer,
+  outbound: Pick<Outbound, 'fetch'>,
+  signal: AbortSignal,
+): Promise<RemoteTool[]> {
+  return withClient(server, outbound, signal, async (client) => {
+    const tools: RemoteTool[] = []
+    let cursor: string | undefined
+    do {
+      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { signal })
+      tools.push(...page.tools)
+      cursor = page.nextCursor
+    } while (cursor !== undefined && tools.length < maxTools)
+    return tools.slice(0, maxTools)
+  })
+}
+
+export function callRemoteTool(
+  server: McpServer,
+  outbound: Pick<Outbound, 'fetch'>,
+  call: { name: string; arguments: Record<string, unknown> },
+  { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
+): Promise<CallToolResult> {
+  return withClient(server, outbound, signal, async (client) => {
+    const result = await client.callTool(call, CallToolResultSchema, { signal, timeout: timeoutMs })
+    return CallToolResultSchema.parse(result)
+  })
+}
+
+/**
+ * One session for one piece of work: nothing is kept open between calls, so that a worker that dies
+ * or a server that restarts leaves nothing behind. Errors say what happened without addresses or keys.
+ */
+async function withClient<T>(
+  server: McpServer,
+  outbound: Pick<Outbound, 'fetch'>,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ name: 'assistant-platform', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+    fetch: (url, init) => outbound.fetch(url, init),
+    requestInit: { headers: server.headers },
+    // The engine decides about repeating; a dropped stream of notifications is no matter.
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 100,
+      maxReconnectionDelay: 100,
+      reconnectionDelayGrowFactor: 1,
+    },
+  })
+  try {
+    await client.connect(transport, { signal })
+    return await work(client)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new Error(reasonOf(error), { cause: error })
+  } finally {
+    await endSession(transport, client)
+  }
+}
+
+/** Says goodbye without waiting long: a server may not know the request, or not answer. */
+async function endSession(transport: StreamableHTTPClientTransport, client: Client): Promise<void> {
+  const goodbye = transport.terminateSession().catch(() => undefined)
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, 1000)))
+  await Promise.race([goodbye, limit])
+  clearTimeout(timer)
+  await client.close().catch(() => undefined)
+}
+
+function reasonOf(error: unknown): string {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (at instanceof AddressRefusedError) return at.message
+  }
+  if (error instanceof McpError) return error.message
+  if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)
+    return `the MCP server answered with status ${error.code}`
+  return 'the MCP server could not be reached'
+}

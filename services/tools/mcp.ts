@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto'
+import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/sdk/types.js'
+import Type, { type Static } from 'typebox'
+import type { Outbound } from '../outbound.ts'
+import { type McpServer, callRemoteTool, listRemoteTools } from './mcp-client.ts'
+import type { Tool } from './tool.ts'
+import { limitText, secretsHider } from './tool-text.ts'
+import { toolName } from './tool-name.ts'
+
+export const McpConfig = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 40, description: "What its tools' names begin with." }),
+  url: Type.String({
+    minLength: 1,
+    description: 'The address of the Model Context Protocol server (streamable HTTP).',
+  }),
+  headers: Type.Optional(
+    Type.Record(Type.String(), Type.String(), {
+      description: 'Headers of every request, such as keys. The model does not see them.',
+    }),
+  ),
+})
+export type McpConfig = Static<typeof McpConfig>
+
+export const mcpDescription = 'The tools of a Model Context Protocol server, each named {name}_{tool}.'
+
+const listTimeoutMs = 10_000
+const callTimeoutMs = 60_000
+const freshMs = 60_000
+const maxServers = 500
+
+export type McpTools = ReturnType<typeof createMcpTools>
+
+/**
+ * The tools of MCP servers. A server's list is kept for a minute, for it is needed at every step of a
+ * run; when the server then does not answer, the last list serves on, so that a moment's failure does
+ * not take a tool away in the middle of a run. `now` is for tests.
+ */
+export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => number = Date.now) {
+  const known = new Map<string, { at: number; list: RemoteTool[] }>()
+
+  async function listOf(server: McpServer, signal: AbortSignal): Promise<RemoteTool[]> {
+    const key = createHash('sha256').update(JSON.stringify(server)).digest('base64')
+    const entry = known.get(key)
+    if (entry !== undefined && now() - entry.at < freshMs) return entry.list
+    try {
+      const list = await listRemoteTools(
+        server,
+        outbound,
+        AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)]),
+      )
+      known.delete(key)
+      known.set(key, { at: now(), list })
+      for (const oldest of known.keys()) if (known.size > maxServers) known.delete(oldest)
+      return list
+    } catch (error) {
+      signal.throwIfAborted()
+      if (entry === undefined) throw error
+      return entry.list
+    }
+  }
+
+  return {
+    /** Throws when the server cannot be asked; the message names neither keys nor addresses. */
+    async list(config: McpConfig, signal: AbortSignal): Promise<Tool[]> {
+      if (!URL.canParse(config.url)) throw new Error('the URL of the MCP server is not valid')
+      const server = { url: config.url, headers: config.headers ?? {} }
+      const hideSecrets = secretsHider(server.headers)
+      const remote = await listOf(server, signal).catch((error: unknown) => {
+        throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
+      })
+      return remote.map((tool) => asTool(config.name, tool, server, hideSecrets))
+    },
+  }
+
+  function asTool(prefix: string, remote: RemoteTool, server: McpServer, hideSecrets: (text: string) => string): Tool {
+    const { readOnlyHint, idempotentHint } = remote.annotations ?? {}
+    return {
+      type: 'mcp',
+      name: toolName(`${prefix}_${remote.name}`),
+      description: limitText(remote.description ?? remote.title ?? remote.name, 2000),
+      parameters: remote.inputSchema,
+      safeToRepeat: readOnlyHint === true || idempotentHint === true,
+      timeoutMs: callTimeoutMs,
+      async execute(args, { signal }) {
+        const call = { name: remote.name, arguments: args }
+        const result = await callRemoteTool(server, outbound, call, { signal, timeoutMs: callTimeoutMs }).catch(
+          (error: unknown) => {
+            signal.throwIfAborted()
+            throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
+          },
+        )
+        const text = limitText(hideSecrets(textOf(result)))
+        if (result.isError === true) throw new Error(text)
+        return text
+      },
+    }
+  }
+}
+
+/** A result as text; what is no text is named, so that the model knows of it. */
+function textOf({ content, structuredContent }: CallToolResult): string {
+  const parts = content.map((part) => {
+    switch (part.type) {
+      case 'text':
+        return part.text
+      case 'resource':
+        return 'text' in part.resource
+          ? part.resource.text
+          : `[${part.resource.mimeType ?? 'a binary resource'}, not shown]`
+      case 'resource_link':
+        return `${part.title ?? part.name}: ${part.uri}`
+      case 'image':
+      case 'audio':
+        return `[${part.mimeType}, not shown]`
+    }
+  })
+  const text = parts.join('\n\n')
+  if (text !== '') return text
+  return structuredContent === undefined ? 'The tool answered nothing.' : JSON.stringify(structuredContent)
+}

@@ -1,0 +1,72 @@
+import { Value } from 'typebox/value'
+import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
+import type { Fetch, Outbound } from '../outbound.ts'
+import { HttpRequestConfig, httpRequestTool } from './http-request.ts'
+import type { ToolProblem } from './index.ts'
+import { McpConfig, type McpTools } from './mcp.ts'
+import type { Tool } from './tool.ts'
+import { toolName, withDistinctNames } from './tool-name.ts'
+import { type WebSearchSettings, canSearch, webSearchTool } from './web-search.ts'
+
+interface ResolveDeps {
+  outbound: Pick<Outbound, 'fetchWith'>
+  search: WebSearchSettings
+  fetch: Fetch
+  mcp: McpTools
+  retrieval(name: string): Promise<Tool | undefined>
+  signal: AbortSignal
+}
+
+type Resolved = { tools: Tool[] } | { problem: string }
+
+/** Makes the tools of a configuration. One that cannot be used is reported and left out: the others still serve. */
+export async function resolveTools({ tools: settings }: Pick<AssistantSettings, 'tools'>, deps: ResolveDeps) {
+  const given: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
+    ? settings
+    : [{ type: 'retrieval' }, ...settings]
+  const resolved = await Promise.all(
+    given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
+  )
+  const problems: ToolProblem[] = []
+  const tools: Tool[] = []
+  for (const { setting, result } of resolved) {
+    if ('tools' in result) tools.push(...result.tools)
+    else problems.push({ type: setting.type, name: nameOf(setting), problem: result.problem })
+  }
+  return { tools: withDistinctNames(tools), problems }
+}
+
+async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Resolved> {
+  const name = nameOf(setting)
+  const config = setting.config ?? {}
+  switch (setting.type) {
+    case 'retrieval': {
+      const tool = await deps.retrieval(name)
+      return { tools: tool === undefined ? [] : [tool] }
+    }
+    case 'http_request':
+      if (!Value.Check(HttpRequestConfig, config)) return { problem: mismatch(HttpRequestConfig, config) }
+      return { tools: [httpRequestTool(name, config, deps.outbound)] }
+    case 'web_search':
+      if (!canSearch(deps.search)) return { problem: 'No search service is configured.' }
+      return { tools: [webSearchTool(name, deps.search, deps.fetch)] }
+    case 'mcp':
+      if (!Value.Check(McpConfig, config)) return { problem: mismatch(McpConfig, config) }
+      try {
+        return { tools: await deps.mcp.list(config, deps.signal) }
+      } catch (error) {
+        deps.signal.throwIfAborted()
+        return { problem: error instanceof Error ? error.message : 'the MCP server failed' }
+      }
+  }
+}
+
+function nameOf(setting: ToolSetting): string {
+  return toolName(setting.name ?? setting.type)
+}
+
+/** Where a configuration is wrong. The place only: what stands there may be a secret. */
+function mismatch(schema: typeof HttpRequestConfig | typeof McpConfig, config: object): string {
+  const [error] = Value.Errors(schema, config)
+  return `config${error?.instancePath ?? ''}: ${error?.message ?? 'is not valid'}`
+}

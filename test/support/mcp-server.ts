@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { startHttpServer } from './http-server.ts'
+
+interface McpOptions {
+  /** Adds the server's tools; called for each session. */
+  register: (server: McpServer) => void
+  /** What every request must carry as `Authorization`, else 401. */
+  authorization?: string
+}
+
+/** A real MCP server (the reference implementation) over streamable HTTP, with sessions. */
+export async function startMcpServer({ register, authorization }: McpOptions) {
+  const sessions = new Map<string, StreamableHTTPServerTransport>()
+  const seen = { requests: 0, sessionsEnded: 0 }
+  const server = await startHttpServer(async (request, response) => {
+    seen.requests++
+    if (authorization !== undefined && request.headers.authorization !== authorization)
+      return void response.writeHead(401).end()
+    const id = request.headers['mcp-session-id']
+    const known = typeof id === 'string' ? sessions.get(id) : undefined
+    if (known) {
+      await known.handleRequest(request, response)
+      if (request.method === 'DELETE') seen.sessionsEnded++
+      return
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (sessionId) => void sessions.set(sessionId, transport),
+    })
+    const mcp = new McpServer({ name: 'test', version: '1.0.0' })
+    register(mcp)
+    await mcp.connect(transport)
+    await transport.handleRequest(request, response)
+  })
+  return { url: `${server.url}/mcp`, seen, close: server.close }
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOutbound } from '../../infra/outbound/create-outbound.ts'
+import { checkArguments } from '../../services/tools/check-arguments.ts'
+import { type HttpRequestConfig, httpRequestTool } from '../../services/tools/http-request.ts'
+import { readText, startHttpServer } from '../support/http-server.ts'
+
+describe('http_request', () => {
+  let server: Awaited<ReturnType<typeof startHttpServer>>
+  let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void
+  let hits: { method: string | undefined; headers: IncomingMessage['headers']; body: string }[]
+  const outbound = createOutbound({ outboundAllow: ['127.0.0.1'] })
+  const strict = createOutbound({ outboundAllow: [] })
+
+  beforeAll(async () => {
+    server = await startHttpServer(async (request, response) => {
+      const body = await readText(request)
+      hits.push({ method: request.method, headers: request.headers, body })
+      answer(request, response, body)
+    })
+  })
+  afterAll(async () => {
+    await server.close()
+    await outbound.close()
+    await strict.close()
+  })
+  beforeEach(() => {
+    hits = []
+    answer = (_request, response) => response.setHeader('content-type', 'text/plain').end('hello')
+  })
+
+  const run = (args: Record<string, unknown>, config: HttpRequestConfig = {}, way = outbound) =>
+    httpRequestTool('http_request', config, way).execute(
+      { method: 'GET', url: server.url, ...args },
+      { signal: new AbortController().signal },
+    )
+
+  it('answers status, type and body', async () => {
+    expect(await run({})).toBe('HTTP 200 OK\ntext/plain\n\nhello')
+    answer = (_request, response) => response.writeHead(404).end()
+    expect(await run({})).toBe('HTTP 404 Not Found\nThe body is empty.')
+  })
+
+  it('sends text as it is and objects as JSON', async () => {
+    await run({ method: 'POST', body: { a: 1 } })
+    await run({ method: 'PUT', body: 'plain', headers: { 'content-type': 'text/csv', host: 'elsewhere' } })
+    expect(hits).toMatchObject([
+      { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } },
+      { method: 'PUT', body: 'plain', headers: { 'content-type': 'text/csv', host: new URL(server.url).host } },
+    ])
+  })
+
+  it('adds the configured headers, which win and are hidden in what comes back', async () => {
+    answer = (request, response) => response.end(JSON.stringify(request.headers))
+    const text = await run(
+      { headers: { 'X-Key': 'from the model', 'x-own': 'mine' } },
+      { headers: { 'x-key': 'key-4711-abc' } },
+    )
+    expect(hits[0]?.headers).toMatchObject({ 'x-key': 'key-4711-abc', 'x-own': 'mine' })
+    expect(text).toContain('"x-key":"[hidden]"')
+    expect(text).toContain('mine')
+    expect(text).not.toContain('4711')
+    const broken = run({}, { headers: { 'x-key': 'key\n4711' } })
+    await expect(broken).rejects.toThrow('the header "x-key" is not valid')
+    await expect(broken).rejects.not.toThrow('4711')
+  })
+
+  it('reaches allowed hosts only, also by redirect', async () => {
+    const config = { allowed_hosts: ['127.0.0.1', '*.example.com'] }
+    expect(await run({}, config)).toContain('hello')
+    await expect(run({ url: 'http://example.com/' }, config)).rejects.toThrow('The host example.com is not one')
+    await expect(run({ url: 'http://evilexample.com/' }, config)).rejects.toThrow('is not one')
+    answer = (_request, response) => response.writeHead(302, { location: 'http://other.test/' }).end()
+    await expect(run({}, config)).rejects.toThrow('The host other.test is not one')
+  })
+
+  it('does not go where users may not go', async () => {
+    await expect(run({}, {}, strict)).rejects.toThrow('may not be reached')
+    await expect(run({ url: 'http://169.254.169.254/latest/meta-data' }, {}, strict)).rejects.toThrow(
+      'may not be reached',
+    )
+    await expect(run({ url: 'file:///etc/passwd' })).rejects.toThrow('Only http')
+    await expect(run({ url: 'nonsense' })).rejects.toThrow('not valid')
+    const gone = await startHttpServer(() => undefined)
+    await gone.close()
+    await expect(run({ url: gone.url })).rejects.toThrow('could not be reached (ECONNREFUSED)')
+    expect(hits).toEqual([])
+  })
+
+  it('shows the beginning of a long answer, and does not read an endless one', async () => {
+    answer = (_request, response) => response.end('y'.repeat(30_000))
+    expect(await run({})).toMatch(/only the first 20000 of 30000 characters are shown/)
+    const closed = Promise.withResolvers<void>()
+    answer = (_request, response) => {
+      response.once('close', closed.resolve)
+      const more = () => void (response.destroyed || response.write('z'.repeat(100_000), () => setImmediate(more)))
+      more()
+    }
+    expect(await run({})).toMatch(/longer than 1 MiB/)
+    await closed.promise
+  })
+
+  it('names what is not text, and reads other charsets', async () => {
+    answer = (_request, response) => response.setHeader('content-type', 'image/png').end(Buffer.alloc(10))
+    expect(await run({})).toContain('image/png, 10 bytes: not text')
+    answer = (_request, response) =>
+      response.setHeader('content-type', 'text/plain; charset=iso-8859-1').end(Buffer.from([0x67, 0xfc, 0x6e]))
+    expect(await run({})).toContain('gün')
+  })
+
+  it('is told apart from wrong calls by its schema', () => {
+    const tool = httpRequestTool('http_request', {}, outbound)
+    expect(checkArguments(tool, { method: 'GET', url: 'https://example.com' })).toBeUndefined()
+    expect(checkArguments(tool, { method: 'FETCH', url: 1, more: true })).toMatch(
+      /method must be equal to one of the allowed values: "GET".*url must be string|url must be string/,
+    )
+    expect(checkArguments(tool, {})).toContain("must have required property 'method'")
+  })
+})

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createOutbound } from '../../infra/outbound/create-outbound.ts'
+import { createMcpTools } from '../../services/tools/mcp.ts'
+import type { Tool } from '../../services/tools/tool.ts'
+import { startMcpServer } from '../support/mcp-server.ts'
+
+const secret = 'Bearer mcp-secret-123'
+
+describe('the tools of an MCP server', () => {
+  let server: Awaited<ReturnType<typeof startMcpServer>>
+  const outbound = createOutbound({ outboundAllow: ['127.0.0.1'] })
+  const strict = createOutbound({ outboundAllow: [] })
+  let time = 0
+  let tools: ReturnType<typeof createMcpTools>
+  const added: string[] = []
+  const signal = new AbortController().signal
+  const config = (url = server.url) => ({ name: 'notes', url, headers: { authorization: secret } })
+  const run = (list: Tool[], name: string, args = {}) => {
+    const tool = list.find((candidate) => candidate.name === name)
+    if (tool === undefined) throw new Error(`no tool ${name}`)
+    return tool.execute(args, { signal })
+  }
+
+  beforeAll(async () => {
+    server = await startMcpServer({
+      authorization: secret,
+      register: (mcp) => {
+        const text = (content: string) => ({ content: [{ type: 'text' as const, text: content }] })
+        mcp.registerTool('add', { description: 'Adds a note', inputSchema: { text: z.string() } }, ({ text: note }) => {
+          added.push(note)
+          return text(`added ${note}`)
+        })
+        mcp.registerTool('list.all', { annotations: { readOnlyHint: true } }, () => text(added.join(',')))
+        mcp.registerTool('fail', {}, () => ({ ...text('the disk is full'), isError: true }))
+        mcp.registerTool('leak', {}, (extra) => text(`you sent ${JSON.stringify(extra.requestInfo?.headers)}`))
+        mcp.registerTool('long', {}, () => text('x'.repeat(50_000)))
+        mcp.registerTool('picture', {}, () => ({ content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] }))
+        mcp.registerTool('slow', {}, () => new Promise(() => {}))
+      },
+    })
+  })
+  afterAll(async () => {
+    await server.close()
+    await outbound.close()
+    await strict.close()
+  })
+  beforeEach(() => {
+    time = 0
+    tools = createMcpTools(outbound, () => time)
+  })
+
+  it('have the names {name}_{tool}, their schemas, and say whether they may be repeated', async () => {
+    const list = await tools.list(config(), signal)
+    expect(list.map(({ name, safeToRepeat }) => [name, safeToRepeat])).toContainEqual(['notes_add', false])
+    expect(list.map(({ name, safeToRepeat }) => [name, safeToRepeat])).toContainEqual(['notes_list_all', true])
+    expect(list[0]).toMatchObject({
+      type: 'mcp',
+      description: 'Adds a note',
+      parameters: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+    })
+  })
+
+  it('are called, each in a session that is ended again', async () => {
+    const list = await tools.list(config(), signal)
+    const ended = server.seen.sessionsEnded
+    expect(await run(list, 'notes_add', { text: 'milk' })).toBe('added milk')
+    expect(await run(list, 'notes_list_all')).toBe('milk')
+    expect(added).toEqual(['milk'])
+    expect(server.seen.sessionsEnded).toBe(ended + 2)
+  })
+
+  it('tell the model about failures and about what it cannot see', async () => {
+    const list = await tools.list(config(), signal)
+    await expect(run(list, 'notes_fail')).rejects.toThrow('the disk is full')
+    expect(await run(list, 'notes_picture')).toBe('[image/png, not shown]')
+    expect(await run(list, 'notes_long')).toMatch(/only the first 20000 of 50000 characters/)
+  })
+
+  it('never repeat the configured keys', async () => {
+    const list = await tools.list(config(), signal)
+    const answer = await run(list, 'notes_leak')
+    expect(answer).toContain('[hidden]')
+    expect(answer).not.toContain('mcp-secret')
+  })
+
+  it('stop when the call is given up', async () => {
+    const list = await tools.list(config(), signal)
+    const slow = list.find(({ name }) => name === 'notes_slow')
+    await expect(slow?.execute({}, { signal: AbortSignal.timeout(50) })).rejects.toThrow(/timeout|aborted/i)
+  })
+
+  it('are listed once a minute, and the last list serves when the server is away', async () => {
+    await tools.list(config(), signal)
+    const asked = server.seen.requests
+    await tools.list(config(), signal)
+    expect(server.seen.requests).toBe(asked)
+    time = 61_000
+    await tools.list(config(), signal)
+    expect(server.seen.requests).toBeGreaterThan(asked)
+
+    const leaving = await startMcpServer({
+      register: (mcp) => void mcp.registerTool('one', {}, () => ({ content: [] })),
+    })
+    expect(await tools.list(config(leaving.url), signal)).toHaveLength(1)
+    await leaving.close()
+    time = 200_000
+    expect(await tools.list(config(leaving.url), signal)).toHaveLength(1)
+  })
+
+  it.each([
+    ['the wrong key', () => ({ ...config(), headers: { authorization: 'Bearer wrong-secret-9' } }), 'status 401'],
+    ['nobody there', () => config('http://127.0.0.1:9/mcp'), 'could not be reached'],
+    ['no URL', () => config('nothing'), 'not valid'],
+  ])('cannot be listed with %s, and the reason holds no key', async (_what, made, reason) => {
+    const error: unknown = await tools.list(made(), signal).catch((caught: unknown) => caught)
+    expect(String(error)).toContain(reason)
+    expect(String(error)).not.toContain('secret')
+  })
+
+  it('are not reached where users may not go', async () => {
+    await expect(createMcpTools(strict).list(config(), signal)).rejects.toThrow('may not be reached')
+  })
+})
