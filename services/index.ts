@@ -39,13 +39,14 @@ export async function createServices({ settings, collections, transaction, accou
       tokens,
       secrets: createDerivedSecrets(settings.secretsKey),
       workflows: accountWorkflows,
-      homeMembers: createHomeMembers(collections),
+      homeMembers: createHomeMembers({ collections, assistants, createThread }),
       threadMaxDefault: settings.threadMaxDefault,
     }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
     assistants,
     threads,
+    createThread,
     ...wireRuns({ ...ports, collections, transaction, log, assistants, threads, accountOf: createAccountOf(settings) }),
   }
 }

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { clientIdPattern } from '../../domain/ids.ts'
 
 /** An id in a path: anything else than what ids are made of does not match the declared shape. */
@@ -26,6 +26,7 @@ type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 500 | 503
 /** The refusals that a route declares, for its `response`. A 422 is always among them. */
 export function refusals<const S extends ErrorStatus>(
   ...statuses: S[]
-): Record<S, typeof ErrorDetail> & { 422: typeof ValidationError } {
-  return Object.assign({ 422: ValidationError }, ...statuses.map((status) => ({ [status]: ErrorDetail })))
+): Record<S, typeof ErrorDetail> & { 422: typeof ValidationError }
+export function refusals(...statuses: ErrorStatus[]): Record<number, TSchema> {
+  return { 422: ValidationError, ...Object.fromEntries(statuses.map((status) => [status, ErrorDetail])) }
 }

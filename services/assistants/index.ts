@@ -57,6 +57,9 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
 
     create: (place: Place, payload: AssistantPayload) => insert(place, newId(), payload),
 
+    /** Under an id that the caller knows to be new; the database's duplicate key error when it is not. */
+    createUnder: insert,
+
     /** Replaces the assistant, or makes it in the token's project under the id that the caller chose. */
     async put(place: Place, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
       const fields = fieldsOf(payload)
