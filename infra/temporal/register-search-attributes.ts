@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client'
-import { temporal } from '@temporalio/proto'
 import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 
-const keyword = temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API; its package of enums cannot be imported by name from an ES module. */
+const keyword = 2
 
 /** Makes sure that the namespace knows our search attributes. Safe to repeat and to race. */
 export async function registerSearchAttributes(client: Client, namespace: string): Promise<void> {

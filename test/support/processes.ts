@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface ServiceProcess {
+  /** What the process said when it was ready: of the API `{address}`, of the worker `{queues}`. */
+  ready: Record<string, unknown>
+  /** Ends the process as a crash does, and waits until it is gone. */
+  kill(): Promise<void>
+  /** Asks the process to end, and waits for its exit code. */
+  stop(): Promise<number | null>
+}
+
+const started = new Set<ChildProcess>()
+
+/** Starts `worker/main.ts` with the environment of a test service (`serviceEnv`). */
+export function startWorkerProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  return startProcess('worker/main.ts', env, 'worker ready')
+}
+
+/** Starts `api/server.ts`; its address is `url`. */
+export async function startApiProcess(env: Record<string, string>): Promise<ServiceProcess & { url: string }> {
+  const process = await startProcess('api/server.ts', env, 'listening')
+  return { ...process, url: String(process.ready['address']) }
+}
+
+async function startProcess(
+  script: string,
+  env: Record<string, string>,
+  readyMessage: string,
+): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [script], {
+    cwd: root,
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env, LOG_LEVEL: 'info' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  started.add(child)
+  const exited = once(child, 'exit').then(() => started.delete(child))
+  let output = ''
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  const ready = Promise.withResolvers<Record<string, unknown>>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    output = `${output}${line}\n`.slice(-20_000)
+    const said: unknown = line.startsWith('{') ? JSON.parse(line) : undefined
+    if (isRecord(said) && said['msg'] === readyMessage) ready.resolve(said)
+  })
+  void exited.then(() => ready.reject(new Error(`${script} ended before it was ready:\n${output}`)))
+  return {
+    ready: await ready.promise,
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      await exited
+      return child.exitCode
+    },
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+afterAll(() => {
+  for (const child of started) child.kill('SIGKILL')
+})
