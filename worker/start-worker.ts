@@ -53,7 +53,7 @@ export async function startWorker(settings: Settings, logger: Logger) {
 let runtimeInstalled = false
 
 /** Temporal's runtime is one a process; signals stay with the process entry. */
-function installRuntime(logger: Logger): void {
+export function installRuntime(logger: Logger): void {
   if (runtimeInstalled) return
   Runtime.install({ logger: temporalLogger(logger), shutdownSignals: [] })
   runtimeInstalled = true

@@ -1,0 +1,30 @@
+import { TestWorkflowEnvironment } from '@temporalio/testing'
+import { Worker } from '@temporalio/worker'
+import { inject } from 'vitest'
+import { createLogger } from '../../infra/logger.ts'
+import { installRuntime } from '../../worker/start-worker.ts'
+import { workflowBundle } from '../../worker/workflow-bundle.ts'
+
+/** The server that skips time whenever a workflow only waits, and workers on it. One a test file. */
+export async function startTimeSkipping() {
+  installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
+  const env = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: inject('services').timeSkippingPath } },
+  })
+  return {
+    client: env.client,
+    /** Lets workflow time pass. */
+    sleep: (ms: number) => env.sleep(ms),
+    /** Does `work` with a worker that serves `taskQueue` with these activities. */
+    async withWorker<T>(taskQueue: string, activities: object, work: () => Promise<T>): Promise<T> {
+      const worker = await Worker.create({
+        connection: env.nativeConnection,
+        taskQueue,
+        activities,
+        workflowBundle: await workflowBundle(),
+      })
+      return worker.runUntil(work)
+    },
+    close: () => env.teardown(),
+  }
+}
