@@ -1,0 +1,27 @@
+# One image for both processes: the API (the default command) and the worker.
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# No install scripts: the native packages come ready built, and the "node" package would fetch a second Node.
+RUN npm ci --omit=dev --ignore-scripts
+
+FROM node:24-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=packages /app/node_modules ./node_modules
+COPY package.json package-lock.json ./
+COPY domain ./domain
+COPY services ./services
+COPY infra ./infra
+COPY workflows ./workflows
+COPY activities ./activities
+COPY worker ./worker
+COPY api ./api
+# The workflow code is bundled here, once, so that a worker that comes back after a crash is there at once.
+RUN node --input-type=module -e "await (await import('/app/worker/workflow-bundle.ts')).workflowBundle()" \
+  && mkdir /data && chown node:node /data
+ENV HOST=0.0.0.0 PORT=8100 DATA_DIR=/data
+VOLUME /data
+EXPOSE 8100
+USER node
+CMD ["node", "api/server.ts"]
