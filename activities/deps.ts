@@ -8,5 +8,7 @@ export interface ActivityDeps {
   collections: Collections
   mailer: Mailer
   secrets: DerivedSecrets
+  /** Without a slash at the end. */
+  frontendUrl: string
   engine: EngineDeps
 }

@@ -1,6 +1,7 @@
 import type { Model } from 'mongoose'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
+import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
@@ -17,4 +18,6 @@ export interface Collections {
   runs: Model<RunRecord>
   toolCalls: Model<ToolCallRecord>
   loginFailures: Model<LoginFailuresRecord>
+  passwordResets: Model<PasswordResetRecord>
+  pendingPasswords: Model<PendingPasswordRecord>
 }

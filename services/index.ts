@@ -5,27 +5,48 @@ import { type AccountWorkflows, createAccounts } from './accounts/index.ts'
 import { createAdminGate } from './auth/admin-gate.ts'
 import { createSessions } from './auth/sessions.ts'
 import { type TokenSettings, createTokens } from './auth/tokens.ts'
+import { createCompatAccounts } from './assistants/compat-accounts.ts'
 import { createAssistants } from './assistants/index.ts'
 import { type PlatformModelSettings, createAccountOf } from './engine/model-account.ts'
+import type { Outbound } from './outbound.ts'
 import { createProjects } from './projects/index.ts'
 import { type RunPorts, wireRuns } from './runs/wire-runs.ts'
+import { createSecretBox } from './secrets.ts'
 import { createThreadCreation } from './threads/create-thread.ts'
 import { createThreads } from './threads/index.ts'
 import { createThreadLog } from './threads/log.ts'
+import { createTools } from './tools/index.ts'
+import type { WebSearchSettings } from './tools/web-search.ts'
 import type { RunInTransaction } from './transactions.ts'
 
 /** What services are given from outside: the database, and the ways to Temporal, Redis and the rest. */
 export interface Ports extends RunPorts {
-  settings: TokenSettings & PlatformModelSettings & { adminToken?: string | undefined; threadMaxDefault: number; secretsKey: Uint8Array }
+  settings: TokenSettings &
+    PlatformModelSettings &
+    WebSearchSettings & {
+      adminToken?: string | undefined
+      threadMaxDefault: number
+      secretsKey: Uint8Array
+      secretsKeyPrevious: Uint8Array[]
+    }
   collections: Collections
   transaction: RunInTransaction
+  outbound: Outbound
   accountWorkflows: AccountWorkflows
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>
 
 /** All use cases that the API offers, wired once. */
-export async function createServices({ settings, collections, transaction, accountWorkflows, ...ports }: Ports) {
+export async function createServices({
+  settings,
+  collections,
+  transaction,
+  outbound,
+  accountWorkflows,
+  ...ports
+}: Ports) {
+  const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
   const tokens = await createTokens(settings)
   const createThread = createThreadCreation({ collections, transaction })
   const log = createThreadLog({ collections, transaction })
@@ -36,6 +57,7 @@ export async function createServices({ settings, collections, transaction, accou
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
     accounts: createAccounts({
       collections,
+      transaction,
       tokens,
       secrets: createDerivedSecrets(settings.secretsKey),
       workflows: accountWorkflows,
@@ -45,8 +67,18 @@ export async function createServices({ settings, collections, transaction, accou
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
     assistants,
+    compatAccounts: createCompatAccounts({ collections, assistants, outbound, secretBox }),
+    tools: createTools({ outbound, search: settings, retrieval: async () => undefined }),
     threads,
     createThread,
-    ...wireRuns({ ...ports, collections, transaction, log, assistants, threads, accountOf: createAccountOf(settings) }),
+    ...wireRuns({
+      ...ports,
+      collections,
+      transaction,
+      log,
+      assistants,
+      threads,
+      accountOf: createAccountOf(settings, secretBox),
+    }),
   }
 }

@@ -27,6 +27,7 @@ export async function startWorker(settings: Settings, logger: Logger) {
     collections: infra.database.collections,
     mailer,
     secrets: createDerivedSecrets(settings.secretsKey),
+    frontendUrl: settings.frontendUrl,
     engine: createEngine(settings, infra, logger),
   })
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))

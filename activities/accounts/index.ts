@@ -1,15 +1,17 @@
 import type { DerivedSecrets } from '../../services/accounts/derived-secrets.ts'
 import type { Collections } from '../../services/collections.ts'
 import type { Mailer } from '../../services/mailer.ts'
+import { createPasswordResetActivities } from './password-reset.ts'
 import { createVerificationActivities } from './verification.ts'
 
 export interface AccountActivityDeps {
   collections: Collections
   mailer: Mailer
   secrets: DerivedSecrets
+  frontendUrl: string
 }
 
 /** What the `accounts` queue serves for accounts. */
 export function createAccountActivities(deps: AccountActivityDeps) {
-  return createVerificationActivities(deps)
+  return { ...createVerificationActivities(deps), ...createPasswordResetActivities(deps) }
 }

@@ -3,6 +3,8 @@ import { AppError } from '../../domain/errors.ts'
 import { type DefaultMember, type ProjectRecord, mainProjectName } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { holdUser } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
 
 /** Where a login leads: the `main` project with its default assistant and thread. */
 export interface Home {
@@ -23,7 +25,8 @@ export interface HomeMembers {
 }
 
 interface HomeDeps {
-  collections: Pick<Collections, 'projects'>
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
+  transaction: RunInTransaction
   members: HomeMembers
 }
 
@@ -34,7 +37,8 @@ export type Homes = ReturnType<typeof createHomes>
  * claimed on the project first, made after, and then marked as made: an unmade one may be made by
  * whoever finds it, and one that was made and is gone is replaced by a new claim, never revived.
  */
-export function createHomes({ collections: { projects }, members }: HomeDeps) {
+export function createHomes({ collections, transaction, members }: HomeDeps) {
+  const { projects } = collections
   return { ensureMainProject, ensureHome }
 
   async function ensureHome(userId: string): Promise<Home> {
@@ -58,22 +62,36 @@ export function createHomes({ collections: { projects }, members }: HomeDeps) {
     }
   }
 
+  /** Throws `forbidden` when the account is being deleted, `unavailable` while the last `main` still is. */
   async function ensureMainProject(userId: string): Promise<ProjectRecord> {
-    const now = new Date()
-    const project = { _id: newId(), description: '', created_at: now, updated_at: now }
-    const filter = { user_id: userId, name: mainProjectName }
-    const upsert = () =>
-      projects
-        .findOneAndUpdate(filter, { $setOnInsert: project }, { upsert: true, returnDocument: 'after' })
-        .lean<ProjectRecord>()
-    const main = await upsert().catch((error: unknown) => {
-      if (isDuplicateKey(error)) return upsert()
-      throw error
-    })
+    const find = () => projects.findOne({ user_id: userId, name: mainProjectName }).lean<ProjectRecord>()
+    if ((await find()) === null) await createMainProject(userId)
+    const main = await find()
     if (main === null || main.deleting) {
       throw new AppError('unavailable', 'The main project is being deleted; try again soon.', { retryAfterSeconds: 2 })
     }
     return main
+  }
+
+  async function createMainProject(userId: string): Promise<void> {
+    const now = new Date()
+    const project = {
+      _id: newId(),
+      user_id: userId,
+      name: mainProjectName,
+      description: '',
+      created_at: now,
+      updated_at: now,
+    }
+    try {
+      await transaction(async (session) => {
+        await holdUser(collections, userId, session)
+        await projects.create([project], { session })
+      })
+    } catch (error) {
+      // Another login made it at the same time.
+      if (!isDuplicateKey(error)) throw error
+    }
   }
 
   async function ensureMember(

@@ -1,19 +1,23 @@
 import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
+import type { RunInTransaction } from '../transactions.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
 import { type HomeMembers, createHomes } from './home.ts'
 import { createLogin } from './login.ts'
 import { createLoginGuard } from './login-guard.ts'
 import { createPasswords } from './passwords.ts'
+import { type PasswordResetWorkflows, createPasswordReset } from './password-reset.ts'
 import { createProfile } from './profile.ts'
 import { createSignup } from './signup.ts'
+import { createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
 import type { VerificationWorkflows } from './verification-workflows.ts'
 
-export type AccountWorkflows = VerificationWorkflows
+export type AccountWorkflows = VerificationWorkflows & PasswordResetWorkflows
 
 export interface AccountsDeps {
   collections: Collections
+  transaction: RunInTransaction
   tokens: Tokens
   secrets: DerivedSecrets
   workflows: AccountWorkflows
@@ -24,22 +28,18 @@ export interface AccountsDeps {
 export type Accounts = ReturnType<typeof createAccounts>
 
 /** All that a person does with an account, from signup on. */
-export function createAccounts({
-  collections,
-  tokens,
-  secrets,
-  workflows,
-  homeMembers,
-  threadMaxDefault,
-}: AccountsDeps) {
+export function createAccounts(deps: AccountsDeps) {
+  const { collections, transaction, tokens, secrets, workflows, homeMembers, threadMaxDefault } = deps
   const passwords = createPasswords()
   const guard = createLoginGuard(collections)
-  const homes = createHomes({ collections, members: homeMembers })
+  const homes = createHomes({ collections, transaction, members: homeMembers })
   return {
     homes,
     signup: createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
     verification: createVerification({ collections, secrets, workflows }),
-    profile: createProfile(collections),
+    passwordReset: createPasswordReset({ collections, passwords, workflows }),
+    usageOf: createUsage(collections),
+    profile: createProfile({ collections, passwords, guard }),
     login: createLogin({ collections, passwords, guard, homes, tokens }),
   }
 }

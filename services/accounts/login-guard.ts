@@ -19,7 +19,7 @@ export type LoginGuard = ReturnType<typeof createLoginGuard>
 export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFailures'>) {
   const refuseIfSlowedDown = async (email: string) => {
     const record = await loginFailures
-      .findOne({ _id: keyOf(email), count: { $gte: maxFailures }, window_ends: { $gt: new Date() } })
+      .findOne({ _id: loginFailureKey(email), count: { $gte: maxFailures }, window_ends: { $gt: new Date() } })
       .lean<LoginFailuresRecord>()
     if (record !== null) throw slowedDown(record)
   }
@@ -41,14 +41,17 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
     /** Ends the row, unless it is complete already. */
     async recordSuccess(email: string): Promise<void> {
       const now = new Date()
-      const row = { _id: keyOf(email), $or: [{ count: { $lt: maxFailures } }, { window_ends: { $lte: now } }] }
+      const row = {
+        _id: loginFailureKey(email),
+        $or: [{ count: { $lt: maxFailures } }, { window_ends: { $lte: now } }],
+      }
       const { deletedCount } = await loginFailures.deleteOne(row)
       if (deletedCount === 0) await refuseIfSlowedDown(email)
     },
 
     /** Ends the row whatever its state: the owner proved to be one in another way. */
     async forget(email: string): Promise<void> {
-      await loginFailures.deleteOne({ _id: keyOf(email) })
+      await loginFailures.deleteOne({ _id: loginFailureKey(email) })
     },
   }
 
@@ -57,7 +60,7 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
     const open = { $gt: ['$window_ends', now] }
     const record = await loginFailures
       .findOneAndUpdate(
-        { _id: keyOf(email) },
+        { _id: loginFailureKey(email) },
         [
           {
             $set: {
@@ -81,6 +84,7 @@ function slowedDown(record: LoginFailuresRecord): AppError {
   })
 }
 
-function keyOf(email: string): string {
+/** Under which the row of an address is kept. */
+export function loginFailureKey(email: string): string {
   return createHash('sha256').update(email).digest('hex')
 }

@@ -1,14 +1,62 @@
+import { type PublicUser, publicUser } from '../../domain/accounts.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import type { LoginGuard } from './login-guard.ts'
+import { type Passwords, checkNewPassword } from './passwords.ts'
+
+/** New names; null removes one, an absent one stays. */
+export interface ProfileChanges {
+  first_name?: string | null
+  last_name?: string | null
+}
+
+interface ProfileDeps {
+  collections: Pick<Collections, 'users' | 'passwordResets'>
+  passwords: Passwords
+  guard: LoginGuard
+}
 
 /** What users read and change about themselves. */
-export function createProfile({ users }: Pick<Collections, 'users'>) {
+export function createProfile({ collections: { users, passwordResets }, passwords, guard }: ProfileDeps) {
   return {
     async threadInfo(userId: string): Promise<{ thread_counter: number; thread_max: number }> {
       const user = await users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>()
       if (user === null) throw new AppError('not_found', 'There is no thread information for this user.')
       return { thread_counter: user.thread_counter, thread_max: user.thread_max }
+    },
+
+    async change(userId: string, changes: ProfileChanges): Promise<PublicUser> {
+      const names = (['first_name', 'last_name'] as const).filter((name) => changes[name] !== undefined)
+      const set = Object.fromEntries(
+        names.filter((name) => changes[name] !== null).map((name) => [name, changes[name]]),
+      )
+      const unset = Object.fromEntries(names.filter((name) => changes[name] === null).map((name) => [name, '']))
+      const user = await users
+        .findOneAndUpdate({ _id: userId }, { $set: set, $unset: unset }, { returnDocument: 'after' })
+        .lean<UserRecord>()
+      if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
+      return publicUser(user)
+    },
+
+    /** Throws `bad_request` when the current password is wrong or the new one unacceptable; guesses are slowed down as at login. */
+    async changePassword(user: UserRecord, input: { current_password: string; new_password: string }): Promise<void> {
+      checkNewPassword(input.new_password)
+      if (user.email === undefined || user.password_hash === undefined) {
+        throw new AppError('bad_request', 'This account has no password.')
+      }
+      await guard.refuseIfSlowedDown(user.email)
+      if (!(await passwords.matches(input.current_password, user.password_hash))) {
+        await guard.recordFailure(user.email)
+        throw new AppError('bad_request', 'The current password is wrong.')
+      }
+      await guard.recordSuccess(user.email)
+      const password_hash = await passwords.hash(input.new_password)
+      const unchanged = { _id: user._id, password_hash: user.password_hash, deleting: { $ne: true } }
+      const { matchedCount } = await users.updateOne(unchanged, { $set: { password_hash } })
+      if (matchedCount === 0) throw new AppError('conflict', 'The password was changed at the same time.')
+      // A link that is still out was asked for to replace the old password, not this one.
+      await passwordResets.deleteMany({ user_id: user._id })
     },
   }
 }

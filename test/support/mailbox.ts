@@ -18,7 +18,7 @@ export async function mailsTo(address: string): Promise<ReceivedMail[]> {
 
 /** Waits for the `count`th mail to an address. */
 export async function mailTo(address: string, count = 1): Promise<ReceivedMail> {
-  return eventually(async () => (await mailsTo(address))[count - 1])
+  return eventually(`mail ${count} to ${address}`, async () => (await mailsTo(address))[count - 1])
 }
 
 /** Waits for the `count`th code that was sent to an address. */

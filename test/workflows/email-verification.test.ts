@@ -13,6 +13,13 @@ import { startTimeSkipping } from '../support/time-skipping.ts'
 
 const minute = 60_000
 
+interface Seen {
+  mails: CodeReference[]
+  attempts: number[]
+  opened: number[]
+  marked: () => number
+}
+
 describe('the email-verification workflow', () => {
   let server: Awaited<ReturnType<typeof startTimeSkipping>>
   beforeAll(async () => {
@@ -22,7 +29,7 @@ describe('the email-verification workflow', () => {
 
   /** A workflow with activities that only note what they are asked. */
   async function verification<T>(
-    work: (flow: Awaited<ReturnType<typeof startFlow>>) => Promise<T>,
+    work: (flow: Flow) => Promise<T>,
     { mail = async () => 'sent' }: { mail?: () => Promise<string> } = {},
   ): Promise<T> {
     const taskQueue = randomUUID()
@@ -51,7 +58,9 @@ describe('the email-verification workflow', () => {
     })
   }
 
-  async function startFlow<Seen extends { mails: CodeReference[]; opened: number[] }>(taskQueue: string, seen: Seen) {
+  type Flow = Awaited<ReturnType<typeof startFlow>>
+
+  async function startFlow(taskQueue: string, seen: Seen) {
     const userId = randomUUID()
     const handle = await server.client.workflow.start<(input: object) => Promise<EmailVerificationOutcome>>(
       emailVerificationWorkflowType,
@@ -62,7 +71,7 @@ describe('the email-verification workflow', () => {
       handle,
       /** The `count`th code, once the mail server took it. */
       code: async (count: number) => {
-        await eventually(async () => seen.opened.includes(count))
+        await eventually(`code ${count}`, () => seen.opened.includes(count))
         const code = seen.mails.find((mail) => mail.send === count)
         if (code === undefined) throw new Error('opened, but never sent')
         return code
@@ -149,7 +158,7 @@ describe('the email-verification workflow', () => {
     }
     await verification(
       async ({ handle, resend, mails }) => {
-        await eventually(async () => mails.length > 0)
+        await eventually('the first mail', () => mails.length > 0)
         expect(await resend()).toMatchObject({ outcome: 'too_soon' })
         expect(await handle.result()).toBe('undeliverable')
         expect(mails).toHaveLength(1)

@@ -2,10 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import {
+  ForgotPasswordRequest,
   LoginRequest,
   LoginResponse,
   Message,
   ResendVerificationRequest,
+  ResetPasswordRequest,
   SignupRequest,
   SignupResponse,
   VerificationStatus,
@@ -84,6 +86,42 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
     async ({ body }) => {
       await accounts.verification.resend(body.email)
       return { message: 'A new verification code is on its way by mail.' }
+    },
+  )
+
+  app.post(
+    '/auth/forgot-password',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.forgotPassword',
+        summary: 'Send a link to choose a new password; the link before ends',
+        tags,
+        body: ForgotPasswordRequest,
+        response: { 200: Message },
+      },
+    },
+    async ({ body }) => {
+      await accounts.passwordReset.request(body.email)
+      return { message: 'A link to choose a new password is on its way by mail.' }
+    },
+  )
+
+  app.post(
+    '/auth/reset-password',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.resetPassword',
+        summary: 'Choose a new password with the token of the mail',
+        tags,
+        body: ResetPasswordRequest,
+        response: { 200: Message },
+      },
+    },
+    async ({ body }) => {
+      await accounts.passwordReset.redeem(body)
+      return { message: 'The password is changed.' }
     },
   )
 

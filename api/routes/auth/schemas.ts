@@ -51,6 +51,12 @@ export const VerifyEmailRequest = Type.Object(
 )
 export const ResendVerificationRequest = Type.Object({ email: Email }, { title: 'ResendVerificationRequest' })
 
+export const ForgotPasswordRequest = Type.Object({ email: Email }, { title: 'ForgotPasswordRequest' })
+export const ResetPasswordRequest = Type.Object(
+  { token: Type.String(), new_password: Type.String({ description: '8 to 256 characters' }) },
+  { title: 'ResetPasswordRequest' },
+)
+
 export const VerificationStatusParams = Type.Object({ email: Email })
 export const VerificationStatus = Type.Object(
   {
@@ -67,4 +73,29 @@ export const VerificationStatus = Type.Object(
 export const ThreadInfo = Type.Object(
   { thread_counter: Type.Integer(), thread_max: Type.Integer() },
   { title: 'ThreadInfo' },
+)
+
+export const UserUpdateRequest = Type.Object(
+  {
+    first_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
+    last_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
+  },
+  { title: 'UserUpdateRequest', description: 'null removes a name; an absent member stays' },
+)
+export const ChangePasswordRequest = Type.Object(
+  { current_password: Type.String(), new_password: Type.String({ description: '8 to 256 characters' }) },
+  { title: 'ChangePasswordRequest' },
+)
+export const Usage = Type.Object(
+  {
+    thread_counter: Type.Integer(),
+    thread_max: Type.Integer(),
+    projects: Type.Integer(),
+    assistants: Type.Integer(),
+    runs: Type.Integer(),
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+  },
+  { title: 'UserUsage' },
 )

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
-import { ThreadInfo, User } from '../auth/schemas.ts'
+import { ChangePasswordRequest, Message, ThreadInfo, Usage, User, UserUpdateRequest } from '../auth/schemas.ts'
 
 /** What a user sees of their own account. */
 export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
@@ -34,5 +34,52 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       },
     },
     (request) => accounts.profile.threadInfo(sessionOf(request).user._id),
+  )
+
+  app.patch(
+    '/user/',
+    {
+      config,
+      schema: {
+        operationId: 'users.update',
+        summary: 'Change the names of the current user',
+        tags: ['users'],
+        body: UserUpdateRequest,
+        response: { 200: User },
+      },
+    },
+    (request) => accounts.profile.change(sessionOf(request).user._id, request.body),
+  )
+
+  app.post(
+    '/user/change-password',
+    {
+      config,
+      schema: {
+        operationId: 'users.changePassword',
+        summary: 'Replace the password; tokens that are out stay valid',
+        tags: ['users'],
+        body: ChangePasswordRequest,
+        response: { 200: Message },
+      },
+    },
+    async (request) => {
+      await accounts.profile.changePassword(sessionOf(request).user, request.body)
+      return { message: 'The password is changed.' }
+    },
+  )
+
+  app.get(
+    '/user/usage',
+    {
+      config,
+      schema: {
+        operationId: 'users.usage',
+        summary: 'What the current user has and has used',
+        tags: ['users'],
+        response: { 200: Usage },
+      },
+    },
+    (request) => accounts.usageOf(sessionOf(request).user._id),
   )
 }

@@ -1,0 +1,61 @@
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { type RedeemReset, type RedeemResetResult, resetValidityMs } from '../../domain/contracts/password-reset.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { PasswordResetRecord } from '../../domain/records/password-reset.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+import { resetTokenHash } from './derived-secrets.ts'
+import { type Passwords, checkNewPassword } from './passwords.ts'
+
+/** The way to the `password-reset` workflow of a user. Both throw `unavailable` when nobody answers. */
+export interface PasswordResetWorkflows {
+  /** Answers as soon as the wish is durable; from then on an older token does not count. */
+  requestReset(userId: string): Promise<void>
+  redeemReset(userId: string, message: RedeemReset): Promise<RedeemResetResult>
+}
+
+interface PasswordResetDeps {
+  collections: Pick<Collections, 'users' | 'passwordResets' | 'pendingPasswords'>
+  passwords: Pick<Passwords, 'hash'>
+  workflows: PasswordResetWorkflows
+}
+
+/** Password reset as callers see it: who has the mail may choose a new password, once. */
+export function createPasswordReset({ collections, passwords, workflows }: PasswordResetDeps) {
+  const { users, passwordResets, pendingPasswords } = collections
+
+  return {
+    /** Throws `not_found` for an address without a password account. Does not wait for the mail server. */
+    async request(email: string): Promise<void> {
+      const user = await users.findOne({ email: normalizeEmail(email) }).lean<UserRecord>()
+      if (user === null || user.deleting)
+        throw new AppError('not_found', 'There is no account with this e-mail address.')
+      if (user.provider !== 'email') {
+        throw new AppError('not_found', 'This account has no password; log in through its identity provider.')
+      }
+      await workflows.requestReset(user._id)
+    },
+
+    /** Throws `bad_request` for an unacceptable password (the token still works then) and for a token that does not count. */
+    async redeem(input: { token: string; new_password: string }): Promise<void> {
+      checkNewPassword(input.new_password)
+      const reset = await passwordResets.findById(resetTokenHash(input.token)).lean<PasswordResetRecord>()
+      if (reset === null) throw invalidToken()
+      const redemptionId = newId()
+      await pendingPasswords.create({
+        _id: redemptionId,
+        user_id: reset.user_id,
+        password_hash: await passwords.hash(input.new_password),
+        remove_at: new Date(Date.now() + resetValidityMs),
+      })
+      const result = await workflows.redeemReset(reset.user_id, { tokenId: reset.token_id, redemptionId })
+      if (result.outcome === 'changed') return
+      await pendingPasswords.deleteOne({ _id: redemptionId })
+      throw invalidToken()
+    },
+  }
+}
+
+const invalidToken = () =>
+  new AppError('bad_request', 'The link is not valid, was used, or has expired; ask for a new one.')

@@ -1,0 +1,44 @@
+import type { Usage } from '../../domain/records/run.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Collections } from '../collections.ts'
+
+export interface UserUsage extends Usage {
+  thread_counter: number
+  thread_max: number
+  projects: number
+  assistants: number
+  runs: number
+}
+
+type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs'>
+
+/** What a user has now, and the tokens that the models counted for the runs that still exist. */
+export function createUsage({ users, projects, assistants, runs }: UsedCollections) {
+  return async function usageOf(userId: string): Promise<UserUsage> {
+    const own = { user_id: userId }
+    const sums = {
+      runs: { $sum: 1 },
+      prompt_tokens: { $sum: '$usage.prompt_tokens' },
+      completion_tokens: { $sum: '$usage.completion_tokens' },
+      total_tokens: { $sum: '$usage.total_tokens' },
+    }
+    const [user, projectCount, assistantCount, [totals]] = await Promise.all([
+      users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>(),
+      projects.countDocuments(own),
+      assistants.countDocuments(own),
+      runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
+    ])
+    if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
+    return {
+      thread_counter: user.thread_counter,
+      thread_max: user.thread_max,
+      projects: projectCount,
+      assistants: assistantCount,
+      runs: totals?.runs ?? 0,
+      prompt_tokens: totals?.prompt_tokens ?? 0,
+      completion_tokens: totals?.completion_tokens ?? 0,
+      total_tokens: totals?.total_tokens ?? 0,
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import {
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { createPasswordResetActivities } from '../activities/accounts/password-reset.ts'
+import {
+  type PasswordResetInput,
+  type PasswordResetOutcome,
+  type RedeemReset,
+  type RedeemResetResult,
+  redeemResetUpdateName,
+  requestResetSignalName,
+  resetValidityMs,
+} from '../domain/contracts/password-reset.ts'
+import { accountWritePolicy, mailPolicy } from './account-policies.ts'
+
+export const requestReset = defineSignal(requestResetSignalName)
+export const redeemReset = defineUpdate<RedeemResetResult, [RedeemReset]>(redeemResetUpdateName)
+
+type Activities = ReturnType<typeof createPasswordResetActivities>
+const { sendPasswordReset } = proxyActivities<Pick<Activities, 'sendPasswordReset'>>(mailPolicy)
+const { applyNewPassword } = proxyActivities<Pick<Activities, 'applyNewPassword'>>(accountWritePolicy)
+
+type Delivery = 'sent' | 'undeliverable' | 'account_gone' | 'superseded'
+
+/**
+ * One active token a user: each request makes the next token and ends the one before, also while
+ * that is still on its way. A token holds for an hour from when the mail server took it, and works
+ * once: its use is one turn of this workflow.
+ */
+export async function passwordResetWorkflow({ userId }: PasswordResetInput): Promise<PasswordResetOutcome> {
+  const { runId } = workflowInfo()
+  const idOf = (token: number) => `${runId}.${token}`
+  let newest = 0
+  let active: number | undefined
+  let outcome: PasswordResetOutcome | undefined
+
+  setHandler(requestReset, () => {
+    newest += 1
+    active = newest
+    outcome = undefined
+  })
+
+  setHandler(redeemReset, async ({ tokenId, redemptionId }): Promise<RedeemResetResult> => {
+    if (active === undefined || tokenId !== idOf(active)) return { outcome: 'invalid' }
+    active = undefined
+    outcome = 'redeemed'
+    await applyNewPassword({ userId, redemptionId })
+    return { outcome: 'changed' }
+  })
+
+  await condition(() => newest > 0)
+  for (let token = 0; token !== newest;) {
+    token = newest
+    setCurrentDetails(`Token ${token} is being sent.`)
+    const delivery = await deliver(token)
+    if (delivery === 'superseded') continue
+    if (delivery === 'sent') {
+      setCurrentDetails(`Token ${token} is out.`)
+      await condition(() => newest !== token || outcome !== undefined, resetValidityMs)
+    }
+    if (newest === token && outcome === undefined) {
+      active = undefined
+      outcome = delivery === 'sent' ? 'expired' : delivery
+    }
+    await condition(allHandlersFinished)
+  }
+  setCurrentDetails(`Ended: ${outcome}.`)
+  return outcome ?? 'expired'
+
+  /** A newer request ends the delivery: its mail would carry a dead link. */
+  async function deliver(token: number): Promise<Delivery> {
+    const scope = new CancellationScope()
+    void condition(() => newest !== token).then(
+      () => scope.cancel(),
+      () => undefined,
+    )
+    try {
+      return await scope.run(() => sendPasswordReset({ userId, tokenId: idOf(token) }))
+    } catch (error) {
+      if (newest !== token) return 'superseded'
+      if (isCancellation(error)) throw error
+      return 'undeliverable'
+    }
+  }
+}
