@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { type LockPackages, missingPackages } from '../../scripts/missing-packages.ts'
+
+test('the lock file names the packages of every system, so that npm ci takes it', () => {
+  const file = path.join(import.meta.dirname, '../../package-lock.json')
+  const lock: { packages: LockPackages } = JSON.parse(readFileSync(file, 'utf8'))
+  const missing = Object.keys(missingPackages(lock.packages))
+  expect(missing, 'run: node scripts/complete-lockfile.ts').toEqual([])
+  expect(Object.keys(lock.packages).length).toBeGreaterThan(500)
+})
+
+test('a missing package gets the version that its parent names and the system in its name', () => {
+  const parent = {
+    version: '2.0.0',
+    dev: true,
+    optionalDependencies: {
+      '@a/b-linux-arm64-musl': '2.0.0',
+      '@a/b-darwin-x64': '2.0.0',
+      helper: '1.0.0',
+      ranged: '^1.0.0',
+    },
+  }
+  const packages = { 'node_modules/a': parent, 'node_modules/a/node_modules/@a/b-darwin-x64': { version: '2.0.0' } }
+  expect(missingPackages(packages)).toEqual({
+    'node_modules/@a/b-linux-arm64-musl': {
+      version: '2.0.0',
+      os: ['linux'],
+      cpu: ['arm64'],
+      libc: ['musl'],
+      dev: true,
+      optional: true,
+    },
+  })
+})

@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { supervise } from '../../local/supervise.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'assistant-processes-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** A process that says its id and stays until it is told to end. */
+const stayingScript = `console.log('here ' + process.pid)
+setInterval(() => {}, 1000)
+process.on('SIGTERM', () => { console.log('bye'); process.exit(0) })
+`
+
+test('a process that is killed is started again, and said so; one that is stopped is not', async () => {
+  const script = path.join(folder, 'staying.mjs')
+  await writeFile(script, stayingScript)
+  const lines: string[] = []
+  const said: string[] = []
+  const logFile = path.join(folder, 'logs', 'worker.log')
+  const onLine = (line: string) => void lines.push(line)
+  const child = supervise({ name: 'worker', script, env: process.env, logFile, onLine }, (line) => said.push(line))
+  const first = await vi.waitUntil(() => lines.includes(`here ${child.pid()}`) && child.pid())
+  process.kill(first, 'SIGKILL')
+  await vi.waitUntil(() => child.pid() !== first && lines.includes(`here ${child.pid()}`), { timeout: 20_000 })
+  expect(await child.firstEnd).toBe('SIGKILL')
+  expect(said).toEqual([`The worker ended (SIGKILL); started again as process ${child.pid()}`])
+  await child.stop(10_000)
+  await vi.waitUntil(() => lines.includes('bye'))
+  expect(said).toHaveLength(1)
+  expect(await readFile(logFile, 'utf8')).toContain(`here ${first}\n`)
+})
+
+test('nothing is left behind when the process that started servers is killed', async () => {
+  const script = path.join(folder, 'parent.ts')
+  const serverProcess = path.join(import.meta.dirname, '../../local/services/server-process.ts')
+  const staying = path.join(folder, 'staying.mjs')
+  await writeFile(staying, stayingScript)
+  await writeFile(
+    script,
+    `import { startServerProcess } from ${JSON.stringify(serverProcess)}
+const server = await startServerProcess({
+  name: 'Test', command: process.execPath, args: [${JSON.stringify(staying)}],
+  cwd: ${JSON.stringify(folder)}, logFile: ${JSON.stringify(path.join(folder, 'server.log'))}, ready: async () => true,
+})
+console.log(server.pid)
+setInterval(() => {}, 1000)
+`,
+  )
+  const parent = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [data]: Buffer[] = await once(parent.stdout, 'data')
+  const pid = Number(data?.toString())
+  expect(isRunning(pid)).toBe(true)
+  parent.kill('SIGKILL')
+  await vi.waitUntil(() => !isRunning(pid), { timeout: 20_000 })
+})
