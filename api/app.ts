@@ -12,6 +12,7 @@ import { installOpenApi } from './plugins/openapi.ts'
 import { installResponses } from './plugins/responses.ts'
 import { installRouteTable } from './plugins/route-table.ts'
 import { installValidation } from './plugins/validation.ts'
+import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
@@ -19,6 +20,7 @@ import { projectRoutes } from './routes/projects/index.ts'
 import { runRoutes } from './routes/runs/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
+import { toolRoutes } from './routes/tools/index.ts'
 import { userRoutes } from './routes/user/index.ts'
 import { installOpenStreams } from './sse/open-streams.ts'
 
@@ -67,6 +69,8 @@ export async function buildApp(deps: AppDeps) {
   await app.register(userRoutes, { accounts: deps.services.accounts })
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
+  await app.register(compatAccountRoutes, deps.services)
+  await app.register(toolRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })

@@ -19,6 +19,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     settings,
     collections: infra.database.collections,
     transaction: infra.database.transaction,
+    outbound: infra.outbound,
     accountWorkflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
     runStream: createRunStream(infra.redis),
     threadActor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),

@@ -54,6 +54,8 @@ function storeSettings(read: Reader) {
     pineconeHost: read.optionalUrl('PINECONE_HOST'),
     /** Encrypts what users entrust to the service, and seeds derived keys such as that of the codes. */
     secretsKey: read.key('SECRETS_KEY', 32),
+    /** Earlier values of SECRETS_KEY: what they encrypted can still be read. */
+    secretsKeyPrevious: read.keys('SECRETS_KEY_PREVIOUS', 32),
   }
 }
 

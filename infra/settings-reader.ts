@@ -122,6 +122,16 @@ export function createReader(env: NodeJS.ProcessEnv) {
     },
     optionalKey: (name: string, bytes: number) =>
       checked<Buffer | undefined>(name, undefined, parseKey(bytes), `${bytes} bytes in base64`),
+    keys: (name: string, bytes: number) =>
+      checked<Buffer[]>(
+        name,
+        [],
+        (value) => {
+          const keys = parseList(value).map(parseKey(bytes))
+          return keys.every((key) => key !== undefined) ? keys : undefined
+        },
+        `a comma-separated list of keys of ${bytes} bytes in base64`,
+      ),
     finish() {
       if (problems.length > 0) throw new SettingsError(problems)
     },

@@ -5,19 +5,28 @@ import { createChatModel } from '../infra/model/chat.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
+import { createSecretBox } from '../services/secrets.ts'
 import { createThreadLog } from '../services/threads/log.ts'
+import { createTools } from '../services/tools/index.ts'
 
 /** What the steps of a run work with, in this process. */
 export function createEngine(settings: Settings, infra: Infra, logger: Logger): EngineDeps {
   const { collections, transaction } = infra.database
+  const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
+  const tools = createTools({ outbound: infra.outbound, search: settings, retrieval: async () => undefined })
   return {
     collections,
     log: createThreadLog({ collections, transaction }),
     stream: createRunStream(infra.redis),
-    model: createChatModel({ guardedFetch: fetch }),
+    model: createChatModel({ guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }) }),
     defaultModel: settings.defaultModel,
-    accountOf: createAccountOf(settings),
-    toolsOf: async () => [],
+    accountOf: createAccountOf(settings, secretBox),
+    async toolsOf(assistant, signal) {
+      const resolved = await tools.resolve(assistant, signal)
+      for (const problem of resolved.problems)
+        logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
+      return resolved.tools
+    },
     fit: (messages) => messages,
     onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   }

@@ -26,6 +26,7 @@ export interface CompatAccountRecord {
   base_url: string
   /** First characters of the key, for showing. */
   key_hint: string
-  encrypted_key: string
+  /** Sealed (see `services/secrets.ts`). Absent when the base URL was changed without a new key. */
+  encrypted_key?: string
   updated_at: Date
 }

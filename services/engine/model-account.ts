@@ -1,4 +1,6 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { keyContext } from '../assistants/compat-accounts.ts'
+import type { SecretBox } from '../secrets.ts'
 import type { ModelAccount } from './chat-model.ts'
 
 export interface PlatformModelSettings {
@@ -6,11 +8,26 @@ export interface PlatformModelSettings {
   openaiBaseUrl?: string | undefined
 }
 
-/** Which account an assistant's runs go to; undefined when no model is configured. */
-export function createAccountOf(settings: PlatformModelSettings) {
+/**
+ * Which account an assistant's runs go to; undefined when there is none. An assistant with an account
+ * of its own uses that and nothing else: when its key is missing or cannot be opened, it has no model.
+ */
+export function createAccountOf(settings: PlatformModelSettings, secretBox: Pick<SecretBox, 'open'>) {
   const platform: ModelAccount | undefined =
     settings.openaiApiKey === undefined
       ? undefined
       : { apiKey: settings.openaiApiKey, baseUrl: settings.openaiBaseUrl, setByUser: false }
-  return (_assistant: AssistantRecord): ModelAccount | undefined => platform
+  return ({ _id, compat_account: own }: AssistantRecord): ModelAccount | undefined => {
+    if (own === undefined) return platform
+    const apiKey = own.encrypted_key && openOrUndefined(own.encrypted_key, keyContext(_id, own.base_url))
+    return apiKey ? { apiKey, baseUrl: own.base_url, setByUser: true } : undefined
+  }
+
+  function openOrUndefined(sealed: string, context: string): string | undefined {
+    try {
+      return secretBox.open(sealed, context)
+    } catch {
+      return undefined
+    }
+  }
 }

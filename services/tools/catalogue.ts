@@ -2,18 +2,17 @@ import Type from 'typebox'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
-import type { JsonSchema } from './tool.ts'
 import { webSearchDescription, webSearchParameters } from './web-search.ts'
 
 interface CatalogueEntry {
   type: ToolSetting['type']
   name: string
   description: string
-  parameters: JsonSchema
-  config_schema: JsonSchema
+  parameters: Record<string, unknown>
+  config_schema: Record<string, unknown>
 }
 
-const noConfig: JsonSchema = { ...Type.Object({}, { description: 'Takes no configuration.' }) }
+const noConfig = { ...Type.Object({}, { description: 'Takes no configuration.' }) }
 
 /** Every kind of tool, with the JSON Schema of its arguments and of its configuration. */
 export const toolCatalogue: CatalogueEntry[] = [
@@ -28,7 +27,7 @@ export const toolCatalogue: CatalogueEntry[] = [
     type: 'http_request',
     name: 'http_request',
     description: httpRequestDescription,
-    parameters: httpRequestParameters,
+    parameters: { ...httpRequestParameters },
     config_schema: { ...HttpRequestConfig },
   },
   {
@@ -42,7 +41,7 @@ export const toolCatalogue: CatalogueEntry[] = [
     type: 'web_search',
     name: 'web_search',
     description: webSearchDescription,
-    parameters: webSearchParameters,
+    parameters: { ...webSearchParameters },
     config_schema: noConfig,
   },
 ]

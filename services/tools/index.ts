@@ -1,4 +1,4 @@
-import type { JsonSchema, Tool } from './tool.ts'
+import type { Tool } from './tool.ts'
 import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
@@ -28,9 +28,9 @@ export interface ToolDescription {
   name: string
   description: string
   /** JSON Schema of the arguments that the model gives. */
-  parameters: JsonSchema
+  parameters: Record<string, unknown>
   /** JSON Schema of `config` in the assistant's entry of `type==agent/tools`. */
-  config_schema: JsonSchema
+  config_schema: Record<string, unknown>
   /** Whether the service's settings allow it. */
   available: boolean
 }

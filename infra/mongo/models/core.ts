@@ -77,7 +77,7 @@ const assistant = new Schema<AssistantRecord>(
     updated_at: date,
     compat_account: {
       type: new Schema(
-        { base_url: text, key_hint: maybeEmptyText, encrypted_key: text, updated_at: date },
+        { base_url: text, key_hint: maybeEmptyText, encrypted_key: String, updated_at: date },
         { _id: false },
       ),
     },

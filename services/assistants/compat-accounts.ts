@@ -1,0 +1,128 @@
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import type { AssistantRecord, CompatAccountRecord } from '../../domain/records/assistant.ts'
+import type { Collections } from '../collections.ts'
+import type { Outbound } from '../outbound.ts'
+import type { SecretBox } from '../secrets.ts'
+import type { Assistants } from './index.ts'
+
+export interface CompatAccountChange {
+  api_key?: string
+  base_url?: string
+}
+
+interface CompatAccountsDeps {
+  collections: Pick<Collections, 'assistants'>
+  assistants: Pick<Assistants, 'readOwn'>
+  outbound: Pick<Outbound, 'assertReachable'>
+  secretBox: SecretBox
+}
+
+export type CompatAccounts = ReturnType<typeof createCompatAccounts>
+
+/** The model account that an assistant brings along: its runs go there, with its key. Only the owner has to do with it. */
+export function createCompatAccounts({ collections, assistants, outbound, secretBox }: CompatAccountsDeps) {
+  return {
+    /**
+     * Sets the account, or changes what is given of it. A key was meant for its base URL: a new URL
+     * without a key drops the old key, so that it is never sent to an address it was not given for.
+     */
+    async put(userId: string, assistantId: string, change: CompatAccountChange): Promise<CompatAccountRecord> {
+      for (;;) {
+        const assistant = await assistants.readOwn(userId, assistantId)
+        if (!assistant.public && assistant.access_mode === 'authenticated') {
+          throw new AppError(
+            'forbidden',
+            'Only an assistant that is public or open to the public can have an account of its own.',
+          )
+        }
+        const known = assistant.compat_account
+        const account = accountAfter(assistantId, known, change)
+        await outbound.assertReachable(account.base_url, ['body', 'base_url'])
+        const { matchedCount } = await collections.assistants.updateOne(
+          { _id: assistantId, user_id: userId, deleting: { $ne: true }, ...unchanged(known) },
+          { $set: { compat_account: account } },
+        )
+        // Otherwise somebody else changed the account meanwhile: look again.
+        if (matchedCount > 0) return account
+      }
+    },
+
+    async get(userId: string, assistantId: string): Promise<CompatAccountRecord> {
+      const { compat_account: account } = await assistants.readOwn(userId, assistantId)
+      if (account === undefined) throw noAccount()
+      return account
+    },
+
+    async delete(userId: string, assistantId: string): Promise<void> {
+      await assistants.readOwn(userId, assistantId)
+      const { matchedCount } = await collections.assistants.updateOne(
+        { _id: assistantId, user_id: userId, compat_account: { $exists: true } },
+        { $unset: { compat_account: 1 } },
+      )
+      if (matchedCount === 0) throw noAccount()
+    },
+
+    /**
+     * Seals every key again that is under a previous `SECRETS_KEY`, and returns how many there were.
+     * Safe to repeat. After it the previous key is needed no more.
+     */
+    async reseal(): Promise<number> {
+      let count = 0
+      const all = collections.assistants
+        .find({ 'compat_account.encrypted_key': { $exists: true } })
+        .lean<AssistantRecord[]>()
+      for await (const { _id, compat_account: account } of all.cursor()) {
+        const sealed = account?.encrypted_key
+        if (account === undefined || sealed === undefined || secretBox.isCurrent(sealed)) continue
+        const context = keyContext(_id, account.base_url)
+        await collections.assistants.updateOne(
+          { _id, 'compat_account.encrypted_key': sealed },
+          { $set: { 'compat_account.encrypted_key': secretBox.seal(secretBox.open(sealed, context), context) } },
+        )
+        count++
+      }
+      return count
+    },
+  }
+
+  function accountAfter(
+    assistantId: string,
+    known: CompatAccountRecord | undefined,
+    { api_key: key, base_url: givenUrl }: CompatAccountChange,
+  ): CompatAccountRecord {
+    const baseUrl = givenUrl?.replace(/\/+$/, '') ?? known?.base_url
+    if (baseUrl === undefined) throw invalidInput(['body', 'base_url'], 'an account needs a base URL', 'missing')
+    if (key === undefined && known === undefined)
+      throw invalidInput(['body', 'api_key'], 'an account needs a key', 'missing')
+    const updated_at = new Date()
+    if (key !== undefined) {
+      const encrypted_key = secretBox.seal(key, keyContext(assistantId, baseUrl))
+      return { base_url: baseUrl, key_hint: hintOf(key), encrypted_key, updated_at }
+    }
+    if (known !== undefined && known.base_url === baseUrl) return { ...known, updated_at }
+    return { base_url: baseUrl, key_hint: '', updated_at }
+  }
+}
+
+/** What a sealed key is bound to: it opens for no other assistant and no other address. */
+export function keyContext(assistantId: string, baseUrl: string): string {
+  return `compat-account\n${assistantId}\n${baseUrl}`
+}
+
+/** The first characters of a key, never more than six and never more than a quarter of it. */
+function hintOf(key: string): string {
+  return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
+}
+
+/** The condition that the account is still the one that was read. */
+function unchanged(known: CompatAccountRecord | undefined) {
+  if (known === undefined) return { compat_account: { $exists: false } }
+  return {
+    'compat_account.base_url': known.base_url,
+    'compat_account.encrypted_key': known.encrypted_key ?? { $exists: false },
+  }
+}
+
+function noAccount(): AppError {
+  return new AppError('not_found', 'This assistant has no account of its own.')
+}

@@ -1,0 +1,43 @@
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+
+export type SecretBox = ReturnType<typeof createSecretBox>
+
+/**
+ * Keeps what users entrust to the service unreadable in the database: AES-256-GCM (NIST SP 800-38D)
+ * under a key derived from `SECRETS_KEY` by HKDF. A sealed text is `v1.{key id}.{nonce, ciphertext,
+ * tag in base64url}`. `context` says where the text belongs (such as the record's id): it opens only
+ * there. Texts sealed under one of the previous keys still open.
+ */
+export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []) {
+  const current = derive(secretsKey)
+  const keys = new Map([...previousKeys.map(derive), current].map((key) => [key.id, key.bytes]))
+
+  return {
+    seal(text: string, context: string): string {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', current.bytes, nonce).setAAD(Buffer.from(context))
+      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return `v1.${current.id}.${sealed.toString('base64url')}`
+    },
+
+    /** Throws when the text was changed, belongs elsewhere, or its key is not among ours. */
+    open(sealed: string, context: string): string {
+      const [version, keyId, body] = sealed.split('.')
+      const key = keys.get(keyId ?? '')
+      if (version !== 'v1' || key === undefined || body === undefined)
+        throw new Error('sealed under a key that is not known')
+      const bytes = Buffer.from(body, 'base64url')
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+      decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-16))
+      return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
+    },
+
+    /** Whether a sealed text is under the current key: one that is not should be sealed again. */
+    isCurrent: (sealed: string): boolean => sealed.startsWith(`v1.${current.id}.`),
+  }
+}
+
+function derive(secret: Uint8Array): { id: string; bytes: Buffer } {
+  const bytes = Buffer.from(hkdfSync('sha256', secret, '', 'stored-secrets', 32))
+  return { bytes, id: createHash('sha256').update(bytes).digest('hex').slice(0, 8) }
+}

@@ -1,0 +1,31 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { caller, newUser } from '../support/http.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('GET /tools/', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.close())
+
+  it('lists every tool with valid JSON Schemas', async () => {
+    const { call } = await newUser(service)
+    const { status, body } = await call('GET', '/tools/')
+    expect(status).toBe(200)
+    expect(body.map((tool: { type: string }) => tool.type)).toEqual(['retrieval', 'http_request', 'mcp', 'web_search'])
+    const ajv = new Ajv2020({ strict: false })
+    for (const tool of body) {
+      expect(tool.parameters.type).toBe('object')
+      expect(ajv.validateSchema(tool.parameters)).toBe(true)
+      expect(ajv.validateSchema(tool.config_schema)).toBe(true)
+    }
+    expect(body[1].parameters).toMatchObject({ required: ['method', 'url'], properties: { url: { type: 'string' } } })
+    expect(body[3]).toMatchObject({ name: 'web_search', available: false })
+  })
+
+  it('is for users', async () => {
+    expect((await caller(service.url)('GET', '/tools/')).status).toBe(401)
+  })
+})
