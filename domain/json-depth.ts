@@ -4,7 +4,7 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   for (let depth = 0; level.length > 0; depth++) {
     const containers = level.filter((entry) => typeof entry === 'object' && entry !== null)
     if (containers.length > 0 && depth >= limit) return true
-    level = containers.flatMap((entry) => Object.values(entry ?? {}))
+    level = containers.flatMap((entry): unknown[] => Object.values(entry ?? {}))
   }
   return false
 }

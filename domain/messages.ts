@@ -1,5 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import { newId } from './ids.ts'
+import { parseOwnJson } from './own-json.ts'
 
 /** A call of a tool that the model asks for. `args` is free-form and round-trips exactly. */
 export const ToolCall = Type.Object(
@@ -124,6 +125,5 @@ export function messagesToJson(messages: readonly Message[]): string {
 
 /** Reads what `messagesToJson` wrote: our own text, so that it is not checked again. */
 export function messagesFromJson(json: string): Message[] {
-  const messages: Message[] = JSON.parse(json)
-  return messages
+  return parseOwnJson<Message[]>(json)
 }

@@ -17,6 +17,8 @@ export type RunEntry =
   /** A whole message, in place of what was known under its id. */
   | { type: 'message'; message: Message }
   | { type: 'interrupted' }
+  /** An interrupted run goes on. */
+  | { type: 'resumed' }
   | { type: 'end' }
   | { type: 'error'; error: RunError }
 
@@ -63,6 +65,9 @@ function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
   switch (entry.type) {
     case 'open':
       view.complete = true
+      return
+    case 'resumed':
+      view.terminal = undefined
       return
     case 'begin':
       view.terminal = undefined

@@ -7,7 +7,7 @@ import {
   type ToolInput,
   supersededType,
 } from '../../domain/contracts/thread.ts'
-import { ModelFailure } from '../../services/engine/chat-model.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
 import type { EngineDeps } from '../../services/engine/deps.ts'
 import { modelStep } from '../../services/engine/model-step.ts'
 import { SupersededError } from '../../services/engine/run-writer.ts'

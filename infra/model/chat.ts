@@ -1,11 +1,6 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
-import {
-  type ChatModel,
-  type ChatRequest,
-  type ModelAccount,
-  type ModelDelta,
-  ModelFailure,
-} from '../../services/engine/chat-model.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { ChatModel, ChatRequest, ModelAccount, ModelDelta } from '../../services/engine/chat-model.ts'
 
 export interface ChatModelOptions {
   /** Reaches addresses that users set; refuses private ones. */
@@ -49,7 +44,7 @@ export function createChatModel({ guardedFetch }: ChatModelOptions): ChatModel {
         }
         if (!finished) throw brokenOff()
       } catch (error) {
-        if (request.signal.aborted) throw request.signal.reason
+        request.signal.throwIfAborted()
         throw failureOf(error)
       }
     },
@@ -99,7 +94,7 @@ function brokenOff(): ModelFailure {
 }
 
 /** The one place that decides whether a model's error is worth another try: 408, 409, 429, 5xx and broken connections are. */
-function failureOf(error: unknown): unknown {
+export function failureOf(error: unknown): unknown {
   if (error instanceof ModelFailure || error instanceof APIUserAbortError) return error
   if (error instanceof APIConnectionError) {
     return new ModelFailure('The model could not be reached.', {
@@ -110,14 +105,14 @@ function failureOf(error: unknown): unknown {
     })
   }
   if (error instanceof APIError) {
-    const status = error.status ?? 502
+    const { status = 502, headers }: { status?: number; headers?: Headers } = error
     const retryable = status === 408 || status === 409 || status === 429 || status >= 500
     return new ModelFailure(messageFor(status), {
       statusCode: status === 401 || status === 403 ? 502 : status,
       type: isContextOverflow(error) ? 'context_length_exceeded' : (error.type ?? 'model_error'),
       details: withoutKeys(`${status} ${error.message}`),
       retryable: retryable && error.code !== 'insufficient_quota',
-      retryAfterMs: retryAfterMs(error.headers),
+      retryAfterMs: retryAfterMs(headers),
       cause: error,
     })
   }

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../../domain/own-json.ts'
 import type { EntryId, RunEntry } from '../../domain/run-events.ts'
 import type { RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
 import type { RedisConnection } from './connect.ts'
@@ -65,8 +66,7 @@ export function createRunStream({ commands, subscriber }: Pick<RedisConnection, 
 
 function batchOf(id: EntryId, text: string | undefined): StreamBatch[] {
   if (text === undefined) return []
-  const entries: RunEntry[] = JSON.parse(text)
-  return [{ id, entries }]
+  return [{ id, entries: parseOwnJson<RunEntry[]>(text) }]
 }
 
 const streamKey = (runId: string) => `run:{${runId}}:stream`

@@ -40,8 +40,6 @@ export async function commitAnswer(
       await toolCalls.create(calls, { session, ordered: true })
     },
   })
-  // The entry may have been there already, without the interruption: a repeat must not lose it.
-  if (approval) await runs.updateOne({ ...mine(run), status: 'running' }, { $set: { status: 'interrupted' } })
 }
 
 /** Stores the last answer and the success of the run as one. */

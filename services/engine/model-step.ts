@@ -1,16 +1,16 @@
 import { type StepInput, type StepResult, answerEntry, inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
-import { type AssistantSettings, readAssistantConfig } from '../../domain/assistant-config.ts'
+import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type AIMessage, type Message, messagesFromJson } from '../../domain/messages.ts'
+import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { claimRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { plannedCalls, toolMessages } from './ledger.ts'
-import { promptOf } from './prompt.ts'
 import { SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
+import { askModel } from './ask-model.ts'
 
 /**
  * One step of a run: what was said so far goes to the model, its answer is streamed to the readers
@@ -57,9 +57,8 @@ export async function modelStep(
   }
 
   const stored = await storedAnswer(deps, runId, step)
-  const message = stored ?? (await ask())
-  const tools = message.data.tool_calls ?? []
-  if (tools.length === 0) {
+  const message = stored ?? (await askModel(deps, { run, assistant, config, answer, writer, signal }))
+  if ((message.data.tool_calls ?? []).length === 0) {
     await commitEnd(deps, run, step, message)
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
@@ -67,45 +66,10 @@ export async function modelStep(
   }
   const approval = config.interruptBeforeAction
   const known = await deps.toolsOf(assistant, signal)
-  await commitAnswer(deps, run, step, message, approval)
+  if (stored === undefined) await commitAnswer(deps, run, step, message, approval)
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', calls: plannedCalls(message, known), approval, maxSteps: config.maxSteps }
-
-  async function ask(): Promise<AIMessage> {
-    const { messages } = await deps.log.read(run!.thread_id)
-    const request = await requestFor(deps, run!, assistant!, config, messages, signal)
-    writer.push({ type: 'begin', id: answer.id })
-    try {
-      for await (const delta of deps.model.stream(request)) writer.push(...answer.add(delta))
-    } finally {
-      await writer.drain()
-    }
-    signal.throwIfAborted()
-    return answer.message()
-  }
-}
-
-async function requestFor(
-  deps: EngineDeps,
-  run: RunRecord,
-  assistant: AssistantRecord,
-  config: AssistantSettings,
-  messages: Message[],
-  signal: AbortSignal,
-) {
-  const account = deps.accountOf(assistant)
-  if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
-  const tools = await deps.toolsOf(assistant, signal)
-  return {
-    account,
-    model: config.model ?? deps.defaultModel,
-    messages: promptOf(deps.fit(messages, run), [config.systemMessage, run.overrides.instructions ?? '']),
-    tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
-    temperature: run.overrides.temperature ?? config.temperature,
-    maxTokens: run.overrides.max_tokens,
-    signal,
-  }
 }
 
 /** The id of a step's answer: made of run and step, so that a second attempt speaks under the same one. */
@@ -128,7 +92,7 @@ async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInp
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   const message = run?.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
   const assistant = await deps.collections.assistants.findById(run?.assistant_id).lean<AssistantRecord>()
-  if (run == null || message === undefined || assistant === null) return { next: 'done' }
+  if (run === null || run === undefined || message === undefined || assistant === null) return { next: 'done' }
   const config = readAssistantConfig(assistant.config_json)
   const known = await deps.toolsOf(assistant, new AbortController().signal)
   return { next: 'tools', calls: plannedCalls(message, known), approval: true, maxSteps: config.maxSteps }

@@ -1,4 +1,5 @@
 import type { ToolInput } from '../../domain/contracts/thread.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
@@ -57,7 +58,7 @@ export async function toolStep(
 async function resultOf(tool: Tool | undefined, call: ToolCallRecord, signal: AbortSignal): Promise<string> {
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
   if (tool === undefined) return `There is no tool called ${call.name}.`
-  const args: Record<string, unknown> = JSON.parse(call.args_json)
+  const args = parseOwnJson<Record<string, unknown>>(call.args_json)
   const problem = checkArguments(tool, args)
   if (problem !== undefined) return `The call was not made: ${problem}`
   const limit = AbortSignal.timeout(tool.timeoutMs)

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { RunStream } from './run-stream.ts'
 import type { ThreadActor } from './thread-actor.ts'
 
 export interface Decision {
@@ -18,6 +19,8 @@ interface ResumeDeps {
   collections: Pick<Collections, 'runs' | 'toolCalls' | 'checkpoints'>
   log: Pick<ThreadLog, 'append'>
   actor: Pick<ThreadActor, 'resume'>
+  stream: Pick<RunStream, 'publish'>
+  onError(error: unknown): void
 }
 
 /**
@@ -25,7 +28,13 @@ interface ResumeDeps {
  * leaves `interrupted` in one atomic step. Throws `conflict` for a run that does not wait, and
  * `invalid_input` for a decision that fits no waiting call.
  */
-export function createResumeRun({ collections: { runs, toolCalls, checkpoints }, log, actor }: ResumeDeps) {
+export function createResumeRun({
+  collections: { runs, toolCalls, checkpoints },
+  log,
+  actor,
+  stream,
+  onError,
+}: ResumeDeps) {
   return async (run: RunRecord, decision: Decision): Promise<RunRecord> => {
     if (run.status !== 'interrupted') throw notWaiting()
     const waiting = await toolCalls
@@ -57,6 +66,8 @@ export function createResumeRun({ collections: { runs, toolCalls, checkpoints },
       { $set: { decision: record } },
     )
     if (action === 'edit' && only !== undefined && decision.args !== undefined) await edit(claimed, only, decision.args)
+    // Who joins from here on waits for what follows; without this entry the next message says the same.
+    await stream.publish(run._id, claimed.fence, [{ type: 'resumed' }]).catch(onError)
     await actor.resume(run.thread_id, run._id)
     return claimed
   }

@@ -33,7 +33,7 @@ export function wireRuns({ runStream: stream, threadActor: actor, ...deps }: Wir
   return {
     runs,
     startRun: createStartRequested({ threads: deps.threads, assistants: deps.assistants, runs }),
-    resumeRun: createResumeRun({ ...deps, actor }),
+    resumeRun: createResumeRun({ ...deps, actor, stream }),
     runFeeds: createRunFeeds({ stream, snapshot: createRunSnapshots(deps.collections), onError: deps.onError }),
     runOutput: (runId: string): Promise<Message[]> => runOutput(deps.collections, runId),
   }

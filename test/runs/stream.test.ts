@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ApiClient, newUser } from '../support/api-client.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
 import { type TestService, startService } from '../support/service.ts'
-import { allEvents, readEvents } from '../support/sse.ts'
+import { allEvents } from '../support/sse.ts'
 
 describe('a streamed run', () => {
   let model: ScriptedModel

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startHttpServer } from '../support/http-server.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { conversation } from './support.ts'
+
+const withHttp = { 'type==agent/tools': [{ type: 'http_request' }] }
+
+describe('tools in a run', () => {
+  let model: ScriptedModel
+  let service: TestService
+  let target: Awaited<ReturnType<typeof startHttpServer>>
+  const asked: string[] = []
+
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    target = await startHttpServer(async (request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      response.writeHead(200, { 'content-type': 'text/plain' }).end(`answer to ${request.url}`)
+    })
+    service = await startService({ env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1/32' } })
+  })
+  afterAll(async () => {
+    await service.close()
+    await target.close()
+    await model.close()
+  })
+
+  it('streams the call as its arguments grow, the result under the same id, and the final answer', async () => {
+    const talk = await conversation(service, withHttp)
+    const args = JSON.stringify({ method: 'GET', url: `${target.url}/weather` })
+    model.reply({
+      text: 'Let me look.',
+      toolCalls: [
+        { id: 'call_a', name: 'http_request', arguments: [args.slice(0, 12), args.slice(12, 30), args.slice(30)] },
+      ],
+    })
+    model.reply({ text: ['It is ', 'sunny.'], usage: { prompt_tokens: 30, completion_tokens: 4 } })
+    const run = await talk.stream('Weather?')
+
+    expect(run.end).toBe('end')
+    expect(run.messages.map(({ type }) => type)).toEqual(['AIMessage', 'ToolMessage', 'AIMessage'])
+    const [call, result, answer] = run.messages
+    expect(call.data).toMatchObject({
+      content: 'Let me look.',
+      tool_calls: [
+        {
+          id: 'call_a',
+          name: 'http_request',
+          args: { method: 'GET', url: `${target.url}/weather` },
+          type: 'tool_call',
+        },
+      ],
+    })
+    expect(result.data).toMatchObject({ tool_call_id: 'call_a', name: 'http_request' })
+    expect(result.data.content).toContain('answer to /weather')
+    expect(answer.data.content).toBe('It is sunny.')
+    for (const state of run.states.flat()) {
+      for (const shown of state.data.tool_calls ?? []) expect(shown.args).toBeTypeOf('object')
+    }
+    const second = model.requests.at(-1)?.body.messages ?? []
+    expect(second.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+    expect((await talk.messages()).map(({ type }) => type)).toEqual([
+      'HumanMessage',
+      'AIMessage',
+      'ToolMessage',
+      'AIMessage',
+    ])
+    const { usage } = await talk.client.get(`/runs/${run.runId}`)
+    expect(usage).toEqual({ prompt_tokens: 40, completion_tokens: 9, total_tokens: 49 })
+  })
+
+  it('answers several calls of one message in their order, and tells the model of wrong ones', async () => {
+    const talk = await conversation(service, withHttp)
+    model.reply({
+      toolCalls: [
+        { id: 'c1', name: 'http_request', arguments: { method: 'GET', url: `${target.url}/one` } },
+        { id: 'c2', name: 'http_request', arguments: { method: 'SHOUT', url: `${target.url}/two` } },
+        { id: 'c3', name: 'nothing_like_it', arguments: {} },
+        { id: 'c4', name: 'http_request', arguments: '{"method": "GET", "url": ' },
+      ],
+    })
+    model.reply({ text: 'Done.' })
+    const run = await talk.stream('Do all')
+    const results = run.messages.filter(({ type }) => type === 'ToolMessage')
+    expect(results.map(({ data }) => data.tool_call_id)).toEqual(['c1', 'c2', 'c3', 'c4'])
+    expect(results[0].data.content).toContain('answer to /one')
+    expect(results[1].data.content).toMatch(/not made.*schema/)
+    expect(results[2].data.content).toContain('no tool called nothing_like_it')
+    expect(results[3].data.content).toMatch(/not made/)
+    expect(asked).not.toContain('SHOUT /two')
+    expect(run.end).toBe('end')
+  })
+
+  it('ends with a clear error when the steps are used up', async () => {
+    const talk = await conversation(service, { ...withHttp, 'type==agent/max_steps': 2 })
+    for (const id of ['s1', 's2'])
+      model.reply({
+        toolCalls: [{ id, name: 'http_request', arguments: { method: 'GET', url: `${target.url}/${id}` } }],
+      })
+    const run = await talk.stream('Forever')
+    expect(run.end).toBe('error')
+    expect(run.error).toMatchObject({ type: 'max_steps', status_code: 422 })
+    expect((await talk.messages()).map(({ type }) => type)).toEqual([
+      'HumanMessage',
+      'AIMessage',
+      'ToolMessage',
+      'AIMessage',
+      'ToolMessage',
+    ])
+    expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('error')
+  })
+
+  describe('with a person in between', () => {
+    const config = { ...withHttp, 'type==agent/interrupt_before_action': true }
+    const ask = (id: string) =>
+      model.reply({
+        toolCalls: [{ id, name: 'http_request', arguments: { method: 'GET', url: `${target.url}/${id}` } }],
+      })
+
+    it('waits, and goes on when approved', async () => {
+      const talk = await conversation(service, config)
+      ask('approved')
+      const run = await talk.stream('Ask first')
+      expect(run.end).toBe('end')
+      expect(run.messages.at(-1).data.tool_calls[0].id).toBe('approved')
+      expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'interrupted' })
+      expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('interrupted')
+      expect(asked).not.toContain('GET /approved')
+
+      model.reply({ text: 'Thanks.' })
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' })
+      const rest = await talk.join(run.runId, run.events.at(-1)?.id)
+      expect(rest.events.filter(({ event }) => event === 'end')).toHaveLength(1)
+      expect(rest.messages.map(({ type }) => type)).toEqual(['ToolMessage', 'AIMessage'])
+      expect(asked).toContain('GET /approved')
+      const whole = await talk.join(run.runId)
+      expect(whole.events.filter(({ event }) => event === 'end')).toHaveLength(1)
+      expect(whole.messages.map(({ type }) => type)).toEqual(['AIMessage', 'ToolMessage', 'AIMessage'])
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' }, 409)
+    })
+
+    it('tells the model the words of a rejection', async () => {
+      const talk = await conversation(service, config)
+      ask('rejected')
+      const run = await talk.stream('Ask first')
+      model.reply({ text: 'Understood.' })
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'reject', message: 'too risky' })
+      const rest = await talk.join(run.runId, run.events.at(-1)?.id)
+      expect(rest.messages[0].data.content).toContain('too risky')
+      expect(rest.end).toBe('end')
+      expect(asked).not.toContain('GET /rejected')
+    })
+
+    it('executes and shows edited arguments', async () => {
+      const talk = await conversation(service, config)
+      ask('before-edit')
+      const run = await talk.stream('Ask first')
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'edit' }, 422)
+      model.reply({ text: 'Fine.' })
+      await talk.client.post(`/runs/${run.runId}/resume`, {
+        action: 'edit',
+        args: { method: 'GET', url: `${target.url}/after-edit` },
+      })
+      expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('end')
+      expect(asked).toContain('GET /after-edit')
+      expect(asked).not.toContain('GET /before-edit')
+      const [, call] = await talk.messages()
+      expect(call.data.tool_calls[0].args.url).toBe(`${target.url}/after-edit`)
+    })
+
+    it('can be cancelled while it waits', async () => {
+      const talk = await conversation(service, config)
+      ask('cancelled')
+      const run = await talk.stream('Ask first')
+      expect(await talk.client.post(`/runs/${run.runId}/cancel`)).toMatchObject({ status: 'cancelled' })
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' }, 409)
+      model.reply({ text: 'New start.' })
+      const next = await talk.stream('Something else')
+      expect(next.end).toBe('end')
+      expect((await talk.messages()).map(({ type }) => type)).toEqual([
+        'HumanMessage',
+        'AIMessage',
+        'ToolMessage',
+        'HumanMessage',
+        'AIMessage',
+      ])
+      expect(asked).not.toContain('GET /cancelled')
+    })
+  })
+})
