@@ -3,6 +3,7 @@ import type { Collections } from '../services/collections.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import type { Mailer } from '../services/mailer.ts'
 
+import type { DocumentActivityDeps } from './documents/index.ts'
 /** What activities are given from outside; the worker makes it, and tests may give other things. */
 export interface ActivityDeps {
   collections: Collections

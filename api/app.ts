@@ -73,6 +73,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(toolRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
+  await app.register(fileRoutes, { ...deps.services, openStreams })
   await app.register(runRoutes, { ...deps.services, openStreams })
 
   return app

@@ -27,6 +27,8 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
   })
   const health = createHealth(
     [
+    knowledge: infra.knowledge,
+    ingestionWorkflows: ingestionWorkflows(infra.temporal.client, settings.taskQueuePrefix),
       { name: 'mongodb', check: infra.database.ping },
       { name: 'redis', check: infra.redis.ping },
       { name: 'temporal', check: infra.temporal.ping },
@@ -36,6 +38,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
   const app = await buildApp({ settings, logger, services, health })
   const address = await app.listen({ port: settings.port, host: settings.host })
   return {
+      { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     app,
     address,
     infra,

@@ -98,6 +98,10 @@ function modelSettings(read: Reader) {
     embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
   }
 }
+    /** What reading one uploaded file may take, in a process of its own. */
+    extractMemoryMb: read.integer('EXTRACT_MEMORY_MB', { fallback: 1024, min: 128, max: 65_536 }),
+    extractTimeoutSeconds: read.integer('EXTRACT_TIMEOUT_SECONDS', { fallback: 300, min: 1, max: 86_400 }),
+    extractConcurrency: read.integer('EXTRACT_CONCURRENCY', { fallback: 2, min: 1, max: 64 }),
 
 function integrationSettings(read: Reader) {
   return {

@@ -1,5 +1,6 @@
 import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
+import { createKnowledge } from './knowledge.ts'
 import { connectDatabase } from './mongo/connect.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
@@ -23,13 +24,15 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])
   const outbound = createOutbound(settings)
+  const knowledge = createKnowledge(settings, database)
   return {
     database,
     redis,
     temporal,
     outbound,
+    knowledge,
     close: async () => {
-      await Promise.allSettled([database.close(), redis.close(), temporal.close(), outbound.close()])
+      await Promise.allSettled([database.close(), redis.close(), temporal.close(), outbound.close(), knowledge.close()])
     },
   }
 }

@@ -8,8 +8,9 @@ import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts
 import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
 
+import type { KnowledgeCollections } from './knowledge/collections.ts'
 /** The collections of the database, as services are given them. `infra/mongo` makes them. */
-export interface Collections {
+export interface Collections extends KnowledgeCollections {
   users: Model<UserRecord>
   projects: Model<ProjectRecord>
   assistants: Model<AssistantRecord>

@@ -8,6 +8,8 @@ import { type TokenSettings, createTokens } from './auth/tokens.ts'
 import { createCompatAccounts } from './assistants/compat-accounts.ts'
 import { createAssistants } from './assistants/index.ts'
 import { type PlatformModelSettings, createAccountOf } from './engine/model-account.ts'
+import { type KnowledgePorts, createRetrieval, wireKnowledge } from './knowledge/index.ts'
+import type { IngestionWorkflows } from './knowledge/ingestion-workflows.ts'
 import type { Outbound } from './outbound.ts'
 import { createProjects } from './projects/index.ts'
 import { type RunPorts, wireRuns } from './runs/wire-runs.ts'
@@ -49,6 +51,8 @@ export async function createServices({
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
   const tokens = await createTokens(settings)
   const createThread = createThreadCreation({ collections, transaction })
+  knowledge,
+  ingestionWorkflows,
   const log = createThreadLog({ collections, transaction })
   const assistants = createAssistants({ collections, transaction })
   const threads = createThreads({ collections, createThread, log })
@@ -68,7 +72,7 @@ export async function createServices({
     projects: createProjects({ collections, transaction }),
     assistants,
     compatAccounts: createCompatAccounts({ collections, assistants, outbound, secretBox }),
-    tools: createTools({ outbound, search: settings, retrieval: async () => undefined }),
+    tools: createTools({ outbound, search: settings, retrieval: createRetrieval(collections, knowledge) }),
     threads,
     createThread,
     ...wireRuns({

@@ -5,6 +5,7 @@ import { createChatModel } from '../infra/model/chat.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
+import { createRetrieval } from '../services/knowledge/index.ts'
 import { createSecretBox } from '../services/secrets.ts'
 import { createThreadLog } from '../services/threads/log.ts'
 import { createTools } from '../services/tools/index.ts'
@@ -13,7 +14,7 @@ import { createTools } from '../services/tools/index.ts'
 export function createEngine(settings: Settings, infra: Infra, logger: Logger): EngineDeps {
   const { collections, transaction } = infra.database
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
-  const tools = createTools({ outbound: infra.outbound, search: settings, retrieval: async () => undefined })
+  const tools = createTools({ outbound: infra.outbound, search: settings, retrieval: createRetrieval(collections, infra.knowledge) })
   return {
     collections,
     log: createThreadLog({ collections, transaction }),

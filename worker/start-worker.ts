@@ -2,6 +2,7 @@ import { NativeConnection, Runtime } from '@temporalio/worker'
 import { createActivities } from '../activities/index.ts'
 import { queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
+import { createExtractor } from '../infra/extract/extractor.ts'
 import { connectInfra } from '../infra/index.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
@@ -24,6 +25,11 @@ export async function startWorker(settings: Settings, logger: Logger) {
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
   const mailer = createSmtpMailer(settings)
   const activities = createActivities({
+  const extraction = createExtractor({
+    memoryMb: settings.extractMemoryMb,
+    timeoutSeconds: settings.extractTimeoutSeconds,
+    concurrency: settings.extractConcurrency,
+  })
     collections: infra.database.collections,
     mailer,
     secrets: createDerivedSecrets(settings.secretsKey),
@@ -48,6 +54,7 @@ export async function startWorker(settings: Settings, logger: Logger) {
       await connection.close()
       await infra.close()
     },
+      await extraction.close()
   }
 }
 

@@ -5,7 +5,10 @@
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
-  const plain = text.normalize('NFKD').replace(/\p{M}+/gu, '').toLowerCase()
+  const plain = text
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
   for (const match of plain.matchAll(wordPattern)) {
     const word = match[0]
     if (stopWords.has(word)) continue
@@ -17,7 +20,8 @@ export function termsOf(text: string): string[] {
 }
 
 const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}]+(?:['’]\p{L}+)?/gu
-const spacelessPattern = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
+const spacelessPattern =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
 /** What nearly every English text holds; leaving it out makes the index smaller and the answer quicker. */
 const stopWords = new Set(

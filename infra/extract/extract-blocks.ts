@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Block } from '../../domain/chunking/block.ts'
 import { type Detected, detectFormat } from './detect-format.ts'
-import { ExtractionError, noText } from './extraction-error.ts'
+import { UnreadableFile, noText } from '../../domain/knowledge/unreadable-file.ts'
 
 /**
  * Text that a file may unpack to, in characters. Honest documents stay far below; a page that is drawn
@@ -11,12 +11,12 @@ const freeCharacters = 20_000_000
 const charactersPerByte = 100
 
 /**
- * The text of a file as blocks in reading order. Throws `ExtractionError`. Runs parsers on foreign
+ * The text of a file as blocks in reading order. Throws `UnreadableFile`. Runs parsers on foreign
  * data: call it only in a process of its own (see `extractor.ts`).
  */
 export async function* extractBlocks(path: string, name: string): AsyncGenerator<Block, { contentType: string }> {
   const { size } = await stat(path)
-  if (size === 0) throw new ExtractionError('empty', 'This file is empty.')
+  if (size === 0) throw new UnreadableFile('empty', 'This file is empty.')
   const detected = await detectFormat(path, name)
   const limit = freeCharacters + charactersPerByte * size
   let characters = 0
@@ -24,7 +24,7 @@ export async function* extractBlocks(path: string, name: string): AsyncGenerator
   for await (const block of await blocksOf(path, detected)) {
     characters += block.text.length
     if (characters > limit)
-      throw new ExtractionError('too_large', 'This file unpacks to far more text than a file of its size can hold.')
+      throw new UnreadableFile('too_large', 'This file unpacks to far more text than a file of its size can hold.')
     found ||= /[\p{L}\p{N}]/u.test(block.text)
     yield block
   }
@@ -56,8 +56,8 @@ async function blocksOf(path: string, detected: Detected): Promise<AsyncGenerato
     case 'binary':
       return (await import('./formats/binary.ts')).readBinary(path)
     case 'media':
-      throw new ExtractionError('unsupported', `This file is ${contentType}, which holds no text that can be read.`)
+      throw new UnreadableFile('unsupported', `This file is ${contentType}, which holds no text that can be read.`)
     case 'encrypted':
-      throw new ExtractionError('encrypted', 'This document is protected with a password and cannot be read.')
+      throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.')
   }
 }

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { type Chunk, defaultChunkerOptions } from '../../domain/chunking/chunker.ts'
-import { ExtractionError } from './extraction-error.ts'
+import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import type { ExtractionJob, ExtractionLine } from './messages.ts'
 
 export interface ExtractorOptions {
@@ -21,7 +21,7 @@ export interface ExtractorOptions {
 export interface Extractor {
   /**
    * The chunks of a file, in order, as they are read: nothing is held but what the caller has not yet
-   * taken. Throws `ExtractionError`, and the signal's reason when aborted. `onWaiting` is called while
+   * taken. Throws `UnreadableFile`, and the signal's reason when aborted. `onWaiting` is called while
    * other files are read first.
    */
   extract(path: string, name: string, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }>
@@ -136,7 +136,7 @@ async function* readChild(
       const line: ExtractionLine = JSON.parse(text)
       if ('chunk' in line) yield line.chunk
       else if ('end' in line) return line.end
-      else throw new ExtractionError(line.failed.reason, line.failed.message)
+      else throw new UnreadableFile(line.failed.reason, line.failed.message)
     }
     await exited
     signal?.throwIfAborted()
@@ -147,12 +147,12 @@ async function* readChild(
   }
 }
 
-function whyItDied(isTimedOut: boolean, errors: string, job: ExtractionJob): ExtractionError {
-  if (isTimedOut) return new ExtractionError('timed_out', 'Reading this file took too long.')
+function whyItDied(isTimedOut: boolean, errors: string, job: ExtractionJob): UnreadableFile {
+  if (isTimedOut) return new UnreadableFile('timed_out', 'Reading this file took too long.')
   if (errors.includes('OUT_OF_MEMORY') || /heap out of memory|Allocation failed/i.test(errors)) {
-    return new ExtractionError('out_of_memory', 'Reading this file takes more memory than is allowed.')
+    return new UnreadableFile('out_of_memory', 'Reading this file takes more memory than is allowed.')
   }
-  return new ExtractionError('crashed', `Reading this file failed: its content brought the reader down.`, {
+  return new UnreadableFile('crashed', `Reading this file failed: its content brought the reader down.`, {
     cause: { name: job.name, errors: errors.slice(0, 1000) },
   })
 }

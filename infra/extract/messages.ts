@@ -1,5 +1,5 @@
 import type { Chunk } from '../../domain/chunking/chunker.ts'
-import type { ExtractionFailure } from './extraction-error.ts'
+import type { UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
 
 /** What the process that extracts is asked, over its IPC channel; one job is all it ever does. */
 export interface ExtractionJob {
@@ -13,4 +13,4 @@ export interface ExtractionJob {
 export type ExtractionLine =
   | { chunk: Chunk }
   | { end: { contentType: string } }
-  | { failed: { reason: ExtractionFailure; message: string } }
+  | { failed: { reason: UnreadableReason; message: string } }

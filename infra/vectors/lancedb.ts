@@ -46,7 +46,10 @@ export function createLanceStore(uri: string): VectorStore {
     const table = await tables.open(assistantId)
     if (!table) return []
     const wanted = Math.max(30, query.limit * 4)
-    const [nearest, worded] = await Promise.all([byVector(table, query.vector, wanted), byWords(table, query.text, wanted)])
+    const [nearest, worded] = await Promise.all([
+      byVector(table, query.vector, wanted),
+      byWords(table, query.text, wanted),
+    ])
     const fileIds = new Map([...nearest, ...worded].map((match) => [match.id, match.fileId]))
     return fuse(nearest, worded)
       .slice(0, query.limit)

@@ -38,7 +38,9 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
   async function* idsOf(assistantId: string, prefix: string): AsyncGenerator<string[]> {
     let paginationToken: string | undefined
     do {
-      const page = await asked(space(assistantId).listPaginated({ prefix, limit: 100, ...(paginationToken ? { paginationToken } : {}) }))
+      const page = await asked(
+        space(assistantId).listPaginated({ prefix, limit: 100, ...(paginationToken ? { paginationToken } : {}) }),
+      )
       const ids = (page?.vectors ?? []).flatMap(({ id }) => (id === undefined ? [] : [id]))
       if (ids.length > 0) yield ids
       paginationToken = page?.pagination?.next
@@ -108,7 +110,9 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       const found: string[] = []
       let paginationToken: string | undefined
       do {
-        const page = await asked(index().listNamespaces({ limit: 100, ...(paginationToken ? { paginationToken } : {}) }))
+        const page = await asked(
+          index().listNamespaces({ limit: 100, ...(paginationToken ? { paginationToken } : {}) }),
+        )
         found.push(...(page?.namespaces ?? []).flatMap(({ name }) => (name ? [name] : [])))
         paginationToken = page?.pagination?.next
       } while (paginationToken)
@@ -134,7 +138,12 @@ async function asked<T>(request: Promise<T>): Promise<T | undefined> {
   } catch (error) {
     const name = error instanceof Error ? error.name : ''
     if (name === 'PineconeNotFoundError') return undefined
-    if (name === 'PineconeBadRequestError') throw new AppError('conflict', 'The vector store refused the vectors: does its dimension fit the embedding model?', { cause: error })
+    if (name === 'PineconeBadRequestError')
+      throw new AppError(
+        'conflict',
+        'The vector store refused the vectors: does its dimension fit the embedding model?',
+        { cause: error },
+      )
     throw unavailable(error)
   }
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { enableCompileCache } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import { ExtractionError } from '../extraction-error.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import type { ExtractionJob, ExtractionLine } from '../messages.ts'
 
 // Before anything large is loaded: it halves the time that this process takes to start.
@@ -43,7 +43,7 @@ async function run(job: ExtractionJob): Promise<void> {
 }
 
 function failure(error: unknown): ExtractionLine {
-  if (error instanceof ExtractionError) return { failed: { reason: error.reason, message: error.message } }
+  if (error instanceof UnreadableFile) return { failed: { reason: error.reason, message: error.message } }
   if (error instanceof RangeError) {
     return { failed: { reason: 'too_large', message: 'This file is nested too deeply or is too large to be read.' } }
   }

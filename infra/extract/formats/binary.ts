@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { noText } from '../extraction-error.ts'
+import { noText } from '../../../domain/knowledge/unreadable-file.ts'
 
 const minRun = 8
 const minWords = 8

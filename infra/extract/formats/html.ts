@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { Parser } from 'htmlparser2'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { ExtractionError } from '../extraction-error.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { readText } from '../read-text.ts'
 import { type TableWriter, createTableWriter } from '../table-rows.ts'
 
@@ -47,7 +47,7 @@ function createHtmlWriter(xmlMode: boolean) {
   }
 
   function openTag(name: string, attributes: Record<string, string>): void {
-    if (++depth > maxDepth) throw new ExtractionError('damaged', 'This page nests its elements too deeply to be read.')
+    if (++depth > maxDepth) throw new UnreadableFile('damaged', 'This page nests its elements too deeply to be read.')
     if (skipDepth > 0 || (!xmlMode && (skipped.has(name) || 'hidden' in attributes))) {
       skipDepth++
       return

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type OfficeContentNode, parseOffice } from 'officeparser'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { ExtractionError } from '../extraction-error.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createTableWriter } from '../table-rows.ts'
 
 const kinds = ['docx', 'pptx', 'odt', 'odp', 'epub', 'rtf'] as const
@@ -24,14 +24,14 @@ async function parse(path: string, fileType: Kind) {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/password|encrypt/i.test(message)) {
-      throw new ExtractionError('encrypted', 'This document is protected with a password and cannot be read.', {
+      throw new UnreadableFile('encrypted', 'This document is protected with a password and cannot be read.', {
         cause: error,
       })
     }
     if (/limit|exceed|too (large|many)/i.test(message)) {
-      throw new ExtractionError('too_large', 'This document unpacks to more than can be read.', { cause: error })
+      throw new UnreadableFile('too_large', 'This document unpacks to more than can be read.', { cause: error })
     }
-    throw new ExtractionError('damaged', 'This document is damaged and cannot be read.', { cause: error })
+    throw new UnreadableFile('damaged', 'This document is damaged and cannot be read.', { cause: error })
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { PDFiumLibrary } from '@hyzyla/pdfium'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { ExtractionError, noText } from '../extraction-error.ts'
+import { UnreadableFile, noText } from '../../../domain/knowledge/unreadable-file.ts'
 
 /** The library keeps every page it opened until the document is closed: 60 KB each. */
 const pagesPerOpening = 500
@@ -25,7 +25,7 @@ export async function* readPdf(path: string): AsyncGenerator<Block> {
   }
   document.destroy()
   if (!found && pages > 0) {
-    throw new ExtractionError(
+    throw new UnreadableFile(
       'no_text',
       'This PDF has pages but no text: it seems to be made of pictures, which are not read.',
     )
@@ -41,11 +41,11 @@ async function open(library: PDFiumLibrary, bytes: Uint8Array): Promise<PdfDocum
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/password|security/i.test(message)) {
-      throw new ExtractionError('encrypted', 'This PDF is protected with a password and cannot be read.', {
+      throw new UnreadableFile('encrypted', 'This PDF is protected with a password and cannot be read.', {
         cause: error,
       })
     }
-    throw new ExtractionError('damaged', 'This PDF is damaged and cannot be opened.', { cause: error })
+    throw new UnreadableFile('damaged', 'This PDF is damaged and cannot be opened.', { cause: error })
   }
 }
 

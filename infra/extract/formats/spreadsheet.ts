@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type WorkBook, read, utils } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
-import { ExtractionError } from '../extraction-error.ts'
+import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createTableWriter } from '../table-rows.ts'
 
 /** Every sheet as a section, every row with its column names and its values as they are shown. */
@@ -29,10 +29,10 @@ function parse(bytes: Buffer): WorkBook {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (/password|encrypt/i.test(message)) {
-      throw new ExtractionError('encrypted', 'This workbook is protected with a password and cannot be read.', {
+      throw new UnreadableFile('encrypted', 'This workbook is protected with a password and cannot be read.', {
         cause: error,
       })
     }
-    throw new ExtractionError('damaged', 'This workbook is damaged and cannot be read.', { cause: error })
+    throw new UnreadableFile('damaged', 'This workbook is damaged and cannot be read.', { cause: error })
   }
 }

@@ -1,0 +1,151 @@
+import multipart from '@fastify/multipart'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../domain/errors.ts'
+import type { Services } from '../../../services/index.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { openEventStream } from '../../sse/event-stream.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+import { refusals } from '../schemas.ts'
+import { filePartsOf } from './parts.ts'
+import {
+  FileDeleted,
+  FileList,
+  FileParams,
+  FilesParams,
+  Ingestion,
+  IngestionParams,
+  UploadBody,
+  UploadQuery,
+  UploadResponse,
+  showFile,
+  showIngestion,
+} from './schemas.ts'
+
+const config = { auth: 'project' } as const
+const tags = ['files']
+
+type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'files'> & { openStreams: OpenStreams }
+
+/** `/assistants/{aid}/files`: what an assistant knows. Only its owner comes here, public or not. */
+export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
+  const { assistants, uploads, files, openStreams } = options
+  await app.register(multipart)
+
+  app.get(
+    '/assistants/:aid/files',
+    {
+      config,
+      schema: {
+        operationId: 'files.list',
+        summary: "The assistant's files, with the progress of each",
+        tags,
+        params: FilesParams,
+        response: { 200: FileList, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      return { files: (await files.list(assistant._id)).map(showFile) }
+    },
+  )
+
+  app.post(
+    '/assistants/:aid/files',
+    {
+      config,
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      // The body is described for the documentation; it is a stream, and read as one.
+      validatorCompiler: (route) =>
+        route.httpPart === 'body' || !app.validatorCompiler ? () => true : app.validatorCompiler(route),
+      schema: {
+        operationId: 'files.upload',
+        summary: 'Upload files of any type and size; they are processed in order',
+        tags,
+        consumes: ['multipart/form-data'],
+        params: FilesParams,
+        querystring: UploadQuery,
+        body: UploadBody,
+        response: { 200: UploadResponse, ...refusals(400, 401, 403, 404, 503) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the files as multipart/form-data.')
+      await uploads.admit(assistant)
+      const { ingestionId } = await uploads.receive(assistant, filePartsOf(request))
+      if (request.query.wait !== false) await files.wait(ingestionId, request.signal)
+      return { files: (await files.ofIngestion(ingestionId)).map(showFile), ingestion_id: ingestionId }
+    },
+  )
+
+  app.delete(
+    '/assistants/:aid/files/:file_id',
+    {
+      config,
+      schema: {
+        operationId: 'files.delete',
+        summary: 'Remove a file and everything made from it',
+        tags,
+        params: FileParams,
+        response: { 200: FileDeleted, ...refusals(401, 403, 404, 500) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      await files.remove(assistant, request.params.file_id)
+      return { id: request.params.file_id, deleted: true as const }
+    },
+  )
+
+  app.get(
+    '/assistants/:aid/ingestions/:ingestion_id',
+    {
+      config,
+      schema: {
+        operationId: 'files.ingestion',
+        summary: 'How far an upload is',
+        tags,
+        params: IngestionParams,
+        response: { 200: Ingestion, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      return showIngestion(await files.view(assistant._id, request.params.ingestion_id))
+    },
+  )
+
+  app.get(
+    '/assistants/:aid/ingestions/:ingestion_id/events',
+    {
+      config,
+      schema: {
+        operationId: 'files.ingestionEvents',
+        summary: 'How far an upload is, as server-sent events: `progress` whenever something changes, then `end`',
+        tags,
+        params: IngestionParams,
+        produces: ['text/event-stream'],
+        response: refusals(401, 403, 404),
+      },
+    },
+    async (request, reply) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const { ingestion_id: ingestionId } = request.params
+      await files.view(assistant._id, ingestionId)
+      const stream = openEventStream(reply)
+      const stop = new AbortController()
+      void stream.closed.then(() => stop.abort())
+      const finished = (async () => {
+        for await (const view of files.watch(assistant._id, ingestionId, stop.signal)) {
+          stream.send({ name: 'progress', data: JSON.stringify(showIngestion(view)) })
+          await stream.drained()
+        }
+        if (!stream.isClosed) stream.send({ name: 'end', data: '' })
+      })()
+        .catch((error: unknown) => request.log.warn({ err: error }, 'a progress stream ended early'))
+        .finally(() => stream.end())
+      openStreams.track(finished, () => stop.abort())
+      return reply
+    },
+  )
+}

@@ -1,0 +1,91 @@
+import Type from 'typebox'
+import { fileStatuses } from '../../../domain/records/file.ts'
+import type { FileRecord } from '../../../domain/records/file.ts'
+import type { IngestionView as View } from '../../../services/knowledge/files.ts'
+import { PathId, Timestamp } from '../schemas.ts'
+
+export const FilesParams = Type.Object({ aid: PathId })
+export const FileParams = Type.Object({ aid: PathId, file_id: PathId })
+export const IngestionParams = Type.Object({ aid: PathId, ingestion_id: PathId })
+
+export const UploadQuery = Type.Object({
+  wait: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: 'Whether to answer only when every file is ready or failed. The processing goes on in any case.',
+    }),
+  ),
+})
+
+/** For the description only: the parts are read as they arrive. */
+export const UploadBody = Type.Object(
+  {
+    files: Type.Array(Type.String({ format: 'binary' }), {
+      minItems: 1,
+      description: 'One or more files of any type and size. Every file part counts, whatever its name.',
+    }),
+  },
+  { title: 'UploadFilesRequest' },
+)
+
+export const EmbeddedFile = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    size: Type.Integer({ description: 'Bytes' }),
+    metadata: Type.Object({
+      content_type: Type.String({
+        description: 'What the file is, by its content; before it is read, what the upload said',
+      }),
+      status: Type.Enum(fileStatuses.filter((status) => status !== 'uploading')),
+      chunks: Type.Integer({ description: 'Pieces cut so far' }),
+      embedded: Type.Integer({ description: 'Pieces that can be found so far' }),
+      characters: Type.Integer(),
+      sha256: Type.String(),
+      error: Type.Optional(Type.String({ description: 'Why a failed file failed' })),
+      created_at: Timestamp,
+    }),
+  },
+  { title: 'EmbeddedFile' },
+)
+
+export const FileList = Type.Object({ files: Type.Array(EmbeddedFile) }, { title: 'FileList' })
+export const UploadResponse = Type.Object(
+  { files: Type.Array(EmbeddedFile), ingestion_id: Type.String() },
+  { title: 'UploadFilesResponse' },
+)
+export const FileDeleted = Type.Object(
+  { id: Type.String(), deleted: Type.Literal(true) },
+  { title: 'FileDeleteResponse' },
+)
+export const Ingestion = Type.Object(
+  {
+    ingestion_id: Type.String(),
+    status: Type.Enum(['processing', 'done']),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    files: Type.Array(EmbeddedFile),
+  },
+  { title: 'Ingestion' },
+)
+
+export function showFile(file: FileRecord) {
+  return {
+    id: file._id,
+    name: file.name,
+    size: file.size,
+    metadata: {
+      content_type: file.content_type,
+      status: file.status === 'uploading' ? ('queued' as const) : file.status,
+      chunks: file.chunks,
+      embedded: file.embedded,
+      characters: file.characters,
+      sha256: file.sha256,
+      ...(file.error === undefined ? {} : { error: file.error }),
+      created_at: file.created_at.toISOString(),
+    },
+  }
+}
+
+export function showIngestion(view: View) {
+  return { ...view, files: view.files.map(showFile) }
+}

@@ -1,0 +1,27 @@
+import type { Settings } from './config.ts'
+import { createEmbedder } from './model/embeddings.ts'
+import { createBlobStore } from './mongo/blob-store.ts'
+import type { Database } from './mongo/connect.ts'
+import { createVectorStore } from './vectors/index.ts'
+
+export type Knowledge = ReturnType<typeof createKnowledge>
+
+/** Where files, vectors and embeddings are. Nothing connects before it is used. */
+export function createKnowledge(settings: Settings, database: Pick<Database, 'connection'>) {
+  const vectors = createVectorStore(settings)
+  return {
+    blobs: createBlobStore(database.connection),
+    vectors,
+    /** Undefined when no model is configured. */
+    embedder:
+      settings.openaiApiKey === undefined
+        ? undefined
+        : createEmbedder({
+            apiKey: settings.openaiApiKey,
+            baseUrl: settings.openaiBaseUrl,
+            model: settings.embeddingModel,
+            dimensions: settings.embeddingDimensions,
+          }),
+    close: () => vectors.close(),
+  }
+}

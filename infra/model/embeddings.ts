@@ -1,0 +1,92 @@
+import OpenAI, { BadRequestError, UnprocessableEntityError } from 'openai'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { Embedder } from '../../services/knowledge/embedder.ts'
+import { failureOf } from './chat.ts'
+
+export interface EmbedderOptions {
+  apiKey: string
+  baseUrl: string | undefined
+  model: string
+  dimensions: number
+}
+
+const timeoutMs = 60_000
+
+/**
+ * Embeddings through the `openai` client, whose own retries are off: Temporal retries, and remembers.
+ * Vectors are asked for as base64, a third of the size of numbers in JSON; servers that know neither
+ * that nor `dimensions` are asked again without.
+ */
+export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderOptions): Embedder {
+  const client = new OpenAI({
+    apiKey,
+    baseURL: baseUrl ?? 'https://api.openai.com/v1',
+    organization: null,
+    project: null,
+    maxRetries: 0,
+    timeout: timeoutMs,
+  })
+  const knows = { base64: true, dimensions: true }
+
+  async function request(texts: string[], signal: AbortSignal | undefined): Promise<unknown[]> {
+    const asked = { ...knows }
+    try {
+      const answer = await client.embeddings.create(
+        {
+          model,
+          input: texts,
+          // Given explicitly, so that the client hands on what the server sent.
+          encoding_format: asked.base64 ? 'base64' : 'float',
+          ...(asked.dimensions ? { dimensions } : {}),
+        },
+        signal === undefined ? {} : { signal },
+      )
+      const ordered = answer.data.toSorted((a, b) => a.index - b.index)
+      return ordered.map((entry): unknown => entry.embedding)
+    } catch (error) {
+      if (!forget(error, asked)) throw error
+      return request(texts, signal)
+    }
+  }
+
+  /** True when the server refused something that it can do without. */
+  function forget(error: unknown, asked: typeof knows): boolean {
+    if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return false
+    if (asked.base64 && /encoding_format|base64/i.test(error.message)) knows.base64 = false
+    else if (asked.dimensions && /dimension/i.test(error.message)) knows.dimensions = false
+    else return false
+    return true
+  }
+
+  return {
+    async embed(texts, signal) {
+      try {
+        const vectors = (await request(texts, signal)).map(toVector)
+        if (vectors.length !== texts.length || vectors.some((vector) => vector.length === 0)) throw unreadable()
+        return vectors
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw failureOf(error)
+      }
+    },
+  }
+}
+
+/** Base64 of little-endian 32-bit floats, or numbers. */
+function toVector(embedding: unknown): number[] {
+  if (typeof embedding === 'string') {
+    const bytes = Buffer.from(embedding, 'base64')
+    const aligned = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length - (bytes.length % 4))
+    return Array.from(new Float32Array(aligned))
+  }
+  if (Array.isArray(embedding) && embedding.every((value) => typeof value === 'number')) return embedding
+  throw unreadable()
+}
+
+function unreadable(): ModelFailure {
+  return new ModelFailure('The embedding server gave no vectors.', {
+    statusCode: 502,
+    type: 'model_error',
+    retryable: true,
+  })
+}

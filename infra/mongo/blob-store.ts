@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { PassThrough, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import mongoose from 'mongoose'
+import type { BlobStore } from '../../services/knowledge/blob-store.ts'
+
+const { GridFSBucket, ObjectId } = mongoose.mongo
+
+/** Larger pieces than GridFS's own 255 KB: each is an acknowledged, journalled write of its own. */
+const chunkSizeBytes = 1024 * 1024
+const bucketName = 'blobs'
+
+/** Uploaded bytes in GridFS. */
+export function createBlobStore(connection: mongoose.Connection): BlobStore {
+  const { db } = connection
+  if (!db) throw new Error('the database is not connected')
+  const bucket = new GridFSBucket(db, { bucketName, chunkSizeBytes })
+  const files = db.collection(`${bucketName}.files`)
+  const chunks = db.collection(`${bucketName}.chunks`)
+
+  /** Without a look at whether the file is there: what an unfinished write left has no file record. */
+  async function remove(blobId: string): Promise<void> {
+    const id = new ObjectId(blobId)
+    await files.deleteOne({ _id: id })
+    await chunks.deleteMany({ files_id: id })
+  }
+
+  return {
+    newBlobId: () => new ObjectId().toHexString(),
+
+    async write(blobId, source) {
+      const hash = createHash('sha256')
+      let size = 0
+      const measure = new Transform({
+        transform(bytes: Buffer, _encoding, done) {
+          hash.update(bytes)
+          size += bytes.length
+          done(null, bytes)
+        },
+      })
+      const target = bucket.openUploadStreamWithId(new ObjectId(blobId), blobId)
+      try {
+        await pipeline(source, measure, target)
+      } catch (error) {
+        await target.abort().catch(() => undefined)
+        await remove(blobId)
+        throw error
+      }
+      return { blobId, size, sha256: hash.digest('hex') }
+    },
+
+    read(blobId) {
+      const output = new PassThrough()
+      pipeline(bucket.openDownloadStream(new ObjectId(blobId)), output).catch((error: unknown) => {
+        output.destroy(error instanceof Error ? error : new Error(String(error)))
+      })
+      return output
+    },
+
+    delete: remove,
+
+    async count(blobIds) {
+      let found = 0
+      for (const blobId of blobIds) {
+        const id = new ObjectId(blobId)
+        const [file, chunk] = await Promise.all([
+          files.findOne({ _id: id }, { projection: { _id: 1 } }),
+          chunks.findOne({ files_id: id }, { projection: { _id: 1 } }),
+        ])
+        if (file ?? chunk) found++
+      }
+      return found
+    },
+
+    async *listBefore(time) {
+      const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
+      for await (const file of files.find({ _id: { $lt: limit } }, { projection: { _id: 1 } })) yield String(file._id)
+      // Unfinished writes: the first piece of a blob that has no file record.
+      const firstPieces = chunks.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
+      for await (const piece of firstPieces) {
+        const id: unknown = piece['files_id']
+        if (!(id instanceof ObjectId)) continue
+        if (!(await files.findOne({ _id: id }, { projection: { _id: 1 } }))) yield id.toHexString()
+      }
+    },
+  }
+}

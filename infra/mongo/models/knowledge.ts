@@ -1,0 +1,60 @@
+import { type Connection, Schema } from 'mongoose'
+import type { ChunkRecord, FileRecord } from '../../../domain/records/file.ts'
+import { schemaOptions } from '../schema-options.ts'
+
+const text = { type: String, required: true } as const
+const maybeEmptyText = { type: String, default: '' } as const
+const count = { type: Number, required: true } as const
+const date = { type: Date, required: true } as const
+
+const file = new Schema<FileRecord>(
+  {
+    _id: text,
+    assistant_id: text,
+    user_id: text,
+    ingestion_id: text,
+    order: count,
+    name: maybeEmptyText,
+    content_type: maybeEmptyText,
+    size: count,
+    sha256: maybeEmptyText,
+    blob_id: text,
+    status: text,
+    error: String,
+    chunks: count,
+    characters: count,
+    extracted: { type: Boolean, required: true },
+    embedded: count,
+    created_at: date,
+    updated_at: date,
+  },
+  schemaOptions('files'),
+)
+file.index({ assistant_id: 1, created_at: 1, order: 1 })
+file.index({ ingestion_id: 1, order: 1 })
+file.index({ status: 1, updated_at: 1 })
+file.index({ user_id: 1 })
+file.index({ blob_id: 1 })
+
+const chunk = new Schema<ChunkRecord>(
+  {
+    _id: text,
+    file_id: text,
+    assistant_id: text,
+    position: count,
+    text,
+    tokens: count,
+    page: Number,
+    heading: String,
+  },
+  schemaOptions('chunks'),
+)
+chunk.index({ file_id: 1, position: 1 }, { unique: true })
+chunk.index({ assistant_id: 1 })
+
+export function knowledgeModels(connection: Connection) {
+  return {
+    files: connection.model<FileRecord>('File', file),
+    chunks: connection.model<ChunkRecord>('Chunk', chunk),
+  }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EmbedStepResult, FileStepInput } from '../../domain/contracts/ingestion.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { Embedder } from './embedder.ts'
+import type { VectorStore } from './vector-store.ts'
+
+export interface EmbedFileDeps {
+  collections: KnowledgeCollections
+  vectors: Pick<VectorStore, 'upsert' | 'count' | 'deleteFile' | 'settle'>
+  embedder: Embedder
+}
+
+/** Texts in one request: about 50,000 tokens, a sixth of what the largest provider takes. */
+export const embeddingBatch = 128
+/** Requests under way at once. With the batch it bounds what a killed worker repeats. */
+export const embeddingsAtOnce = 4
+const settleEveryChunks = 8192
+/** After this long without new chunks the step gives its place to others. */
+const idleLimitMs = 5000
+
+/**
+ * Embeds the chunks of a file in batches and stores their vectors, while the file is still being
+ * extracted. `embedded` on the file's record counts the chunks, from the first, whose vectors are
+ * stored: a repetition goes on from there. The last batch makes the file ready.
+ */
+export async function embedFile(
+  deps: EmbedFileDeps,
+  input: FileStepInput,
+  signal: AbortSignal,
+): Promise<EmbedStepResult> {
+  const { files } = deps.collections
+  let idleSince = Date.now()
+  for (;;) {
+    signal.throwIfAborted()
+    const file = await files.findById(input.fileId).lean<FileRecord>()
+    if (!file || file.status === 'failed') {
+      await removeRemains(deps, input, file !== null)
+      return file ? 'failed' : 'gone'
+    }
+    if (file.status === 'ready') return 'ready'
+    if (file.embedded < file.chunks) {
+      await embedAvailable(deps, file, signal)
+      idleSince = Date.now()
+    } else if (file.extracted) {
+      await finish(deps, file)
+    } else if (Date.now() - idleSince > idleLimitMs) {
+      return 'waiting'
+    } else {
+      await sleep(Math.min(200, 15 + (Date.now() - idleSince) / 10), undefined, { signal })
+    }
+  }
+}
+
+/** Embeds what is extracted by now. Requests overlap; vectors and the count are stored in order. */
+async function embedAvailable(deps: EmbedFileDeps, file: FileRecord, signal: AbortSignal): Promise<void> {
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const underWay: { chunks: ChunkRecord[]; vectors: Promise<number[][]> }[] = []
+  let next = file.embedded
+  let stored = file.embedded
+  try {
+    while (stored < file.chunks) {
+      while (next < file.chunks && underWay.length < embeddingsAtOnce) {
+        const chunks = await readChunks(deps.collections, file, next)
+        if (chunks.length === 0) return
+        const vectors = deps.embedder.embed(
+          chunks.map((chunk) => embeddedText(file, chunk)),
+          either,
+        )
+        vectors.catch(() => undefined)
+        underWay.push({ chunks, vectors })
+        next += chunks.length
+      }
+      const batch = underWay.shift()
+      if (!batch) return
+      stored = await storeBatch(deps, file, batch.chunks, await batch.vectors)
+      if (stored === 0) return
+    }
+  } catch (error) {
+    failed.abort()
+    throw error
+  }
+}
+
+/** Number of chunks that are embedded now; 0 when the file was deleted meanwhile. */
+async function storeBatch(
+  deps: EmbedFileDeps,
+  file: FileRecord,
+  chunks: ChunkRecord[],
+  vectors: number[][],
+): Promise<number> {
+  const records = chunks.map((chunk, index) => ({
+    id: chunk._id,
+    fileId: file._id,
+    position: chunk.position,
+    text: searchedText(file, chunk),
+    vector: vectors[index] ?? [],
+  }))
+  await deps.vectors.upsert(file.assistant_id, records)
+  const embedded = (chunks.at(-1)?.position ?? 0) + 1
+  const { matchedCount } = await deps.collections.files.updateOne(
+    { _id: file._id, status: 'processing' },
+    { $max: { embedded }, $set: { updated_at: new Date() } },
+  )
+  if (matchedCount === 0) return 0
+  if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - chunks.length) / settleEveryChunks)) {
+    await deps.vectors.settle(file.assistant_id, file._id)
+  }
+  return embedded
+}
+
+function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, from: number): Promise<ChunkRecord[]> {
+  return chunks
+    .find({ file_id: file._id, position: { $gte: from, $lt: Math.min(from + embeddingBatch, file.chunks) } })
+    .sort({ position: 1 })
+    .lean<ChunkRecord[]>()
+}
+
+/** What a chunk is about is often said only in the headings above it. */
+function embeddedText(_file: FileRecord, chunk: ChunkRecord): string {
+  return chunk.heading === undefined || chunk.text.startsWith(chunk.heading)
+    ? chunk.text
+    : `${chunk.heading}\n${chunk.text}`
+}
+
+function searchedText(file: FileRecord, chunk: ChunkRecord): string {
+  return `${file.name} ${embeddedText(file, chunk)}`
+}
+
+/** Ready means: every chunk has its vector in the store. Some stores show a write only after a while. */
+async function finish(deps: EmbedFileDeps, file: FileRecord): Promise<void> {
+  const { files } = deps.collections
+  await deps.vectors.settle(file.assistant_id, file._id)
+  const stored = await deps.vectors.count(file.assistant_id, file._id)
+  if (stored < file.chunks)
+    throw new AppError('unavailable', `The vector store shows ${stored} of ${file.chunks} vectors.`)
+  await files.updateOne(
+    { _id: file._id, status: 'processing' },
+    { $set: { status: 'ready', updated_at: new Date() }, $unset: { error: 1 } },
+  )
+}
+
+async function removeRemains(
+  deps: EmbedFileDeps,
+  { assistantId, fileId }: FileStepInput,
+  isKept: boolean,
+): Promise<void> {
+  await deps.vectors.deleteFile(assistantId, fileId)
+  await deps.collections.chunks.deleteMany({ file_id: fileId })
+  if (isKept) {
+    await deps.collections.files.updateOne({ _id: fileId }, { $set: { chunks: 0, characters: 0, embedded: 0 } })
+  }
+}

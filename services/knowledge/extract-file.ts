@@ -1,0 +1,140 @@
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Chunk } from '../../domain/chunking/chunker.ts'
+import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { type ChunkRecord, type FileRecord, chunkId } from '../../domain/records/file.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { Extraction } from './extraction.ts'
+
+export interface ExtractFileDeps {
+  collections: KnowledgeCollections
+  blobs: Pick<BlobStore, 'read'>
+  extraction: Extraction
+}
+
+/** The first chunks are stored at once, so that embedding can begin; later ones in larger groups. */
+const firstGroup = 32
+const group = 256
+
+/**
+ * Reads a file into chunks and stores these, in order. A repetition reads the file again and goes on
+ * behind the chunks that are stored. A file that cannot be read is marked as failed, which is no
+ * failure of this step. Answers whether the file is still there.
+ */
+export async function extractFile(
+  deps: ExtractFileDeps,
+  fileId: string,
+  signal: AbortSignal,
+): Promise<'done' | 'gone'> {
+  const { files } = deps.collections
+  const file = await files
+    .findOneAndUpdate(
+      { _id: fileId, status: { $in: ['uploading', 'queued', 'processing'] } },
+      { $set: { status: 'processing', updated_at: new Date() } },
+      { returnDocument: 'after' },
+    )
+    .lean<FileRecord>()
+  if (!file) return (await files.exists({ _id: fileId })) ? 'done' : 'gone'
+  if (file.extracted) return 'done'
+  const folder = await mkdtemp(join(tmpdir(), 'extract-'))
+  try {
+    const path = join(folder, 'file')
+    await pipeline(deps.blobs.read(file.blob_id), createWriteStream(path), { signal })
+    return await readInto(deps, file, path, signal)
+  } catch (error) {
+    if (!isUnreadableFile(error)) throw error
+    await markFailed(deps.collections, fileId, error.message)
+    return 'done'
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function readInto(
+  deps: ExtractFileDeps,
+  file: FileRecord,
+  path: string,
+  signal: AbortSignal,
+): Promise<'done' | 'gone'> {
+  const chunks = deps.extraction.extract(path, file.name, signal)
+  let position = 0
+  let characters = 0
+  let waiting: ChunkRecord[] = []
+  try {
+    for (;;) {
+      const next = await chunks.next()
+      if (next.done) {
+        const end = { extracted: true, content_type: next.value.contentType }
+        return (await store(deps.collections, file, waiting, position, characters, end)) ? 'done' : 'gone'
+      }
+      characters += next.value.newCharacters
+      if (position >= file.chunks) waiting.push(toRecord(file, position, next.value))
+      position++
+      if (waiting.length < (position <= firstGroup ? firstGroup : group)) continue
+      if (!(await store(deps.collections, file, waiting, position, characters))) return 'gone'
+      waiting = []
+    }
+  } finally {
+    // Ends the process that reads, also when the file is gone.
+    await chunks.return({ contentType: '' })
+  }
+}
+
+/** Chunks first, then the count that makes them visible. False when the file was deleted meanwhile. */
+async function store(
+  { files, chunks }: KnowledgeCollections,
+  file: FileRecord,
+  records: ChunkRecord[],
+  count: number,
+  characters: number,
+  end: { extracted?: boolean; content_type?: string } = {},
+): Promise<boolean> {
+  if (records.length > 0) await insertOnce(chunks, records)
+  const { matchedCount } = await files.updateOne(
+    { _id: file._id, status: 'processing' },
+    { $max: { chunks: count, characters }, $set: { ...end, updated_at: new Date() } },
+  )
+  if (matchedCount === 0) await chunks.deleteMany({ file_id: file._id })
+  return matchedCount > 0
+}
+
+/** A cut-off attempt, or one thought dead, may have stored some of them: they are the same. */
+async function insertOnce(chunks: KnowledgeCollections['chunks'], records: ChunkRecord[]): Promise<void> {
+  try {
+    await chunks.insertMany(records, { ordered: false, lean: true })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+    const stored = await chunks.countDocuments({ _id: { $in: records.map((record) => record._id) } })
+    if (stored < records.length) throw error
+  }
+}
+
+function toRecord(file: FileRecord, position: number, chunk: Chunk): ChunkRecord {
+  return {
+    _id: chunkId(file._id, position),
+    file_id: file._id,
+    assistant_id: file.assistant_id,
+    position,
+    text: chunk.text,
+    tokens: chunk.tokens,
+    ...(chunk.page === undefined ? {} : { page: chunk.page }),
+    ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
+  }
+}
+
+/** The file stays in the list with its reason; its chunks and vectors are removed by the step that sees it. */
+export async function markFailed(
+  { files }: Pick<KnowledgeCollections, 'files'>,
+  fileId: string,
+  reason: string,
+): Promise<void> {
+  await files.updateOne(
+    { _id: fileId, status: { $nin: ['ready', 'failed'] } },
+    { $set: { status: 'failed', error: reason.slice(0, 500), updated_at: new Date() } },
+  )
+}

@@ -1,0 +1,13 @@
+import type { FileDeletionInput, IngestionInput, IngestionProgress } from '../../domain/contracts/ingestion.ts'
+
+/** The way to the workflows of files. All throw `unavailable` when nobody answers. */
+export interface IngestionWorkflows {
+  /** Answers as soon as the start is durable. */
+  start(input: IngestionInput & { projectId: string; userId: string }): Promise<void>
+  /** Settles when the ingestion is over, however long that takes, or `signal` aborts. */
+  finished(ingestionId: string, signal: AbortSignal): Promise<void>
+  /** Undefined when there is no such ingestion any more. */
+  progress(ingestionId: string): Promise<IngestionProgress | undefined>
+  /** True when the file and all that belongs to it is gone; false when that takes longer than half a minute. */
+  deleteFile(input: FileDeletionInput): Promise<boolean>
+}

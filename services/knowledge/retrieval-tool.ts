@@ -1,0 +1,43 @@
+import { readAssistantConfig } from '../../domain/assistant-config.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { Tool } from '../tools/tool.ts'
+import { type RetrieveDeps, retrieve } from './retrieve.ts'
+
+export const retrievalPassages = 5
+const maxQueryCharacters = 2000
+
+/**
+ * The tool with which a model searches the assistant's files; undefined while none is ready. Its
+ * answer is JSON, `{passages: [{file_name, page?, heading?, text, score}]}`, so that the model can
+ * cite each passage by file and place.
+ */
+export async function createRetrievalTool(
+  deps: RetrieveDeps,
+  assistant: Pick<AssistantRecord, '_id' | 'config_json'>,
+  name: string,
+): Promise<Tool | undefined> {
+  const { files } = deps.collections
+  const ready = { assistant_id: assistant._id, status: 'ready', chunks: { $gt: 0 } } as const
+  if ((await files.exists(ready)) === null) return undefined
+  const { retrievalDescription } = readAssistantConfig(assistant.config_json)
+  return {
+    type: 'retrieval',
+    name,
+    description: retrievalDescription,
+    parameters: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, description: 'What to look for, in the words that the files may use.' },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    safeToRepeat: true,
+    timeoutMs: 30_000,
+    async execute(args, { signal }) {
+      const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
+      const passages = await retrieve(deps, { assistantId: assistant._id, query, limit: retrievalPassages }, signal)
+      return JSON.stringify({ passages })
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { Embedder } from './embedder.ts'
+import type { VectorStore } from './vector-store.ts'
+
+/** A piece of a file that answers a question, with all that is needed to cite it. */
+export interface Passage {
+  file_id: string
+  file_name: string
+  page?: number
+  heading?: string
+  text: string
+  /** 0 to 1, best first. */
+  score: number
+}
+
+export interface RetrieveDeps {
+  collections: KnowledgeCollections
+  vectors: Pick<VectorStore, 'search'>
+  embedder: Embedder
+}
+
+export interface RetrieveInput {
+  assistantId: string
+  query: string
+  limit: number
+}
+
+/**
+ * The passages of an assistant's ready files that fit a question best. Throws `ModelFailure` when the
+ * question cannot be embedded and `AppError` `unavailable` when the vector store does not answer.
+ */
+export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<Passage[]> {
+  const { assistantId, query, limit } = input
+  const [vector] = await deps.embedder.embed([query], signal)
+  if (!vector) return []
+  // More than are wanted: some may belong to files that are being processed or deleted.
+  const matches = await deps.vectors.search(assistantId, { vector, text: query, limit: limit * 2 })
+  const { chunks, files } = deps.collections
+  const [found, ready] = await Promise.all([
+    chunks.find({ _id: { $in: matches.map((match) => match.id) }, assistant_id: assistantId }).lean<ChunkRecord[]>(),
+    files
+      .find({
+        _id: { $in: [...new Set(matches.map((match) => match.fileId))] },
+        assistant_id: assistantId,
+        status: 'ready',
+      })
+      .lean<FileRecord[]>(),
+  ])
+  const chunkOf = new Map(found.map((chunk) => [chunk._id, chunk]))
+  const fileOf = new Map(ready.map((file) => [file._id, file]))
+  const passages: Passage[] = []
+  for (const { id, score } of matches) {
+    const chunk = chunkOf.get(id)
+    const file = chunk && fileOf.get(chunk.file_id)
+    if (!chunk || !file || passages.length >= limit) continue
+    passages.push({
+      file_id: file._id,
+      file_name: file.name,
+      ...(chunk.page === undefined ? {} : { page: chunk.page }),
+      ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
+      text: chunk.text,
+      score: Math.round(score * 1000) / 1000,
+    })
+  }
+  return passages
+}

@@ -1,0 +1,79 @@
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { VectorStore } from './vector-store.ts'
+
+interface SweepDeps {
+  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
+  blobs: Pick<BlobStore, 'listBefore' | 'delete'>
+  vectors: Pick<VectorStore, 'listAssistants' | 'listFiles' | 'deleteAssistant' | 'deleteFile'>
+}
+
+/** Knowledge without an owner: what processes that were killed at a bad moment left behind. */
+export interface KnowledgeOrphans {
+  /** Records of files whose assistant is gone, and of uploads that broke off with their process. */
+  files: string[]
+  /** Files whose chunks are left although their record is gone. */
+  chunks: string[]
+  blobs: string[]
+  /** `assistant` alone: the whole space has no owner. */
+  vectors: { assistantId: string; fileId?: string }[]
+}
+
+/** An upload tells once a minute that it is alive. */
+const abandonedAfterMs = 60 * 60_000
+
+/** Finds them; nothing younger than an hour is looked at, because it may be under way. */
+export async function findKnowledgeOrphans({ collections, blobs, vectors }: SweepDeps): Promise<KnowledgeOrphans> {
+  const { assistants, files, chunks } = collections
+  const before = new Date(Date.now() - abandonedAfterMs)
+  const orphans: KnowledgeOrphans = { files: [], chunks: [], blobs: [], vectors: [] }
+  const isAssistant = async (id: string) => (await assistants.exists({ _id: id })) !== null
+  const isFile = async (id: string) => (await files.exists({ _id: id })) !== null
+
+  for (const assistantId of await files.distinct('assistant_id', { updated_at: { $lt: before } })) {
+    if (await isAssistant(assistantId)) continue
+    const owned = await files.find({ assistant_id: assistantId }, { _id: 1 }).lean()
+    orphans.files.push(...owned.map((file) => file._id))
+  }
+  const abandoned = await files.find({ status: 'uploading', updated_at: { $lt: before } }, { _id: 1 }).lean()
+  for (const { _id } of abandoned) if (!orphans.files.includes(_id)) orphans.files.push(_id)
+
+  for await (const { _id } of chunks.aggregate<{ _id: string }>([{ $group: { _id: '$file_id' } }]).cursor()) {
+    if (!(await isFile(_id))) orphans.chunks.push(_id)
+  }
+  for await (const blobId of blobs.listBefore(before)) {
+    if ((await files.exists({ blob_id: blobId })) === null) orphans.blobs.push(blobId)
+  }
+  for (const assistantId of await vectors.listAssistants()) {
+    if (!(await isAssistant(assistantId))) orphans.vectors.push({ assistantId })
+    else {
+      for (const fileId of await vectors.listFiles(assistantId)) {
+        if (!(await isFile(fileId))) orphans.vectors.push({ assistantId, fileId })
+      }
+    }
+  }
+  return orphans
+}
+
+/** Removes what was found. Safe to repeat. */
+export async function deleteKnowledgeOrphans(
+  { collections, blobs, vectors }: SweepDeps,
+  orphans: KnowledgeOrphans,
+): Promise<void> {
+  const { files, chunks } = collections
+  for (const { assistantId, fileId } of orphans.vectors) {
+    await (fileId === undefined ? vectors.deleteAssistant(assistantId) : vectors.deleteFile(assistantId, fileId))
+  }
+  for (const blobId of orphans.blobs) await blobs.delete(blobId)
+  for (const fileId of orphans.chunks) await chunks.deleteMany({ file_id: fileId })
+  for (const fileId of orphans.files) {
+    const record = await files.findById(fileId).lean<FileRecord>()
+    if (!record) continue
+    await vectors.deleteFile(record.assistant_id, fileId)
+    await chunks.deleteMany({ file_id: fileId })
+    await blobs.delete(record.blob_id)
+    await files.deleteOne({ _id: fileId })
+  }
+}

@@ -1,0 +1,156 @@
+import type { Readable } from 'node:stream'
+import { type AssistantSettings, readAssistantConfig } from '../../domain/assistant-config.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
+import { holdAssistant } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { IngestionWorkflows } from './ingestion-workflows.ts'
+import type { VectorStore } from './vector-store.ts'
+
+export interface UploadPart {
+  name: string
+  contentType: string
+  content: Readable
+}
+
+export interface Upload {
+  ingestionId: string
+  fileIds: string[]
+}
+
+export interface UploadsDeps {
+  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
+  transaction: RunInTransaction
+  blobs: BlobStore
+  vectors: Pick<VectorStore, 'ping'>
+  workflows: Pick<IngestionWorkflows, 'start'>
+  /** Whether there is a model that embeds. */
+  canEmbed: boolean
+}
+
+const touchEveryMs = 60_000
+
+/** Takes files in and hands them to their ingestion. */
+export function createUploads(deps: UploadsDeps) {
+  const { files } = deps.collections
+
+  /**
+   * To be called before the first byte is read: throws `bad_request` for an assistant whose
+   * configuration cannot take files, and `unavailable` when they could not be processed.
+   */
+  async function admit(assistant: AssistantRecord): Promise<void> {
+    requireFileConfiguration(readAssistantConfig(assistant.config_json))
+    if (!deps.canEmbed) throw new AppError('unavailable', 'No embedding model is configured on this server.')
+    await deps.vectors.ping()
+  }
+
+  /**
+   * Stores the parts one after the other, then starts their ingestion. All or nothing: when a part
+   * breaks off, or the ingestion cannot be started, everything that this upload stored is removed.
+   */
+  async function receive(assistant: AssistantRecord, parts: AsyncIterable<UploadPart>): Promise<Upload> {
+    const upload: Upload = { ingestionId: newId(), fileIds: [] }
+    const records: FileRecord[] = []
+    const touch = setInterval(() => void keepAlive(upload.ingestionId), touchEveryMs)
+    try {
+      for await (const part of parts) {
+        const record = await open(assistant, upload.ingestionId, records.length, part)
+        records.push(record)
+        const { size, sha256 } = await deps.blobs.write(record.blob_id, part.content)
+        const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
+        if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
+        upload.fileIds.push(record._id)
+      }
+      if (upload.fileIds.length > 0) await begin(assistant, upload)
+      return upload
+    } catch (error) {
+      await discard(records)
+      throw error
+    } finally {
+      clearInterval(touch)
+    }
+  }
+
+  /** The record is there before the bytes: whatever happens, something knows of them. */
+  async function open(
+    assistant: AssistantRecord,
+    ingestionId: string,
+    order: number,
+    part: UploadPart,
+  ): Promise<FileRecord> {
+    const now = new Date()
+    const record: FileRecord = {
+      _id: newId(),
+      assistant_id: assistant._id,
+      user_id: assistant.user_id,
+      ingestion_id: ingestionId,
+      order,
+      name: part.name,
+      content_type: part.contentType,
+      size: 0,
+      sha256: '',
+      blob_id: deps.blobs.newBlobId(),
+      status: 'uploading',
+      chunks: 0,
+      characters: 0,
+      extracted: false,
+      embedded: 0,
+      created_at: now,
+      updated_at: now,
+    }
+    await deps.transaction(async (session) => {
+      await holdAssistant(deps.collections, assistant._id, session)
+      await files.create([record], { session })
+    })
+    return record
+  }
+
+  /** The start of the workflow is what makes the upload count; its first step would show the files, too. */
+  async function begin(assistant: AssistantRecord, { ingestionId, fileIds }: Upload): Promise<void> {
+    await deps.workflows.start({
+      ingestionId,
+      fileIds,
+      assistantId: assistant._id,
+      projectId: assistant.project_id,
+      userId: assistant.user_id,
+    })
+    await files.updateMany(
+      { ingestion_id: ingestionId, status: 'uploading' },
+      { $set: { status: 'queued', updated_at: new Date() } },
+    )
+  }
+
+  async function discard(records: FileRecord[]): Promise<void> {
+    for (const record of records) {
+      await deps.blobs.delete(record.blob_id)
+      await files.deleteOne({ _id: record._id })
+    }
+  }
+
+  /** Tells the sweep of abandoned uploads that this one is slow, not dead. */
+  async function keepAlive(ingestionId: string): Promise<void> {
+    await files
+      .updateMany({ ingestion_id: ingestionId, status: 'uploading' }, { $set: { updated_at: new Date() } })
+      .catch(() => undefined)
+  }
+
+  return { admit, receive }
+}
+
+export type Uploads = ReturnType<typeof createUploads>
+
+/** The knowledge of an assistant is reached by one `retrieval` tool, which takes no settings. */
+function requireFileConfiguration({ tools }: AssistantSettings): void {
+  const retrieval = tools.filter((tool) => tool.type === 'retrieval')
+  if (retrieval.length > 1) throw invalid('it names the tool retrieval more than once')
+  if (Object.keys(retrieval[0]?.config ?? {}).length > 0) throw invalid('its tool retrieval takes no config')
+}
+
+function invalid(reason: string): AppError {
+  return new AppError('bad_request', `The configuration of this assistant cannot take files: ${reason}.`)
+}

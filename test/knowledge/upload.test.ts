@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { newUser } from '../support/http.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
+
+describe('uploading files', () => {
+  let service: TestService
+  let model: ScriptedModel
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '64' } })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  it('takes several files in order and answers when they are ready', async () => {
+    const { upload, list, assistantId } = await knowledgeClient(service, await newUser(service))
+    const text = 'The dredging of the western basin cost 73,500 marks.'
+    const answer = await upload([
+      { name: 'Kostenübersicht.txt', content: text },
+      { name: 'ships.csv', content: 'Ship,Tons\nAmalia,1180\nNordstern,960\n' },
+      { name: 'empty.txt', content: '' },
+      { name: 'ships.csv', content: 'Ship,Tons\nBrandt,12\n' },
+    ])
+    expect(answer.status).toBe(200)
+    expect(answer.body.files.map((file: any) => [file.name, file.metadata.status])).toEqual([
+      ['Kostenübersicht.txt', 'ready'],
+      ['ships.csv', 'ready'],
+      ['empty.txt', 'failed'],
+      ['ships.csv', 'ready'],
+    ])
+    const [first, second, third] = answer.body.files
+    expect(first).toEqual({
+      id: expect.any(String),
+      name: 'Kostenübersicht.txt',
+      size: text.length,
+      metadata: {
+        content_type: 'text/plain',
+        status: 'ready',
+        chunks: 1,
+        embedded: 1,
+        characters: expect.any(Number),
+        sha256: createHash('sha256').update(text).digest('hex'),
+        created_at: expect.any(String),
+      },
+    })
+    expect(second.metadata.content_type).toBe('text/csv')
+    expect(third.metadata.error).toBe('This file is empty.')
+    expect((await list()).body).toEqual({ files: answer.body.files })
+    const chunks = await service.collections.chunks.find({ assistant_id: assistantId }).lean()
+    expect(chunks.map((chunk) => chunk.text)).toContain('Ship: Amalia; Tons: 1180\nShip: Nordstern; Tons: 960')
+    expect(await service.api.infra.knowledge.vectors.count(assistantId)).toBe(3)
+  })
+
+  it('removes a file with everything made from it', async () => {
+    const { upload, list, call, assistantId } = await knowledgeClient(service, await newUser(service))
+    const { body } = await upload([
+      { name: 'a.txt', content: 'first file about ships' },
+      { name: 'b.txt', content: 'second file about trains' },
+    ])
+    const [a, b] = body.files
+    const path = `/assistants/${assistantId}/files`
+    const deleted = await call('DELETE', `${path}/${a.id}`)
+    expect(deleted.body).toEqual({ id: a.id, deleted: true })
+    expect((await list()).body.files).toEqual([b])
+    const { vectors } = service.api.infra.knowledge
+    expect(await vectors.count(assistantId, a.id)).toBe(0)
+    expect(await vectors.count(assistantId, b.id)).toBe(1)
+    expect(await service.collections.chunks.countDocuments({ file_id: a.id })).toBe(0)
+    expect((await call('DELETE', `${path}/${a.id}`)).status).toBe(404)
+    expect((await call('DELETE', `${path}/${newId()}`)).status).toBe(404)
+    expect((await call('DELETE', `/assistants/${newId()}/files/${b.id}`)).status).toBe(404)
+  })
+})

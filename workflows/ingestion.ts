@@ -1,0 +1,84 @@
+import {
+  ActivityFailure,
+  CancellationScope,
+  TimeoutFailure,
+  defineQuery,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+} from '@temporalio/workflow'
+import type { createDocumentActivities } from '../activities/documents/index.ts'
+import {
+  type FileDeletionInput,
+  type FileOutcome,
+  type FileStepInput,
+  type IngestionInput,
+  type IngestionProgress,
+  type IngestionResult,
+  ingestionProgressQueryName,
+} from '../domain/contracts/ingestion.ts'
+import { embedPolicy, extractPolicy, storePolicy } from './document-policies.ts'
+
+export const ingestionProgress = defineQuery<IngestionProgress>(ingestionProgressQueryName)
+
+type Activities = ReturnType<typeof createDocumentActivities>
+const { extractFile } = proxyActivities<Pick<Activities, 'extractFile'>>(extractPolicy)
+const { embedFile } = proxyActivities<Pick<Activities, 'embedFile'>>(embedPolicy)
+const { failFile, deleteFile } = proxyActivities<Pick<Activities, 'failFile' | 'deleteFile'>>(storePolicy)
+
+/** The files of one upload, in order. A file that cannot be processed fails alone. */
+export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput): Promise<IngestionResult> {
+  const progress: IngestionProgress = { total: fileIds.length, current: null, outcomes: {} }
+  const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
+  setHandler(ingestionProgress, () => progress)
+  for (const fileId of fileIds) {
+    progress.current = fileId
+    setCurrentDetails(`File ${Object.keys(progress.outcomes).length + 1} of ${fileIds.length}`)
+    const outcome = await ingestFile({ fileId, assistantId })
+    progress.outcomes[fileId] = outcome
+    result[outcome]++
+  }
+  progress.current = null
+  setCurrentDetails(`${result.ready} ready, ${result.failed} failed, ${result.gone} deleted meanwhile`)
+  return result
+}
+
+/** Embedding begins with the first chunks, while the rest is still being extracted. */
+async function ingestFile(file: FileStepInput): Promise<FileOutcome> {
+  const scope = new CancellationScope()
+  try {
+    return await scope.run(async () => {
+      const [, outcome] = await Promise.all([extractFile(file), embedAll(file)])
+      return outcome
+    })
+  } catch (error) {
+    if (isCancellation(error) && !(error instanceof ActivityFailure)) throw error
+    return CancellationScope.nonCancellable(async () => {
+      scope.cancel()
+      await failFile({ ...file, reason: reasonOf(error) })
+      // Sees the failure and removes what there is of the file.
+      return embedAll(file)
+    })
+  }
+}
+
+async function embedAll(file: FileStepInput): Promise<FileOutcome> {
+  for (;;) {
+    const result = await embedFile(file)
+    if (result !== 'waiting') return result
+  }
+}
+
+/** Words for the file's owner: failures carry only words that may be shown. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? error.cause : error
+  if (cause instanceof TimeoutFailure) return 'Processing this file took too long.'
+  if (cause instanceof Error && !cause.message.startsWith('unexpected failure')) return cause.message
+  return 'Processing this file failed.'
+}
+
+/** Removes a file for good: repeated until every store says that nothing is left. */
+export async function fileDeletionWorkflow(input: FileDeletionInput): Promise<void> {
+  await deleteFile(input)
+}
