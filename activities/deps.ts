@@ -1,9 +1,11 @@
 import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
+import type { Deletion } from '../services/deletion/index.ts'
+import type { FeedbackActivityDeps } from './feedback/index.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import type { Mailer } from '../services/mailer.ts'
-
 import type { DocumentActivityDeps } from './documents/index.ts'
+
 /** What activities are given from outside; the worker makes it, and tests may give other things. */
 export interface ActivityDeps {
   collections: Collections
@@ -12,4 +14,7 @@ export interface ActivityDeps {
   /** Without a slash at the end. */
   frontendUrl: string
   engine: EngineDeps
+  feedback: FeedbackActivityDeps
+  deletion: Deletion
+  documents: DocumentActivityDeps
 }

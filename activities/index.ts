@@ -1,14 +1,20 @@
 import { createAccountActivities } from './accounts/index.ts'
 import type { Queue } from '../domain/contracts/queues.ts'
+import { createDeletionActivities } from './deletion/index.ts'
 import type { ActivityDeps } from './deps.ts'
-import { createRunActivities } from './runs/index.ts'
 import { createDocumentActivities } from './documents/index.ts'
+import { createFeedbackActivities } from './feedback/index.ts'
+import { createRunActivities } from './runs/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
   return {
     runs: createRunActivities(deps.engine),
-    documents: {},
-    accounts: createAccountActivities(deps),
+    documents: createDocumentActivities(deps.documents),
+    accounts: {
+      ...createAccountActivities(deps),
+      ...createFeedbackActivities(deps.feedback),
+      ...createDeletionActivities(deps.deletion),
+    },
   } satisfies Record<Queue, object>
 }

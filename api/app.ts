@@ -15,8 +15,11 @@ import { installValidation } from './plugins/validation.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
+import { fileRoutes } from './routes/files/index.ts'
+import { deletionRoutes } from './routes/deletion/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
 import { projectRoutes } from './routes/projects/index.ts'
+import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { runRoutes } from './routes/runs/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
@@ -71,9 +74,11 @@ export async function buildApp(deps: AppDeps) {
   await app.register(assistantRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)
   await app.register(toolRoutes, deps.services)
+  await app.register(fileRoutes, { ...deps.services, openStreams })
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
-  await app.register(fileRoutes, { ...deps.services, openStreams })
+  await app.register(deletionRoutes, deps.services)
+  await app.register(feedbackRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
 
   return app

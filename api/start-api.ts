@@ -1,6 +1,10 @@
 import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
 import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
+import { hasLangSmith } from '../infra/feedback/langsmith.ts'
+import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
+import { ingestionWorkflows } from '../infra/temporal/ingestion-workflows.ts'
+import { createDeletionWorkflows } from '../infra/temporal/deletion-workflows.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
@@ -20,25 +24,31 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     collections: infra.database.collections,
     transaction: infra.database.transaction,
     outbound: infra.outbound,
+    deletionWorkflows: createDeletionWorkflows(infra.temporal.client, {
+      taskQueuePrefix: settings.taskQueuePrefix,
+      waitMs: settings.deletionWaitSeconds * 1000,
+    }),
+    feedbackWorkflows: feedbackWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+    hasFeedbackReceiver: hasLangSmith(settings),
     accountWorkflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+    knowledge: infra.knowledge,
+    ingestionWorkflows: ingestionWorkflows(infra.temporal.client, settings.taskQueuePrefix),
     runStream: createRunStream(infra.redis),
     threadActor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
     onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   })
   const health = createHealth(
     [
-    knowledge: infra.knowledge,
-    ingestionWorkflows: ingestionWorkflows(infra.temporal.client, settings.taskQueuePrefix),
       { name: 'mongodb', check: infra.database.ping },
       { name: 'redis', check: infra.redis.ping },
       { name: 'temporal', check: infra.temporal.ping },
+      { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,
   )
   const app = await buildApp({ settings, logger, services, health })
   const address = await app.listen({ port: settings.port, host: settings.host })
   return {
-      { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     app,
     address,
     infra,

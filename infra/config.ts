@@ -31,6 +31,8 @@ function serverSettings(read: Reader) {
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     dataDir: read.text('DATA_DIR', { fallback: '.data' }),
     otlpEndpoint: read.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    /** How long a request waits for the end of the deletion that it asked for; after that it answers 202. */
+    deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */
@@ -76,13 +78,13 @@ function identitySettings(read: Reader) {
   return {
     smtpUrl: read.optionalText('SMTP_URL'),
     mailFrom: read.text('MAIL_FROM', { fallback: 'Assistant Platform <no-reply@localhost>' }),
-    oauthIssuer: read.optionalUrl('OAUTH_ISSUER'),
+    oauthIssuer: read.optionalIssuer('OAUTH_ISSUER'),
     oauthClientId: read.optionalText('OAUTH_CLIENT_ID'),
     oauthClientSecret: read.optionalText('OAUTH_CLIENT_SECRET'),
     userpoolId: read.optionalText('USERPOOL_ID'),
     userpoolClientId: read.optionalText('USERPOOL_CLIENT_ID'),
     userpoolRegion: read.text('USERPOOL_REGION', { fallback: 'us-east-1' }),
-    userpoolIssuer: read.optionalUrl('USERPOOL_ISSUER'),
+    userpoolIssuer: read.optionalIssuer('USERPOOL_ISSUER'),
     exchangeTokenIssuer: read.optionalText('EXCHANGE_TOKEN_ISSUER'),
     exchangeTokenAudience: read.optionalText('EXCHANGE_TOKEN_AUDIENCE'),
     exchangePrivateKey: read.optionalText('EXCHANGE_PRIVATE_KEY'),
@@ -96,12 +98,12 @@ function modelSettings(read: Reader) {
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
     embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
-  }
-}
     /** What reading one uploaded file may take, in a process of its own. */
     extractMemoryMb: read.integer('EXTRACT_MEMORY_MB', { fallback: 1024, min: 128, max: 65_536 }),
     extractTimeoutSeconds: read.integer('EXTRACT_TIMEOUT_SECONDS', { fallback: 300, min: 1, max: 86_400 }),
     extractConcurrency: read.integer('EXTRACT_CONCURRENCY', { fallback: 2, min: 1, max: 64 }),
+  }
+}
 
 function integrationSettings(read: Reader) {
   return {

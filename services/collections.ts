@@ -1,14 +1,16 @@
 import type { Model } from 'mongoose'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
+import type { FeedbackRecord } from '../domain/records/feedback.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
+import type { ReceiptRecord } from '../domain/records/receipt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
 import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
-
 import type { KnowledgeCollections } from './knowledge/collections.ts'
+
 /** The collections of the database, as services are given them. `infra/mongo` makes them. */
 export interface Collections extends KnowledgeCollections {
   users: Model<UserRecord>
@@ -18,7 +20,9 @@ export interface Collections extends KnowledgeCollections {
   checkpoints: Model<CheckpointRecord>
   runs: Model<RunRecord>
   toolCalls: Model<ToolCallRecord>
+  feedback: Model<FeedbackRecord>
   loginFailures: Model<LoginFailuresRecord>
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>
+  receipts: Model<ReceiptRecord>
 }

@@ -10,7 +10,10 @@ import { createAssistants } from './assistants/index.ts'
 import { type PlatformModelSettings, createAccountOf } from './engine/model-account.ts'
 import { type KnowledgePorts, createRetrieval, wireKnowledge } from './knowledge/index.ts'
 import type { IngestionWorkflows } from './knowledge/ingestion-workflows.ts'
+import { type FeedbackWorkflows, createFeedback } from './feedback/index.ts'
 import type { Outbound } from './outbound.ts'
+import type { DeletionWorkflows } from './deletion/deletion-workflows.ts'
+import { createDeletionRequests } from './deletion/requests.ts'
 import { createProjects } from './projects/index.ts'
 import { type RunPorts, wireRuns } from './runs/wire-runs.ts'
 import { createSecretBox } from './secrets.ts'
@@ -35,6 +38,12 @@ export interface Ports extends RunPorts {
   transaction: RunInTransaction
   outbound: Outbound
   accountWorkflows: AccountWorkflows
+  feedbackWorkflows: FeedbackWorkflows
+  /** Whether the settings name a tracing service that takes feedback. */
+  hasFeedbackReceiver: boolean
+  deletionWorkflows: DeletionWorkflows
+  knowledge: KnowledgePorts
+  ingestionWorkflows: IngestionWorkflows
 }
 
 export type Services = Awaited<ReturnType<typeof createServices>>
@@ -46,16 +55,27 @@ export async function createServices({
   transaction,
   outbound,
   accountWorkflows,
+  feedbackWorkflows,
+  hasFeedbackReceiver,
+  knowledge,
+  ingestionWorkflows,
   ...ports
 }: Ports) {
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
-  const tokens = await createTokens(settings)
+  const tokens = createTokens(settings)
   const createThread = createThreadCreation({ collections, transaction })
-  knowledge,
-  ingestionWorkflows,
   const log = createThreadLog({ collections, transaction })
   const assistants = createAssistants({ collections, transaction })
   const threads = createThreads({ collections, createThread, log })
+  const running = wireRuns({
+    ...ports,
+    collections,
+    transaction,
+    log,
+    assistants,
+    threads,
+    accountOf: createAccountOf(settings, secretBox),
+  })
   return {
     tokens,
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
@@ -75,14 +95,15 @@ export async function createServices({
     tools: createTools({ outbound, search: settings, retrieval: createRetrieval(collections, knowledge) }),
     threads,
     createThread,
-    ...wireRuns({
-      ...ports,
+    deletions: createDeletionRequests({ collections, workflows: ports.deletionWorkflows }),
+    ...wireKnowledge({ collections, transaction, knowledge, ingestionWorkflows }),
+    ...running,
+    feedback: createFeedback({
       collections,
       transaction,
-      log,
-      assistants,
-      threads,
-      accountOf: createAccountOf(settings, secretBox),
+      runs: running.runs,
+      workflows: feedbackWorkflows,
+      hasReceiver: hasFeedbackReceiver,
     }),
   }
 }

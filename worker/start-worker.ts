@@ -3,12 +3,14 @@ import { createActivities } from '../activities/index.ts'
 import { queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
+import { createLangSmithReceiver } from '../infra/feedback/langsmith.ts'
 import { connectInfra } from '../infra/index.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import { createDeletionService } from './create-deletion.ts'
 import { createEngine } from './create-engine.ts'
 import { createWorker } from './create-worker.ts'
 import { temporalLogger } from './temporal-logger.ts'
@@ -24,17 +26,20 @@ export async function startWorker(settings: Settings, logger: Logger) {
   ])
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
   const mailer = createSmtpMailer(settings)
-  const activities = createActivities({
   const extraction = createExtractor({
     memoryMb: settings.extractMemoryMb,
     timeoutSeconds: settings.extractTimeoutSeconds,
     concurrency: settings.extractConcurrency,
   })
+  const activities = createActivities({
     collections: infra.database.collections,
     mailer,
     secrets: createDerivedSecrets(settings.secretsKey),
     frontendUrl: settings.frontendUrl,
+    feedback: { collections: infra.database.collections, receiver: createLangSmithReceiver(settings) },
     engine: createEngine(settings, infra, logger),
+    deletion: createDeletionService(infra, settings, logger),
+    documents: { collections: infra.database.collections, extraction, ...infra.knowledge },
   })
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))
   if (served.length === 0) throw new Error(`WORKER_QUEUES names no task queue; known are ${queues.join(', ')}`)
@@ -51,10 +56,10 @@ export async function startWorker(settings: Settings, logger: Logger) {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       mailer.close()
+      await extraction.close()
       await connection.close()
       await infra.close()
     },
-      await extraction.close()
   }
 }
 

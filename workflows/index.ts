@@ -1,4 +1,7 @@
 /** What a worker registers: every workflow under its own name. */
+export { deletionWorkflow } from './deletion.ts'
 export { emailVerificationWorkflow } from './email-verification.ts'
+export { fileDeletionWorkflow, ingestionWorkflow } from './ingestion.ts'
+export { feedbackWorkflow } from './feedback.ts'
 export { threadWorkflow } from './thread.ts'
 export { passwordResetWorkflow } from './password-reset.ts'

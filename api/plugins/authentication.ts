@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'
+import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
 import type { ErrorBody } from './errors.ts'
 
@@ -9,11 +10,12 @@ import type { ErrorBody } from './errors.ts'
  * - `none`: everybody
  * - `user`: a service token
  * - `project`: a service token whose project is there and the caller's
+ * - `token`: a service token, whose user is not looked up: it may be gone
  * - `optional-user`: everybody, and a service token is honoured (a bad one is refused)
  * - `public`: held to the access mode of the assistant, by the route's own service
  * - `admin`: the admin token
  */
-export type Auth = 'none' | 'user' | 'project' | 'optional-user' | 'public' | 'admin'
+export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'public' | 'admin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,12 +25,15 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     session: Session | null
+    /** Set where a route declares `token`. */
+    tokenClaims: TokenClaims | null
   }
 }
 
 /** A route without `auth` does not start: rights are never forgotten silently. */
 export function installAuthentication(app: FastifyInstance, sessions: Sessions, adminGate: AdminGate): void {
   app.decorateRequest('session', null)
+  app.decorateRequest('tokenClaims', null)
 
   app.addHook('onRoute', (route) => {
     if (route.config?.auth === undefined)
@@ -43,6 +48,9 @@ export function installAuthentication(app: FastifyInstance, sessions: Sessions, 
       case 'project':
         request.session = await sessions.open(requireBearer(request))
         await sessions.requireProject(request.session)
+        return
+      case 'token':
+        request.tokenClaims = await sessions.claims(requireBearer(request))
         return
       case 'optional-user':
         if (request.headers.authorization !== undefined) request.session = await sessions.open(requireBearer(request))
@@ -61,6 +69,12 @@ export function installAuthentication(app: FastifyInstance, sessions: Sessions, 
 export function sessionOf(request: FastifyRequest): Session {
   if (request.session === null) throw new AppError('unauthenticated', 'An access token is required.')
   return request.session
+}
+
+/** What the token of a route that declares `token` says. */
+export function claimsOf(request: FastifyRequest): TokenClaims {
+  if (request.tokenClaims === null) throw new AppError('unauthenticated', 'An access token is required.')
+  return request.tokenClaims
 }
 
 /** Who acts, and in which project: what most services want to know. */

@@ -42,6 +42,7 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
   switch (auth) {
     case 'user':
     case 'project':
+    case 'token':
       return [{ userToken: [] }]
     case 'optional-user':
       return [{}, { userToken: [] }]

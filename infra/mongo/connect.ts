@@ -2,7 +2,10 @@ import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { accountModels } from './models/accounts.ts'
+import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
+import { deletionModels } from './models/deletion.ts'
+import { knowledgeModels } from './models/knowledge.ts'
 
 export interface Database {
   collections: Collections
@@ -29,7 +32,13 @@ export async function connectDatabase(uri: string): Promise<Database> {
     // Operations report their own failures; without a listener the emitter would end the process.
   })
   await connection.asPromise()
-  const collections = { ...coreModels(connection), ...accountModels(connection) }
+  const collections = {
+    ...coreModels(connection),
+    ...accountModels(connection),
+    ...feedbackModels(connection),
+    ...knowledgeModels(connection),
+    ...deletionModels(connection),
+  }
   for (const model of Object.values(connection.models)) {
     await model.createCollection()
     await model.createIndexes()

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { createUserFromToken } from './user-from-token.ts'
-import type { Tokens } from './tokens.ts'
+import type { TokenClaims, Tokens } from './tokens.ts'
 
 export interface Session {
   user: UserRecord
@@ -25,6 +25,9 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
   const { users, projects } = collections
 
   return {
+    /** What a token says, for the few answers that outlive its user. */
+    claims: (token: string): Promise<TokenClaims> => tokens.verify(token),
+
     async open(token: string): Promise<Session> {
       const claims = await tokens.verify(token)
       const known = await users.findById(claims.user_id).lean<UserRecord>()

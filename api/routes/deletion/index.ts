@@ -1,0 +1,119 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../services/index.ts'
+import { claimsOf, placeOf, sessionOf } from '../../plugins/authentication.ts'
+import { PathId, refusals } from '../schemas.ts'
+import {
+  DeleteUserRequest,
+  DeletionResponse,
+  ProjectDeleteResponse,
+  Receipt,
+  showDeletion,
+  showReceipt,
+} from './schemas.ts'
+
+const answers = { 200: DeletionResponse, 202: DeletionResponse }
+
+/** Everything that deletes with all that hangs on it, and the receipts. 202: it goes on, and the receipt tells its end. */
+export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = async (app, { deletions }) => {
+  app.delete(
+    '/threads/:tid',
+    {
+      config: { auth: 'project' },
+      schema: {
+        operationId: 'threads.delete',
+        summary: 'Delete a thread with its history; its place in the quota is free again',
+        tags: ['threads'],
+        params: Type.Object({ tid: PathId }),
+        response: { ...answers, ...refusals(401, 403, 404, 500) },
+      },
+    },
+    async (request, reply) => {
+      const result = await deletions.deleteThread(placeOf(request).userId, request.params.tid)
+      return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'thread'))
+    },
+  )
+
+  app.delete(
+    '/assistants/:aid',
+    {
+      config: { auth: 'project' },
+      schema: {
+        operationId: 'assistants.delete',
+        summary: 'Delete an assistant with its files and its public threads',
+        tags: ['assistants'],
+        params: Type.Object({ aid: PathId }),
+        response: { ...answers, ...refusals(401, 403, 404, 500) },
+      },
+    },
+    async (request, reply) => {
+      const result = await deletions.deleteAssistant(placeOf(request).userId, request.params.aid)
+      return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'assistant'))
+    },
+  )
+
+  app.delete(
+    '/projects/:project_id',
+    {
+      config: { auth: 'user' },
+      schema: {
+        operationId: 'projects.delete',
+        summary: 'Delete a project with its assistants and threads',
+        tags: ['projects'],
+        params: Type.Object({ project_id: PathId }),
+        querystring: Type.Object({ confirm: Type.Boolean({ default: false }) }),
+        response: { 200: ProjectDeleteResponse, 202: ProjectDeleteResponse, ...refusals(401, 403, 404, 500) },
+      },
+    },
+    async (request, reply) => {
+      const { params, query } = request
+      const { result, projectId, ...counts } = await deletions.deleteProject(
+        sessionOf(request).user._id,
+        params.project_id,
+        query.confirm,
+      )
+      const told = result
+        ? showDeletion(result, 'project')
+        : {
+            deleted: false,
+            message: 'The project holds assistants or threads: repeat with confirm=true to delete them too.',
+          }
+      return reply
+        .code(result?.status === 'pending' ? 202 : 200)
+        .send({ project_id: projectId, requires_confirmation: result === undefined, ...counts, ...told })
+    },
+  )
+
+  app.delete(
+    '/auth/delete-user',
+    {
+      config: { auth: 'user' },
+      schema: {
+        operationId: 'auth.deleteUser',
+        summary: 'Delete your account with everything in it',
+        tags: ['auth'],
+        body: DeleteUserRequest,
+        response: { ...answers, ...refusals(400, 401, 403, 500) },
+      },
+    },
+    async (request, reply) => {
+      const result = await deletions.deleteAccount(sessionOf(request).user, request.body.email_confirmation)
+      return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'account'))
+    },
+  )
+
+  app.get(
+    '/receipts/:receipt_id',
+    {
+      config: { auth: 'token' },
+      schema: {
+        operationId: 'receipts.read',
+        summary: 'The proof of a deletion, for who owned what was deleted',
+        tags: ['receipts'],
+        params: Type.Object({ receipt_id: PathId }),
+        response: { 200: Receipt, ...refusals(401, 404) },
+      },
+    },
+    async (request) => showReceipt(await deletions.receiptOf(claimsOf(request).user_id, request.params.receipt_id)),
+  )
+}

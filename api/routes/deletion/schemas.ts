@@ -1,0 +1,74 @@
+import Type, { type Static } from 'typebox'
+import { deletionKinds } from '../../../domain/contracts/deletion.ts'
+import type { ReceiptRecord } from '../../../domain/records/receipt.ts'
+import type { DeletionResult } from '../../../services/deletion/deletion-workflows.ts'
+import { Timestamp } from '../schemas.ts'
+
+const receiptId = Type.Optional(Type.String({ description: 'The proof: GET /receipts/{id}.' }))
+
+export const DeletionResponse = Type.Object(
+  {
+    deleted: Type.Boolean({ description: 'False while it is still under way (status 202).' }),
+    message: Type.String(),
+    receipt_id: receiptId,
+  },
+  { title: 'DeletionResponse' },
+)
+
+export const ProjectDeleteResponse = Type.Object(
+  {
+    project_id: Type.String(),
+    deleted: Type.Boolean(),
+    requires_confirmation: Type.Boolean(),
+    assistants: Type.Integer(),
+    threads: Type.Integer(),
+    message: Type.String(),
+    receipt_id: receiptId,
+  },
+  { title: 'ProjectDeleteResponse' },
+)
+
+export const DeleteUserRequest = Type.Object(
+  { email_confirmation: Type.String({ minLength: 1, description: "The account's e-mail address." }) },
+  { title: 'DeleteUserRequest' },
+)
+
+const counts = Type.Record(Type.String(), Type.Integer())
+
+export const Receipt = Type.Object(
+  {
+    receipt_id: Type.String(),
+    kind: Type.Enum([...deletionKinds]),
+    subject_id: Type.String(),
+    user_id: Type.String(),
+    status: Type.Enum(['running', 'complete', 'failed']),
+    found: Type.Unsafe<Record<string, number>>({
+      ...counts,
+      description: 'What there was, by store, when it was closed.',
+    }),
+    left: Type.Unsafe<Record<string, number>>({ ...counts, description: 'What is left, counted last.' }),
+    created_at: Timestamp,
+    completed_at: Type.Union([Timestamp, Type.Null()]),
+  },
+  { title: 'Receipt' },
+)
+
+export function showDeletion({ status, receiptId: id }: DeletionResult, what: string): Static<typeof DeletionResponse> {
+  const deleted = status === 'complete'
+  const message = deleted ? `The ${what} is deleted.` : `The ${what} is being deleted.`
+  return { deleted, message, ...(id === undefined ? {} : { receipt_id: id }) }
+}
+
+export function showReceipt(receipt: ReceiptRecord): Static<typeof Receipt> {
+  return {
+    receipt_id: receipt._id,
+    kind: receipt.kind,
+    subject_id: receipt.subject_id,
+    user_id: receipt.user_id,
+    status: receipt.status,
+    found: receipt.found,
+    left: receipt.left,
+    created_at: receipt.created_at.toISOString(),
+    completed_at: receipt.completed_at?.toISOString() ?? null,
+  }
+}

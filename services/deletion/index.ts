@@ -1,0 +1,107 @@
+import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/contracts/deletion.ts'
+import type { ReceiptRecord } from '../../domain/records/receipt.ts'
+import type { Collections } from '../collections.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { fence } from './fence.ts'
+import { membersOf } from './members.ts'
+import { countOwners, removeOwnersBelow, removeRoot } from './owners.ts'
+import { type StopRunsDeps, stopRuns } from './stop-runs.ts'
+import type { Store } from './store.ts'
+
+export interface DeletionDeps extends StopRunsDeps {
+  collections: Collections
+  transaction: RunInTransaction
+  stores: Store[]
+  /** Ids of the workflows that belong to an account beside its threads. */
+  accountWorkflowIds(userId: string): string[]
+}
+
+export type Deletion = ReturnType<typeof createDeletion>
+
+/**
+ * The steps of a deletion, each safe to run twice and to be cut off anywhere: the fence stands from
+ * the first to the last, the contents are found by owners that go after them, and the root goes last,
+ * in one transaction with the receipt.
+ */
+export function createDeletion(deps: DeletionDeps) {
+  const { collections, transaction, stores } = deps
+  const { receipts } = collections
+
+  return {
+    /** False when there is nothing to delete, or it is done already. Counts what there is, for the receipt. */
+    async fence(input: DeletionInput): Promise<boolean> {
+      const known = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
+      if (known?.status === 'complete') return false
+      const owner = await fence(collections, input, { condition: input.condition ?? {} })
+      if (owner === null) return false
+      if (known !== null && hasAny(known.found)) return true
+      const receipt = { kind: input.kind, subject_id: input.id, user_id: owner.userId, status: 'running' } as const
+      const $set = { ...receipt, found: await countAll(input), left: {} }
+      await receipts.updateOne(
+        { _id: input.receiptId },
+        { $set, $setOnInsert: { created_at: new Date() } },
+        { upsert: true },
+      )
+      return true
+    },
+
+    /** Ends what runs on the target's threads, and waits for its end. */
+    async stop(input: DeletionInput): Promise<void> {
+      const receipt = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
+      const since = new Date((receipt?.created_at ?? new Date()).getTime() - 60_000)
+      await stopRuns(deps, await membersOf(collections, input), since)
+      if (input.kind !== 'account') return
+      for (const id of deps.accountWorkflowIds(input.id))
+        await deps.control.terminate(id, 'its account is being deleted')
+    },
+
+    /** Removes what is in the stores of a phase and answers what is left there. */
+    async erase(input: DeletionInput, phase: DeletionPhase): Promise<StoreCounts> {
+      // Repeated so that what joined an owner beside an earlier fence is closed too.
+      if ((await fence(collections, input, 'again')) === null) return {}
+      const members = await membersOf(collections, input)
+      const chosen = stores.filter((store) => store.phase === phase)
+      for (const store of chosen) await store.deleteFor(members)
+      const left = await countStores(chosen, input)
+      if (phase === 'contents' || hasAny(left)) return left
+      await removeOwnersBelow(deps, input)
+      return withoutRoot(await countOwners(collections, input), input)
+    },
+
+    /** Removes the root and completes the receipt, both or neither. */
+    async finish(input: DeletionInput, left: StoreCounts): Promise<void> {
+      await transaction(async (session) => {
+        await removeRoot(collections, input, session)
+        const complete = { status: 'complete', left, completed_at: new Date() } as const
+        await receipts.updateOne({ _id: input.receiptId }, { $set: complete }, { session })
+      })
+    },
+
+    /** Leaves the fence up and says on the receipt what would not go. */
+    async fail(input: DeletionInput, left: StoreCounts): Promise<void> {
+      await receipts.updateOne({ _id: input.receiptId }, { $set: { status: 'failed', left } })
+    },
+  }
+
+  async function countAll(input: DeletionInput): Promise<StoreCounts> {
+    return { ...(await countStores(stores, input)), ...(await countOwners(collections, input)) }
+  }
+
+  async function countStores(chosen: Store[], input: DeletionInput): Promise<StoreCounts> {
+    const members = await membersOf(collections, input)
+    const counts: StoreCounts = {}
+    for (const store of chosen) counts[store.name] = await store.countFor(members)
+    return counts
+  }
+}
+
+export function hasAny(counts: StoreCounts): boolean {
+  return Object.values(counts).some((count) => count > 0)
+}
+
+const rootStore = { thread: 'threads', assistant: 'assistants', project: 'projects', account: 'users' } as const
+
+function withoutRoot(counts: StoreCounts, { kind }: DeletionInput): StoreCounts {
+  const name = rootStore[kind]
+  return { ...counts, [name]: Math.max(0, (counts[name] ?? 0) - 1) }
+}

@@ -1,0 +1,42 @@
+import type { DeletionTarget } from '../../domain/contracts/deletion.ts'
+import type { Collections } from '../collections.ts'
+import type { Members } from './store.ts'
+
+export type OwnerCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
+
+/** Which projects, assistants and threads a deletion takes with it. The root is among them. */
+export function ownedBy({ kind, id }: DeletionTarget) {
+  const nothing = { _id: { $in: [] as string[] } }
+  switch (kind) {
+    case 'account':
+      return { projects: { user_id: id }, assistants: { user_id: id }, threads: { user_id: id } }
+    case 'project':
+      return { projects: { _id: id }, assistants: { project_id: id }, threads: { project_id: id } }
+    case 'assistant':
+      // Its public threads are its own; private threads are their users' and only lose the reference.
+      return { projects: nothing, assistants: { _id: id }, threads: { assistant_id: id, public: true } }
+    case 'thread':
+      return { projects: nothing, assistants: nothing, threads: { _id: id } }
+  }
+}
+
+/** The members as they are now. Complete from the fence on: nothing joins a fenced owner. */
+export async function membersOf(
+  { projects, assistants, threads }: OwnerCollections,
+  target: DeletionTarget,
+): Promise<Members> {
+  const owned = ownedBy(target)
+  const fenced = { deleting: true }
+  const [projectIds, assistantIds, threadIds] = await Promise.all([
+    projects.find({ ...owned.projects, ...fenced }, { _id: 1 }).lean(),
+    assistants.find({ ...owned.assistants, ...fenced }, { _id: 1 }).lean(),
+    threads.find({ ...owned.threads, ...fenced }, { _id: 1 }).lean(),
+  ])
+  const ids = (records: { _id: string }[]) => records.map((record) => record._id)
+  return {
+    userIds: target.kind === 'account' ? [target.id] : [],
+    projectIds: ids(projectIds),
+    assistantIds: ids(assistantIds),
+    threadIds: ids(threadIds),
+  }
+}

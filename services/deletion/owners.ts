@@ -1,0 +1,87 @@
+import type { ClientSession } from 'mongoose'
+import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
+import { givePlacesBack } from '../threads/quota.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { type OwnerCollections, ownedBy } from './members.ts'
+
+interface OwnersDeps {
+  collections: OwnerCollections
+  transaction: RunInTransaction
+}
+
+const batchSize = 200
+/** Only what the fence marked: a user that a token made anew after the end is another one. */
+const fenced = { deleting: true } as const
+
+/** Removes all owners below the root, whose contents are known to be gone. Safe to repeat. */
+export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget): Promise<void> {
+  const { assistants, projects, threads } = deps.collections
+  const owned = ownedBy(target)
+  const notRoot = { _id: { $ne: target.id } }
+  if (target.kind !== 'thread') {
+    await removeThreads(deps, { ...owned.threads, ...fenced })
+    const assistantIds = await assistants.find({ ...owned.assistants, ...fenced }, { _id: 1 }).lean()
+    const references = { assistant_id: { $in: assistantIds.map((assistant) => assistant._id) } }
+    await threads.updateMany(references, { $unset: { assistant_id: 1 } })
+  }
+  await assistants.deleteMany({ $and: [owned.assistants, notRoot], ...fenced })
+  await projects.deleteMany({ $and: [owned.projects, notRoot], ...fenced })
+}
+
+/** All owners of the target, marked or not: what was made beside the fence counts as left. The root counts. */
+export async function countOwners(
+  { users, projects, assistants, threads }: OwnerCollections,
+  target: DeletionTarget,
+): Promise<StoreCounts> {
+  const owned = ownedBy(target)
+  const [threadCount, assistantCount, projectCount, userCount] = await Promise.all([
+    threads.countDocuments(owned.threads),
+    assistants.countDocuments(owned.assistants),
+    projects.countDocuments(owned.projects),
+    target.kind === 'account' ? users.countDocuments({ _id: target.id }) : 0,
+  ])
+  return { threads: threadCount, assistants: assistantCount, projects: projectCount, users: userCount }
+}
+
+/** Removes the root itself, within a transaction. False when it is gone already. A thread gives its place back with it. */
+export async function removeRoot(
+  { users, projects, assistants, threads }: OwnerCollections,
+  { kind, id }: DeletionTarget,
+  session: ClientSession,
+): Promise<boolean> {
+  const root = { _id: id, ...fenced }
+  switch (kind) {
+    case 'account':
+      return (await users.deleteOne(root, { session })).deletedCount > 0
+    case 'project':
+      return (await projects.deleteOne(root, { session })).deletedCount > 0
+    case 'assistant':
+      return (await assistants.deleteOne(root, { session })).deletedCount > 0
+    case 'thread': {
+      const thread = await threads.findOneAndDelete(root, { session, projection: { user_id: 1, public: 1 } }).lean()
+      if (thread === null) return false
+      await givePlacesBack({ users }, { userId: thread.user_id, places: thread.public ? 0 : 1 }, session)
+      return true
+    }
+  }
+}
+
+/** In parts, each with the places that it frees, so that the counter is exact whatever crashes. */
+async function removeThreads({ collections, transaction }: OwnersDeps, filter: object): Promise<void> {
+  const { threads } = collections
+  for (;;) {
+    const batch = await threads.find(filter, { user_id: 1, public: 1 }).limit(batchSize).lean()
+    if (batch.length === 0) return
+    await transaction(async (session) => {
+      const here = await threads
+        .find({ _id: { $in: batch.map((thread) => thread._id) } }, { user_id: 1, public: 1 }, { session })
+        .lean()
+      await threads.deleteMany({ _id: { $in: here.map((thread) => thread._id) } }, { session })
+      const owners = Map.groupBy(
+        here.filter((thread) => !thread.public),
+        (thread) => thread.user_id,
+      )
+      for (const [userId, own] of owners) await givePlacesBack(collections, { userId, places: own.length }, session)
+    })
+  }
+}

@@ -1,0 +1,139 @@
+import { loginFailureKey } from '../accounts/login-guard.ts'
+import type { Collections } from '../collections.ts'
+import {
+  type KnowledgeStores,
+  countAssistantKnowledge,
+  deleteAssistantKnowledge,
+} from '../knowledge/delete-knowledge.ts'
+import type { RunStream } from '../runs/run-stream.ts'
+import { type Members, type Store, inBatches, sumOver } from './store.ts'
+
+export interface StoresDeps {
+  collections: Collections
+  stream: Pick<RunStream, 'remove' | 'count'>
+  knowledge: KnowledgeStores
+}
+
+/**
+ * The registry: what is kept for whom, and how it is removed and counted. A new collection belongs
+ * in here (or in `keptCollections`, with its reason); a test fails until it is.
+ */
+export function createStores({ collections, stream, knowledge }: StoresDeps): Store[] {
+  return [
+    ...knowledgeStores(knowledge),
+    runStreams(collections, stream),
+    ofThreads('tool_calls', collections.toolCalls),
+    ofThreads('checkpoints', collections.checkpoints),
+    ofThreads('feedback', collections.feedback),
+    loginFailures(collections),
+    ofUsers('password_resets', collections.passwordResets),
+    ofUsers('pending_passwords', collections.pendingPasswords),
+    { ...ofThreads('runs', collections.runs), phase: 'owners' },
+  ]
+}
+
+/** What deletions leave, and why. */
+export const keptCollections: Record<string, string> = {
+  receipts: 'the proof of the deletion: ids and counts',
+}
+
+/** The owners themselves: removed by `owners.ts`, last. */
+export const ownerCollections = ['threads', 'assistants', 'projects', 'users']
+
+/** Anything whose records carry a `thread_id`. */
+interface OfThread {
+  deleteMany(filter: { thread_id: { $in: string[] } }): PromiseLike<unknown>
+  countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
+}
+
+function ofThreads(name: string, collection: OfThread): Store {
+  const filter = (ids: string[]) => ({ thread_id: { $in: ids } })
+  return {
+    name,
+    phase: 'contents',
+    collections: [name],
+    deleteFor: ({ threadIds }) => inBatches(threadIds, async (ids) => collection.deleteMany(filter(ids))),
+    countFor: ({ threadIds }) => sumOver(threadIds, async (ids) => collection.countDocuments(filter(ids))),
+  }
+}
+
+/** Anything whose records carry a `user_id` and belong to nobody else. */
+interface OfUser {
+  deleteMany(filter: { user_id: { $in: string[] } }): PromiseLike<unknown>
+  countDocuments(filter: { user_id: { $in: string[] } }): PromiseLike<number>
+}
+
+function ofUsers(name: string, collection: OfUser): Store {
+  return {
+    name,
+    phase: 'contents',
+    collections: [name],
+    deleteFor: async ({ userIds }) => {
+      if (userIds.length > 0) await collection.deleteMany({ user_id: { $in: userIds } })
+    },
+    countFor: async ({ userIds }) =>
+      userIds.length === 0 ? 0 : collection.countDocuments({ user_id: { $in: userIds } }),
+  }
+}
+
+/** Streams are found by their runs, which therefore go later. */
+function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['stream']): Store {
+  const eachBatch = async ({ threadIds }: Members, work: (runIds: string[]) => Promise<unknown>) =>
+    inBatches(threadIds, async (ids) => {
+      const found = await runs.find({ thread_id: { $in: ids } }, { _id: 1 }).lean()
+      await inBatches(
+        found.map((run) => run._id),
+        work,
+      )
+    })
+  return {
+    name: 'run_streams',
+    phase: 'contents',
+    collections: [],
+    deleteFor: (members) => eachBatch(members, (runIds) => stream.remove(runIds)),
+    async countFor(members) {
+      let total = 0
+      await eachBatch(members, async (runIds) => {
+        total += await stream.count(runIds)
+      })
+      return total
+    },
+  }
+}
+
+/** Files with their bytes, chunks and vectors are removed together, per assistant, and counted apart. */
+function knowledgeStores(knowledge: KnowledgeStores): Store[] {
+  const collectionsOf = { files: ['files'], chunks: ['chunks'], vectors: [], blobs: ['blobs.files', 'blobs.chunks'] }
+  const names = ['files', 'chunks', 'vectors', 'blobs'] as const
+  return names.map((name) => ({
+    name,
+    phase: 'contents',
+    collections: collectionsOf[name],
+    async deleteFor({ assistantIds }) {
+      if (name !== 'files') return
+      for (const id of assistantIds) await deleteAssistantKnowledge(knowledge, id)
+    },
+    async countFor({ assistantIds }) {
+      let total = 0
+      for (const id of assistantIds) total += (await countAssistantKnowledge(knowledge, id))[name]
+      return total
+    },
+  }))
+}
+
+/** Kept by the hash of the address, for minutes. */
+function loginFailures({ loginFailures: failures, users }: Pick<Collections, 'loginFailures' | 'users'>): Store {
+  const keysOf = async ({ userIds }: Members) => {
+    const found = await users.find({ _id: { $in: userIds }, email: { $exists: true } }, { email: 1 }).lean()
+    return found.flatMap((user) => (user.email === undefined ? [] : [loginFailureKey(user.email)]))
+  }
+  return {
+    name: 'login_failures',
+    phase: 'contents',
+    collections: ['login_failures'],
+    deleteFor: async (members) => {
+      await failures.deleteMany({ _id: { $in: await keysOf(members) } })
+    },
+    countFor: async (members) => failures.countDocuments({ _id: { $in: await keysOf(members) } }),
+  }
+}

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { newId } from '../../domain/ids.ts'
+import { chunkId } from '../../domain/records/file.ts'
+import { loginFailureKey } from '../../services/accounts/login-guard.ts'
+import { createRunStream } from '../../infra/redis/run-stream.ts'
+import { type TestUser, caller } from './http.ts'
+import type { TestService } from './service.ts'
+
+/** Something in every store, for one user: what a deletion has to find. */
+export async function fillEstate(service: TestService, user: TestUser) {
+  const { call, userId, email } = user
+  const { body: project } = await call('POST', '/projects/', { name: 'second' })
+  const ids: string[] = [userId, user.projectId, project.project_id]
+  const places = [
+    { projectId: user.projectId, call },
+    { projectId: String(project.project_id), call: await pinnedTo(service, user, project.project_id) },
+  ]
+  const assistants: string[] = []
+  const threads: string[] = []
+  const runs: string[] = []
+  for (const place of places) {
+    const { body: assistant } = await place.call('POST', '/assistants/', { name: 'A', config: { note: 'x' } })
+    assistants.push(assistant.assistant_id)
+    await addFile(service, { userId, assistantId: assistant.assistant_id })
+    for (const isPublic of [false, true]) {
+      const thread = await service.api.services.createThread({
+        id: newId(),
+        userId,
+        projectId: place.projectId,
+        name: 'T',
+        metadataJson: '{}',
+        assistantId: assistant.assistant_id,
+        public: isPublic,
+      })
+      threads.push(thread._id)
+      await place.call('POST', `/threads/${thread._id}/state`, { values: [{ type: 'human', content: 'hi' }] })
+      runs.push(
+        await addRun(service, {
+          userId,
+          threadId: thread._id,
+          assistantId: assistant.assistant_id,
+          projectId: place.projectId,
+        }),
+      )
+    }
+  }
+  const later = new Date(Date.now() + 3_600_000)
+  const { loginFailures, passwordResets, pendingPasswords } = service.collections
+  await loginFailures.create({ _id: loginFailureKey(email), count: 1, window_ends: later })
+  await passwordResets.create({ _id: newId(), user_id: userId, token_id: newId(), remove_at: later })
+  await pendingPasswords.create({ _id: newId(), user_id: userId, password_hash: 'x', remove_at: later })
+  return {
+    ...user,
+    secondProjectId: String(project.project_id),
+    assistants,
+    threads,
+    runs,
+    ids: [...ids, ...assistants, ...threads, ...runs],
+  }
+}
+
+export type Estate = Awaited<ReturnType<typeof fillEstate>>
+
+/** Ids of these that any store still holds, and where; receipts may name what is gone. */
+export async function tracesOf(
+  service: TestService,
+  { ids, assistants, runs }: Pick<Estate, 'ids' | 'assistants' | 'runs'>,
+): Promise<string[]> {
+  const { connection } = service.api.infra.database
+  const traces: string[] = []
+  for (const { name } of (await connection.db?.listCollections().toArray()) ?? []) {
+    if (name === 'receipts') continue
+    for await (const document of connection.collection(name).find({})) {
+      const text = JSON.stringify(document)
+      for (const id of ids) if (text.includes(id)) traces.push(`${name}: ${id}`)
+    }
+  }
+  for (const id of assistants) {
+    if ((await service.api.infra.knowledge.vectors.count(id)) > 0) traces.push(`vectors: ${id}`)
+  }
+  const streams = await createRunStream(service.api.infra.redis).count(runs)
+  if (streams > 0) traces.push(`redis: ${streams} keys`)
+  return traces
+}
+
+/** A digest of all that a user has, to show that it did not change. */
+export async function fingerprint(
+  service: TestService,
+  { ids, assistants, runs }: Pick<Estate, 'ids' | 'assistants' | 'runs'>,
+): Promise<string> {
+  const { connection } = service.api.infra.database
+  const hash = createHash('sha256')
+  for (const { name } of (await connection.db?.listCollections().toArray())?.toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  ) ?? []) {
+    const documents = await connection.collection(name).find({}).toArray()
+    const own = documents
+      .map((document) => JSON.stringify({ ...document, last_active_at: 0 }))
+      .filter((text) => ids.some((id) => text.includes(id)))
+    hash.update(name).update(own.toSorted((a, b) => (a < b ? -1 : 1)).join())
+  }
+  for (const id of assistants) hash.update(String(await service.api.infra.knowledge.vectors.count(id)))
+  hash.update(String(await createRunStream(service.api.infra.redis).count(runs)))
+  return hash.digest('hex')
+}
+
+async function pinnedTo(service: TestService, user: TestUser, projectId: string) {
+  return caller(service.url, await service.api.services.tokens.sign({ user_id: user.userId, project_id: projectId }))
+}
+
+async function addFile(service: TestService, { userId, assistantId }: { userId: string; assistantId: string }) {
+  const { blobs, vectors } = service.api.infra.knowledge
+  const now = new Date()
+  const blobId = blobs.newBlobId()
+  const { size, sha256 } = await blobs.write(blobId, Readable.from([Buffer.from('some text')]))
+  const fileId = newId()
+  await service.collections.files.create({
+    _id: fileId,
+    assistant_id: assistantId,
+    user_id: userId,
+    ingestion_id: newId(),
+    order: 0,
+    name: 'a.txt',
+    content_type: 'text/plain',
+    size,
+    sha256,
+    blob_id: blobId,
+    status: 'ready',
+    chunks: 1,
+    characters: 9,
+    extracted: true,
+    embedded: 1,
+    created_at: now,
+    updated_at: now,
+  })
+  const chunk = chunkId(fileId, 0)
+  await service.collections.chunks.create({
+    _id: chunk,
+    file_id: fileId,
+    assistant_id: assistantId,
+    position: 0,
+    text: 'some text',
+    tokens: 2,
+  })
+  await vectors.upsert(assistantId, [
+    { id: chunk, fileId, position: 0, text: 'some text', vector: Array.from({ length: 8 }, () => 0.5) },
+  ])
+}
+
+async function addRun(
+  service: TestService,
+  ref: { userId: string; threadId: string; assistantId: string; projectId: string },
+): Promise<string> {
+  const id = newId()
+  await service.collections.runs.create({
+    _id: id,
+    thread_id: ref.threadId,
+    user_id: ref.userId,
+    project_id: ref.projectId,
+    assistant_id: ref.assistantId,
+    public: false,
+    status: 'success',
+    input_json: '[]',
+    overrides: {},
+    fence: 1,
+    created_at: new Date(),
+    finished_at: new Date(),
+  })
+  await service.collections.toolCalls.create({
+    _id: `${id}/0/0`,
+    run_id: id,
+    thread_id: ref.threadId,
+    step: 0,
+    index: 0,
+    call_id: 'c',
+    name: 'retrieval',
+    args_json: '{}',
+    status: 'done',
+    created_at: new Date(),
+  })
+  await createRunStream(service.api.infra.redis).publish(id, 1, [{ type: 'open' }, { type: 'end' }])
+  return id
+}

@@ -1,0 +1,60 @@
+import { ApplicationFailure, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow'
+import type { createDeletionActivities } from '../activities/deletion/index.ts'
+import {
+  type DeletionInput,
+  type DeletionOutcome,
+  type StoreCounts,
+  deletionIncompleteType,
+} from '../domain/contracts/deletion.ts'
+import { deletionStepPolicy } from './account-policies.ts'
+
+type Activities = ReturnType<typeof createDeletionActivities>
+const { fenceForDeletion, stopForDeletion, erase, finishDeletion, failDeletion } =
+  proxyActivities<Activities>(deletionStepPolicy)
+
+const rounds = 6
+
+/**
+ * Deletes a thread, an assistant, a project or an account with all that hangs on it: fence, stop what
+ * runs, remove the contents and prove by counting that none is left, then the owners, then the root.
+ * What is left after a round is tried again; after the last round the workflow fails, names what would
+ * not go, and the fence stays up.
+ */
+export async function deletionWorkflow(input: DeletionInput): Promise<DeletionOutcome> {
+  const { receiptId } = input
+  setCurrentDetails('Closing it to everything new.')
+  if (!(await fenceForDeletion(input))) {
+    setCurrentDetails('There was nothing to delete.')
+    return { outcome: 'gone', receiptId }
+  }
+  let left: StoreCounts = {}
+  for (let round = 1; round <= rounds; round++) {
+    setCurrentDetails(`Round ${round}: stopping what runs.`)
+    await stopForDeletion(input)
+    setCurrentDetails(`Round ${round}: removing contents.`)
+    left = await erase({ input, phase: 'contents' })
+    if (!hasAny(left)) {
+      setCurrentDetails(`Round ${round}: removing their owners.`)
+      left = { ...left, ...(await erase({ input, phase: 'owners' })) }
+    }
+    if (!hasAny(left)) {
+      await finishDeletion({ input, left })
+      setCurrentDetails('Done: nothing is left in any store.')
+      return { outcome: 'deleted', receiptId }
+    }
+    setCurrentDetails(`Round ${round} left ${describe(left)}.`)
+    if (round < rounds) await sleep(1000 * 2 ** (round - 1))
+  }
+  await failDeletion({ input, left })
+  const message = `After ${rounds} rounds there is left: ${describe(left)}.`
+  throw ApplicationFailure.create({ message, type: deletionIncompleteType, nonRetryable: true })
+}
+
+function hasAny(counts: StoreCounts): boolean {
+  return Object.values(counts).some((count) => count > 0)
+}
+
+function describe(counts: StoreCounts): string {
+  const rest = Object.entries(counts).filter(([, count]) => count > 0)
+  return rest.map(([name, count]) => `${count} ${name}`).join(', ')
+}
