@@ -20,6 +20,10 @@ export const TokenUsage = Type.Object(
   { title: 'TokenUsage' },
 )
 
+/** Why a model stopped before it had said all. */
+export const cutReasons = ['length', 'content_filter'] as const
+export type CutReason = (typeof cutReasons)[number]
+
 const shared = { id: Type.String(), content: Type.String(), name: Type.Optional(Type.String()) }
 const aiMembers = {
   ...shared,
@@ -27,6 +31,16 @@ const aiMembers = {
   usage: Type.Optional(TokenUsage),
   /** Set on what a model had said before its run failed or was cancelled. */
   incomplete: Type.Optional(Type.Boolean()),
+}
+/** What only stored messages have. */
+const kept = {
+  /** What a caller of the compat family keeps with a message. */
+  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+}
+const keptOfAnswers = {
+  ...kept,
+  /** Set on an answer that its model cut off. */
+  cut: Type.Optional(Type.Enum([...cutReasons])),
 }
 const toolMembers = { ...shared, tool_call_id: Type.String() }
 const looseId = { id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }
@@ -37,8 +51,8 @@ const message = <const T extends string, D extends TProperties>(type: T, data: D
 /** A message as it is stored and shown. */
 export const Message = Type.Union(
   [
-    message('HumanMessage', shared),
-    message('AIMessage', aiMembers),
+    message('HumanMessage', { ...shared, ...kept }),
+    message('AIMessage', { ...aiMembers, ...keptOfAnswers }),
     message('ToolMessage', toolMembers),
     message('SystemMessage', shared),
   ],

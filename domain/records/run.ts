@@ -36,6 +36,8 @@ export interface RunRecord {
   /** `Message[]` as JSON text. */
   input_json: string
   overrides: RunOverrides
+  /** What a caller of the compat family keeps with the run, as JSON text. */
+  metadata_json?: string
   /**
    * Fencing token: each attempt of a step takes the next number, and nothing that carries an older
    * one is stored or published any more.

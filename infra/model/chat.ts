@@ -79,6 +79,8 @@ function* deltasOf(chunk: OpenAI.ChatCompletionChunk): Generator<ModelDelta> {
       ...(call.function?.arguments ? { args: call.function.arguments } : {}),
     }
   }
+  const reason = chunk.choices[0]?.finish_reason
+  if (reason === 'length' || reason === 'content_filter') yield { type: 'cut', reason }
   if (chunk.usage) {
     const { prompt_tokens, completion_tokens, total_tokens } = chunk.usage
     yield { type: 'usage', usage: { prompt_tokens, completion_tokens, total_tokens } }

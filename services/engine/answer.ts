@@ -1,4 +1,4 @@
-import type { AIMessage, ToolCall } from '../../domain/messages.ts'
+import type { AIMessage, CutReason, ToolCall } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import { type RunEntry, readableArguments } from '../../domain/run-events.ts'
 import type { ModelDelta } from './chat-model.ts'
@@ -9,6 +9,7 @@ export type Answer = ReturnType<typeof createAnswer>
 export function createAnswer(id: string) {
   let text = ''
   let usage: Usage | undefined
+  let cut: CutReason | undefined
   const calls: { id: string; name: string; args: string }[] = []
 
   return {
@@ -20,6 +21,9 @@ export function createAnswer(id: string) {
           return [{ type: 'text', id, text: delta.text }]
         case 'usage':
           usage = delta.usage
+          return []
+        case 'cut':
+          cut = delta.reason
           return []
         case 'call': {
           const call = (calls[delta.index] ??= { id: `call_${id}_${delta.index}`, name: '', args: '' })
@@ -65,6 +69,7 @@ export function createAnswer(id: string) {
           content: text,
           ...(named.length > 0 ? { tool_calls: named.map(toolCallOf) } : {}),
           ...(usage ? { usage } : {}),
+          ...(cut ? { cut } : {}),
         },
       }
     },

@@ -1,3 +1,4 @@
+import type { CutReason } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
@@ -36,6 +37,8 @@ export type ModelDelta =
   | { type: 'text'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
   | { type: 'usage'; usage: Usage }
+  /** The answer was cut off: by the limit of tokens, or by the provider's filter. */
+  | { type: 'cut'; reason: CutReason }
 
 export interface ChatModel {
   /** Throws `ModelFailure`. */

@@ -19,6 +19,8 @@ export interface NewRun {
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
+  /** What a caller of the compat family keeps with the run, as JSON text. */
+  metadataJson?: string
   /** Called with the stored run before its thread hears of it: who subscribes here misses nothing. */
   beforeStart?: (run: RunRecord) => Promise<void>
 }
@@ -38,7 +40,16 @@ export type Runs = ReturnType<typeof createRuns>
 export function createRuns(deps: RunsDeps) {
   const { runs } = deps.collections
 
+  /** Throws `unavailable` while no model is configured for the assistant. */
+  function requireModel(assistant: AssistantRecord): void {
+    if (deps.accountOf(assistant) === undefined) {
+      throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
+    }
+  }
+
   return {
+    requireModel,
+
     /** Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to reject. */
     async start({
       thread,
@@ -49,9 +60,7 @@ export function createRuns(deps: RunsDeps) {
       beforeStart,
       ...rest
     }: NewRun): Promise<RunRecord> {
-      if (deps.accountOf(assistant) === undefined) {
-        throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-      }
+      requireModel(assistant)
       const run: RunRecord = {
         _id: newId(),
         thread_id: thread._id,
@@ -62,6 +71,7 @@ export function createRuns(deps: RunsDeps) {
         status: 'pending',
         input_json: messagesToJson(input),
         overrides,
+        ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
         fence: 0,
         created_at: new Date(),
       }

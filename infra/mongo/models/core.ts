@@ -141,6 +141,7 @@ const run = new Schema<RunRecord>(
     status: text,
     input_json: text,
     overrides: { type: Schema.Types.Mixed, default: {} },
+    metadata_json: String,
     fence: { type: Number, required: true },
     usage: Schema.Types.Mixed,
     error: Schema.Types.Mixed,

@@ -1,0 +1,102 @@
+import { readAssistantConfig } from '../../domain/assistant-config.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import type { NewRun, Runs } from '../runs/index.ts'
+import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
+import type { CreateThread } from '../threads/create-thread.ts'
+import type { ThreadLog } from '../threads/log.ts'
+import { createPublicAccess } from './access.ts'
+import { type OriginSettings, createPublicOrigins } from './origins.ts'
+import { createPublicThreads } from './threads.ts'
+
+interface PublicFamilyDeps {
+  collections: Pick<Collections, 'assistants' | 'threads' | 'runs' | 'checkpoints'>
+  createThread: CreateThread
+  log: Pick<ThreadLog, 'append'>
+  runs: Pick<Runs, 'start' | 'cancel' | 'requireModel'>
+  runFeeds: Pick<RunFeeds, 'open'>
+  settings: OriginSettings & { defaultModel: string }
+}
+
+/** What the public may know of an assistant: of its instructions, tools and accounts nothing. */
+export interface PublicAssistant {
+  id: string
+  name: string
+  description: string
+  model: string
+  temperature: number | undefined
+  createdAt: Date
+}
+
+/** A run that has just started, and the way to follow it. Who gets it closes the feed. */
+export interface FollowedRun {
+  run: RunRecord
+  feed: RunFeed
+}
+
+export type PublicFamily = ReturnType<typeof createPublicFamily>
+
+/** What callers without an account do: everything here is held to one assistant. */
+export function createPublicFamily({ collections, createThread, log, runs, runFeeds, settings }: PublicFamilyDeps) {
+  return {
+    access: createPublicAccess(collections),
+    origins: createPublicOrigins(collections, settings),
+    threads: createPublicThreads({ collections, createThread, log }),
+
+    about(assistant: AssistantRecord): PublicAssistant {
+      const { description, model, temperature } = readAssistantConfig(assistant.config_json)
+      return {
+        id: assistant._id,
+        name: assistant.name,
+        description,
+        model: model ?? settings.defaultModel,
+        temperature,
+        createdAt: assistant.created_at,
+      }
+    },
+
+    /** Where a client of the imitated interface finds the compat family. */
+    compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
+
+    /** Throws `unavailable` while no model is configured: asked before a thread is made for nothing. */
+    requireModel: runs.requireModel,
+
+    /** Starts a run and follows it from before its first word. */
+    async start(newRun: Omit<NewRun, 'public' | 'beforeStart'>): Promise<FollowedRun> {
+      let feed: RunFeed | undefined
+      try {
+        const run = await runs.start({
+          ...newRun,
+          public: true,
+          beforeStart: async ({ _id }) => {
+            feed = await runFeeds.open(_id)
+          },
+        })
+        if (feed === undefined) throw new Error('a run was started without a reader')
+        return { run, feed }
+      } catch (error) {
+        feed?.close()
+        throw error
+      }
+    },
+
+    cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
+
+    /** A run of public callers; any other is `not_found`. Who may see it is decided by its assistant. */
+    async findRun(runId: string): Promise<RunRecord> {
+      const run = await collections.runs.findOne({ _id: runId, public: true }).lean<RunRecord>()
+      if (run === null) throw new AppError('not_found', 'There is no such run.')
+      return run
+    },
+
+    /** A run that goes on, or has ended, as its readers see it. */
+    follow: (run: RunRecord): Promise<RunFeed> => runFeeds.open(run._id),
+
+    /** The run as it is stored now. */
+    async reread(run: RunRecord): Promise<RunRecord> {
+      return (await collections.runs.findById(run._id).lean<RunRecord>()) ?? run
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { Collections } from '../collections.ts'
+
+export interface OriginSettings {
+  baseUrl: string
+  corsOrigins: string[]
+}
+
+export type PublicOrigins = ReturnType<typeof createPublicOrigins>
+
+/** Whose pages may call the public endpoints from a browser. */
+export function createPublicOrigins({ assistants }: Pick<Collections, 'assistants'>, settings: OriginSettings) {
+  const everywhere = new Set([...settings.corsOrigins, new URL(settings.baseUrl).origin])
+
+  return {
+    /** Whether any assistant may be called from there: all that can be said before a token is seen. */
+    async isKnown(origin: string): Promise<boolean> {
+      if (everywhere.has(origin)) return true
+      const found = await assistants.exists({ allowed_origins: origin, deleting: { $ne: true } })
+      return found !== null
+    },
+
+    /**
+     * Whether a page of that origin may read the answers of this assistant. Throws `forbidden` when
+     * the assistant names origins and this is none of them: nothing is started that only others pay for.
+     */
+    admits(assistant: AssistantRecord, origin: string): boolean {
+      if (everywhere.has(origin) || assistant.allowed_origins.includes(origin)) return true
+      if (assistant.allowed_origins.length === 0) return false
+      throw new AppError('forbidden', 'This assistant may not be called from this origin.')
+    },
+  }
+}

@@ -1,0 +1,149 @@
+import { AppError } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { newId } from '../../domain/ids.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import type { CreateThread } from '../threads/create-thread.ts'
+import type { ThreadLog } from '../threads/log.ts'
+import { type LoggedMessage, loggedMessages } from './thread-messages.ts'
+
+interface PublicThreadsDeps {
+  collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints'>
+  createThread: CreateThread
+  log: Pick<ThreadLog, 'append'>
+}
+
+export interface NewPublicThread {
+  name?: string
+  metadata?: Record<string, unknown> | undefined
+  messages?: Message[]
+}
+
+/** Which part of a list is wanted: ids of entries, as in the imitated interface. */
+export interface PageQuery {
+  order: 'asc' | 'desc'
+  limit: number
+  after?: string | undefined
+  before?: string | undefined
+}
+
+export interface Page<T> {
+  entries: T[]
+  hasMore: boolean
+}
+
+export type PublicThreads = ReturnType<typeof createPublicThreads>
+
+/** Threads of public callers. Each belongs to one assistant; through any other, and everything else, is `not_found`. */
+export function createPublicThreads({ collections, createThread, log }: PublicThreadsDeps) {
+  const { threads, runs } = collections
+
+  return {
+    /** Makes a thread that takes no place of the owner's quota. */
+    async create(assistant: AssistantRecord, { name, metadata, messages = [] }: NewPublicThread = {}) {
+      const thread = await createThread({
+        id: newId(),
+        userId: assistant.user_id,
+        projectId: assistant.project_id,
+        name: name ?? 'Public thread',
+        metadataJson: checkFreeForm(['body', 'metadata'], metadata ?? {}),
+        assistantId: assistant._id,
+        public: true,
+      })
+      if (messages.length > 0) await log.append(thread._id, { messages, source: 'update' })
+      return thread
+    },
+
+    find,
+
+    async setMetadata(assistant: AssistantRecord, threadId: string, metadata: Record<string, unknown>) {
+      const thread = await threads
+        .findOneAndUpdate(
+          ownOf(assistant, threadId),
+          { $set: { metadata_json: checkFreeForm(['body', 'metadata'], metadata), updated_at: new Date() } },
+          { returnDocument: 'after' },
+        )
+        .lean<ThreadRecord>()
+      if (thread === null) throw missing('thread')
+      return thread
+    },
+
+    async addMessage(assistant: AssistantRecord, threadId: string, message: Message): Promise<LoggedMessage> {
+      await find(assistant, threadId)
+      const entry = await log.append(threadId, { messages: [message], source: 'update' })
+      return { message, createdAt: entry.created_at, runId: undefined }
+    },
+
+    /** What people and the assistant said, oldest first; `runId` keeps what that run said. */
+    async messages(assistant: AssistantRecord, threadId: string, runId?: string): Promise<LoggedMessage[]> {
+      await find(assistant, threadId)
+      return loggedMessages(collections, { thread_id: threadId, ...(runId === undefined ? {} : { run_id: runId }) })
+    },
+
+    findRun,
+
+    async runs(assistant: AssistantRecord, threadId: string, page: PageQuery): Promise<Page<RunRecord>> {
+      await find(assistant, threadId)
+      if (page.after !== undefined) await findRun(assistant, threadId, page.after)
+      if (page.before !== undefined) await findRun(assistant, threadId, page.before)
+      // Ids are time-ordered. Towards `before` alone, the nearest entries are wanted: they are read backwards.
+      const backwards = page.before !== undefined && page.after === undefined
+      const ascending = (page.order === 'asc') !== backwards
+      const [first, last] = page.order === 'asc' ? (['$gt', '$lt'] as const) : (['$lt', '$gt'] as const)
+      const range = {
+        ...(page.after === undefined ? {} : { [first]: page.after }),
+        ...(page.before === undefined ? {} : { [last]: page.before }),
+      }
+      const found = await runs
+        .find({ thread_id: threadId, ...(Object.keys(range).length > 0 ? { _id: range } : {}) })
+        .sort({ _id: ascending ? 1 : -1 })
+        .limit(page.limit + 1)
+        .lean<RunRecord[]>()
+      const entries = found.slice(0, page.limit)
+      return { entries: backwards ? entries.toReversed() : entries, hasMore: found.length > page.limit }
+    },
+  }
+
+  async function find(assistant: AssistantRecord, threadId: string): Promise<ThreadRecord> {
+    const thread = await threads.findOne(ownOf(assistant, threadId)).lean<ThreadRecord>()
+    if (thread === null) throw missing('thread')
+    return thread
+  }
+
+  async function findRun(assistant: AssistantRecord, threadId: string, runId: string): Promise<RunRecord> {
+    await find(assistant, threadId)
+    const run = await runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
+    if (run === null) throw missing('run')
+    return run
+  }
+}
+
+/** One part of a list that is held whole. Throws `not_found` for a cursor that is none of its entries. */
+export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: PageQuery): Page<T> {
+  const entries = page.order === 'asc' ? oldestFirst : oldestFirst.toReversed()
+  const place = (id: string | undefined, otherwise: number) => {
+    if (id === undefined) return otherwise
+    const found = entries.findIndex((entry) => idOf(entry) === id)
+    if (found === -1) throw missing('entry')
+    return found
+  }
+  const start = place(page.after, -1) + 1
+  const end = place(page.before, entries.length)
+  const range = entries.slice(start, Math.max(start, end))
+  const backwards = page.before !== undefined && page.after === undefined
+  return {
+    entries: backwards ? range.slice(-page.limit) : range.slice(0, page.limit),
+    hasMore: range.length > page.limit,
+  }
+}
+
+function ownOf(assistant: AssistantRecord, threadId: string) {
+  return { _id: threadId, public: true, assistant_id: assistant._id, deleting: { $ne: true } }
+}
+
+function missing(what: string): AppError {
+  return new AppError('not_found', `There is no such ${what}.`)
+}
