@@ -15,11 +15,13 @@ import { installValidation } from './plugins/validation.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
+import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
 import { projectRoutes } from './routes/projects/index.ts'
 import { feedbackRoutes } from './routes/runs/feedback.ts'
+import { describeRoutes } from './routes/runs/describe.ts'
 import { runRoutes } from './routes/runs/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
@@ -69,6 +71,7 @@ export async function buildApp(deps: AppDeps) {
 
   await app.register(healthRoutes, { health: deps.health })
   await app.register(authRoutes, { accounts: deps.services.accounts })
+  await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: deps.settings.baseUrl })
   await app.register(userRoutes, { accounts: deps.services.accounts })
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
@@ -79,6 +82,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(threadStateRoutes, deps.services)
   await app.register(deletionRoutes, deps.services)
   await app.register(feedbackRoutes, deps.services)
+  await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
 
   return app

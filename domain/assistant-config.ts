@@ -17,11 +17,25 @@ export const ToolSetting = Type.Object(
 )
 export type ToolSetting = Static<typeof ToolSetting>
 
+/** What holds where `config` says nothing. A model or temperature that is not set is left to the service or the model. */
+export const assistantConfigDefaults = {
+  accessMode: 'authenticated',
+  systemMessage: '',
+  retrievalDescription:
+    'Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.',
+  maxSteps: 25,
+  interruptBeforeAction: false,
+  description: '',
+} as const
+
 /** The part of `config` that the service understands. Keys beside these are kept as they are and ignored. */
 export const AssistantConfig = Type.Object(
   {
     [`${prefix}access_mode`]: Type.Optional(
-      Type.Enum([...accessModes], { description: 'Who may use the public endpoints.' }),
+      Type.Enum([...accessModes], {
+        default: assistantConfigDefaults.accessMode,
+        description: 'Who may use the public endpoints.',
+      }),
     ),
     [`${prefix}public_token`]: Type.Optional(
       Type.String({
@@ -34,7 +48,10 @@ export const AssistantConfig = Type.Object(
       Type.String({ minLength: 1, maxLength: 200, description: "The model's name; without it the service's default." }),
     ),
     [`${prefix}system_message`]: Type.Optional(
-      Type.String({ description: 'Instructions that precede every conversation.' }),
+      Type.String({
+        default: assistantConfigDefaults.systemMessage,
+        description: 'Instructions that precede every conversation.',
+      }),
     ),
     [`${prefix}temperature`]: Type.Optional(
       Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; without it the model's own." }),
@@ -43,13 +60,24 @@ export const AssistantConfig = Type.Object(
       Type.Array(ToolSetting, { description: 'The tools that the assistant may call.' }),
     ),
     [`${prefix}retrieval_description`]: Type.Optional(
-      Type.String({ description: 'What the model is told about the files that it can search.' }),
+      Type.String({
+        default: assistantConfigDefaults.retrievalDescription,
+        description: 'What the model is told about the files that it can search.',
+      }),
     ),
     [`${prefix}max_steps`]: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 200, description: 'Model calls that one run may make.' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        default: assistantConfigDefaults.maxSteps,
+        description: 'Model calls that one run may make.',
+      }),
     ),
     [`${prefix}interrupt_before_action`]: Type.Optional(
-      Type.Boolean({ description: 'Whether a run waits for approval before it calls a tool.' }),
+      Type.Boolean({
+        default: assistantConfigDefaults.interruptBeforeAction,
+        description: 'Whether a run waits for approval before it calls a tool.',
+      }),
     ),
     [`${prefix}allowed_origins`]: Type.Optional(
       Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/?#\\s*]+$' }), {
@@ -57,22 +85,14 @@ export const AssistantConfig = Type.Object(
       }),
     ),
     [`${prefix}description`]: Type.Optional(
-      Type.String({ description: 'What the assistant is for; shown to everybody who may read it.' }),
+      Type.String({
+        default: assistantConfigDefaults.description,
+        description: 'What the assistant is for; shown to everybody who may read it.',
+      }),
     ),
   },
   { title: 'AssistantConfig' },
 )
-
-/** What holds where `config` says nothing. A model or temperature that is not set is left to the service or the model. */
-export const assistantConfigDefaults = {
-  accessMode: 'authenticated',
-  systemMessage: '',
-  retrievalDescription:
-    'Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.',
-  maxSteps: 25,
-  interruptBeforeAction: false,
-  description: '',
-} as const
 
 /** The known part of a `config`, with what holds where it says nothing. */
 export interface AssistantSettings {

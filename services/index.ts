@@ -1,7 +1,8 @@
 import type { Collections } from './collections.ts'
 import { createDerivedSecrets } from './accounts/derived-secrets.ts'
 import { createHomeMembers } from './accounts/home-members.ts'
-import { type AccountWorkflows, createAccounts } from './accounts/index.ts'
+import type { ExchangeSettings } from './accounts/exchange.ts'
+import { type AccountWorkflows, type IdentityPorts, createAccounts } from './accounts/index.ts'
 import { createAdminGate } from './auth/admin-gate.ts'
 import { createSessions } from './auth/sessions.ts'
 import { type TokenSettings, createTokens } from './auth/tokens.ts'
@@ -14,7 +15,9 @@ import { type FeedbackWorkflows, createFeedback } from './feedback/index.ts'
 import type { Outbound } from './outbound.ts'
 import type { DeletionWorkflows } from './deletion/deletion-workflows.ts'
 import { createDeletionRequests } from './deletion/requests.ts'
+import { createPublicFamily } from './public/index.ts'
 import { createProjects } from './projects/index.ts'
+import { createDescribeAssistant } from './runs/describe-assistant.ts'
 import { type RunPorts, wireRuns } from './runs/wire-runs.ts'
 import { createSecretBox } from './secrets.ts'
 import { createThreadCreation } from './threads/create-thread.ts'
@@ -28,16 +31,22 @@ import type { RunInTransaction } from './transactions.ts'
 export interface Ports extends RunPorts {
   settings: TokenSettings &
     PlatformModelSettings &
+    ExchangeSettings &
     WebSearchSettings & {
       adminToken?: string | undefined
+      frontendUrl: string
       threadMaxDefault: number
       secretsKey: Uint8Array
       secretsKeyPrevious: Uint8Array[]
+      defaultModel: string
+      baseUrl: string
+      corsOrigins: string[]
     }
   collections: Collections
   transaction: RunInTransaction
   outbound: Outbound
   accountWorkflows: AccountWorkflows
+  identity: IdentityPorts
   feedbackWorkflows: FeedbackWorkflows
   /** Whether the settings name a tracing service that takes feedback. */
   hasFeedbackReceiver: boolean
@@ -55,6 +64,7 @@ export async function createServices({
   transaction,
   outbound,
   accountWorkflows,
+  identity,
   feedbackWorkflows,
   hasFeedbackReceiver,
   knowledge,
@@ -67,6 +77,8 @@ export async function createServices({
   const log = createThreadLog({ collections, transaction })
   const assistants = createAssistants({ collections, transaction })
   const threads = createThreads({ collections, createThread, log })
+  const accountOf = createAccountOf(settings, secretBox)
+  const tools = createTools({ outbound, search: settings, retrieval: createRetrieval(collections, knowledge) })
   const running = wireRuns({
     ...ports,
     collections,
@@ -74,7 +86,7 @@ export async function createServices({
     log,
     assistants,
     threads,
-    accountOf: createAccountOf(settings, secretBox),
+    accountOf,
   })
   return {
     tokens,
@@ -86,18 +98,22 @@ export async function createServices({
       secrets: createDerivedSecrets(settings.secretsKey),
       workflows: accountWorkflows,
       homeMembers: createHomeMembers({ collections, assistants, createThread }),
-      threadMaxDefault: settings.threadMaxDefault,
+      identity,
+      secretBox,
+      settings,
     }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
     assistants,
     compatAccounts: createCompatAccounts({ collections, assistants, outbound, secretBox }),
-    tools: createTools({ outbound, search: settings, retrieval: createRetrieval(collections, knowledge) }),
+    tools,
+    describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
     threads,
     createThread,
     deletions: createDeletionRequests({ collections, workflows: ports.deletionWorkflows }),
     ...wireKnowledge({ collections, transaction, knowledge, ingestionWorkflows }),
     ...running,
+    publicFamily: createPublicFamily({ collections, createThread, log, ...running, settings }),
     feedback: createFeedback({
       collections,
       transaction,

@@ -12,6 +12,15 @@ export const RunInput = Type.Union(
   },
 )
 
+export const Configurable = Type.Object(
+  {
+    assistant_id: Type.Optional(PathId),
+    thread_id: Type.Optional(PathId),
+    user_id: Type.Optional(Type.String({ description: 'Ignored: the user is the one of the token.' })),
+  },
+  { title: 'Configurable' },
+)
+
 export const CreateRunPayload = Type.Object(
   {
     thread_id: Type.Optional(PathId),
@@ -19,13 +28,7 @@ export const CreateRunPayload = Type.Object(
     input: RunInput,
     config: Type.Optional(
       Type.Object({
-        configurable: Type.Optional(
-          Type.Object({
-            assistant_id: Type.Optional(PathId),
-            thread_id: Type.Optional(PathId),
-            user_id: Type.Optional(Type.String({ description: 'Ignored: the user is the one of the token.' })),
-          }),
-        ),
+        configurable: Type.Optional(Configurable),
       }),
     ),
     multitask_strategy: Type.Optional(

@@ -1,0 +1,44 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../services/index.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { PathId, freeForm, refusals } from '../schemas.ts'
+
+const FeedbackCreateRequest = Type.Object(
+  {
+    run_id: PathId,
+    key: Type.String({ minLength: 1, maxLength: 180, description: 'What is judged, such as `helpful`.' }),
+    score: Type.Optional(Type.Union([Type.Number(), Type.Boolean()])),
+    value: Type.Optional(
+      Type.Union([Type.String(), Type.Number(), Type.Boolean(), freeForm('Any object.')], {
+        description: 'A judgement that is no number.',
+      }),
+    ),
+    comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+  },
+  { title: 'FeedbackCreateRequest' },
+)
+
+/** `POST /runs/feedback` */
+export const feedbackRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'feedback'>> = async (app, { feedback }) => {
+  app.post(
+    '/runs/feedback',
+    {
+      config: { auth: 'project' },
+      schema: {
+        operationId: 'runs.feedback',
+        summary: 'Say what you think of a run; it is stored, and passed on to the tracing service',
+        tags: ['runs'],
+        body: FeedbackCreateRequest,
+        response: {
+          200: Type.Object({ status: Type.Literal('submitted'), feedback_id: Type.String() }),
+          ...refusals(401, 403, 404, 503),
+        },
+      },
+    },
+    async (request) => {
+      const stored = await feedback.submit(sessionOf(request).user._id, request.body)
+      return { status: 'submitted' as const, feedback_id: stored._id }
+    },
+  )
+}

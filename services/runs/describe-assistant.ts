@@ -1,0 +1,54 @@
+import { readAssistantConfig } from '../../domain/assistant-config.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { ModelAccount } from '../engine/chat-model.ts'
+import type { Tools } from '../tools/index.ts'
+
+interface DescribeDeps {
+  tools: Pick<Tools, 'resolve'>
+  accountOf(assistant: AssistantRecord): ModelAccount | undefined
+  defaultModel: string
+}
+
+export type DescribeAssistant = ReturnType<typeof createDescribeAssistant>
+
+/**
+ * What a run of the assistant would work with: its settings with the defaults filled in, its model
+ * and its tools as the model is shown them. Written member by member, so that no secret of the
+ * configuration (tokens, headers, keys) can be among them.
+ */
+export function createDescribeAssistant({ tools, accountOf, defaultModel }: DescribeDeps) {
+  return async (assistant: AssistantRecord, signal: AbortSignal) => {
+    const settings = readAssistantConfig(assistant.config_json)
+    const account = accountOf(assistant)
+    const resolved = await tools.resolve(assistant, signal)
+    return {
+      assistant_id: assistant._id,
+      name: assistant.name,
+      config: {
+        access_mode: settings.accessMode,
+        has_public_token: settings.publicToken !== undefined,
+        model: settings.model ?? defaultModel,
+        system_message: settings.systemMessage,
+        temperature: settings.temperature ?? null,
+        retrieval_description: settings.retrievalDescription,
+        max_steps: settings.maxSteps,
+        interrupt_before_action: settings.interruptBeforeAction,
+        allowed_origins: settings.allowedOrigins,
+        description: settings.description,
+      },
+      model_account: payerOf(account),
+      tools: resolved.tools.map(({ type, name, description, parameters }) => ({
+        type,
+        name,
+        description,
+        parameters: { ...parameters },
+      })),
+      tool_problems: resolved.problems,
+    }
+  }
+}
+
+function payerOf(account: ModelAccount | undefined): 'none' | 'assistant' | 'platform' {
+  if (account === undefined) return 'none'
+  return account.setByUser ? 'assistant' : 'platform'
+}
