@@ -1,0 +1,66 @@
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { newId } from '../../domain/ids.ts'
+import type { FeedbackRecord } from '../../domain/records/feedback.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import { holdThread } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+export interface NewFeedback {
+  run_id: string
+  key: string
+  score?: number | boolean
+  value?: unknown
+  comment?: string
+}
+
+/** Starts the workflow that delivers. Throws `unavailable` when it cannot. */
+export interface FeedbackWorkflows {
+  deliver(feedback: { feedbackId: string; runId: string; userId: string }): Promise<void>
+}
+
+interface FeedbackDeps {
+  collections: Pick<Collections, 'feedback' | 'threads'>
+  transaction: RunInTransaction
+  runs: { get(userId: string, runId: string): Promise<RunRecord> }
+  workflows: FeedbackWorkflows
+  /** Whether the settings name a tracing service. Without one feedback is only stored. */
+  hasReceiver: boolean
+}
+
+export type Feedback = ReturnType<typeof createFeedback>
+
+/** What users think of their runs. */
+export function createFeedback({ collections, transaction, runs, workflows, hasReceiver }: FeedbackDeps) {
+  return {
+    /** Stores the feedback and has it delivered. A run that is not the user's is not found. */
+    async submit(userId: string, { run_id, key, score, value, comment }: NewFeedback): Promise<FeedbackRecord> {
+      const run = await runs.get(userId, run_id)
+      const record: FeedbackRecord = {
+        _id: newId(),
+        run_id: run._id,
+        thread_id: run.thread_id,
+        user_id: userId,
+        key,
+        ...(score === undefined ? {} : { score }),
+        ...(value === undefined ? {} : { value_json: checkFreeForm(['body', 'value'], { value }) }),
+        ...(comment === undefined ? {} : { comment }),
+        status: hasReceiver ? 'submitted' : 'stored',
+        created_at: new Date(),
+      }
+      await transaction(async (session) => {
+        await holdThread(collections, run.thread_id, session)
+        await collections.feedback.create([record], { session })
+      })
+      if (!hasReceiver) return record
+      try {
+        await workflows.deliver({ feedbackId: record._id, runId: run._id, userId })
+      } catch (error) {
+        // The caller is told to come again: what was stored must not count twice then.
+        await collections.feedback.deleteOne({ _id: record._id })
+        throw error
+      }
+      return record
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import type { IncomingMessage } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { feedbackWorkflowId } from '../../domain/contracts/feedback.ts'
+import { newId } from '../../domain/ids.ts'
+import type { FeedbackRecord } from '../../domain/records/feedback.ts'
+import { type ApiClient, newUser } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
+import { readJson, sendJson, startHttpServer } from '../support/http-server.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+interface Delivery {
+  path: string | undefined
+  headers: IncomingMessage['headers']
+  body: Record<string, unknown>
+}
+
+/** The receiver speaks the interface of the tracing service and answers the statuses that a test lines up. */
+describe('feedback', () => {
+  let service: TestService
+  let model: ScriptedModel
+  let receiver: Awaited<ReturnType<typeof startHttpServer>>
+  let client: ApiClient
+  let runId: string
+  const deliveries: Delivery[] = []
+  const statuses: number[] = []
+
+  beforeAll(async () => {
+    model = await startScriptedModel({ respond: () => ({ text: 'Fine.' }) })
+    receiver = await startHttpServer(async (request, response) => {
+      deliveries.push({ path: request.url, headers: request.headers, body: await readJson(request) })
+      sendJson(response, statuses.shift() ?? 200, {})
+    })
+    service = await startService({
+      env: { ...model.env, LANGSMITH_ENDPOINT: receiver.url, LANGSMITH_API_KEY: 'lsv2-secret' },
+    })
+    client = (await newUser(service)).client
+    const { thread_id } = await client.post('/threads/', {})
+    const { assistant_id } = await client.post('/assistants/', { name: 'A' })
+    runId = (
+      await client.post('/runs/', { thread_id, assistant_id, input: [{ type: 'human', content: 'How are you?' }] })
+    ).run_id
+  })
+  afterAll(async () => {
+    await service.close()
+    await receiver.close()
+    await model.close()
+  })
+  beforeEach(() => {
+    deliveries.length = 0
+    statuses.length = 0
+  })
+
+  const ended = (id: string) => service.temporal.workflow.getHandle(feedbackWorkflowId(id)).result()
+  const stored = (id: string) => service.collections.feedback.findById(id).lean<FeedbackRecord>()
+
+  it('is stored and taken to the tracing service, which fails at first', async () => {
+    statuses.push(500, 429)
+    const answer = await client.post('/runs/feedback', {
+      run_id: runId,
+      key: 'helpful',
+      score: 0.5,
+      value: { 'a.b': [1] },
+      comment: 'Good',
+    })
+    expect(answer).toEqual({ status: 'submitted', feedback_id: expect.any(String) })
+    expect(await ended(answer.feedback_id)).toBe('delivered')
+    expect(deliveries).toHaveLength(3)
+    expect(deliveries[2]).toMatchObject({
+      path: '/feedback',
+      headers: { 'x-api-key': 'lsv2-secret' },
+      body: {
+        id: answer.feedback_id,
+        run_id: runId,
+        key: 'helpful',
+        score: 0.5,
+        value: { 'a.b': [1] },
+        comment: 'Good',
+      },
+    })
+    expect(new Set(deliveries.map(({ body }) => body['id'])).size).toBe(1)
+    expect(await stored(answer.feedback_id)).toMatchObject({ status: 'delivered', delivered_at: expect.any(Date) })
+  })
+
+  it('is kept when the tracing service refuses it', async () => {
+    statuses.push(400)
+    const { feedback_id: id } = await client.post('/runs/feedback', { run_id: runId, key: 'helpful', score: true })
+    expect(await ended(id)).toBe('failed')
+    expect(deliveries).toHaveLength(1)
+    expect(await stored(id)).toMatchObject({ status: 'failed', score: true })
+  })
+
+  it('counts as delivered when an earlier attempt was', async () => {
+    statuses.push(409)
+    const { feedback_id: id } = await client.post('/runs/feedback', { run_id: runId, key: 'helpful', value: 'good' })
+    expect(await ended(id)).toBe('delivered')
+  })
+
+  it('keeps words, names and keys out of the history', async () => {
+    const { feedback_id: id } = await client.post('/runs/feedback', {
+      run_id: runId,
+      key: 'k-unusual',
+      comment: 'c-unusual',
+    })
+    await ended(id)
+    const history = JSON.stringify(await service.temporal.workflow.getHandle(feedbackWorkflowId(id)).fetchHistory())
+    expect(history).toContain(id)
+    for (const word of ['unusual', 'lsv2-secret']) {
+      expect(history).not.toContain(word)
+      expect(history).not.toContain(Buffer.from(word).toString('base64').slice(0, 8))
+    }
+  })
+
+  it("is about the caller's own runs", async () => {
+    await client.post('/runs/feedback', { run_id: newId(), key: 'k' }, 404)
+    const other = await newUser(service)
+    await other.client.post('/runs/feedback', { run_id: runId, key: 'k' }, 404)
+    await client.post('/runs/feedback', { key: 'k' }, 422)
+    await client.post('/runs/feedback', { run_id: runId, key: '' }, 422)
+    await client.post('/runs/feedback', { run_id: runId, key: 'k', score: 'high' }, 422)
+    expect((await fetch(`${service.url}/runs/feedback`, { method: 'POST' })).status).toBe(401)
+  })
+})
+
+describe('feedback without a tracing service', () => {
+  let service: TestService
+  let model: ScriptedModel
+  beforeAll(async () => {
+    model = await startScriptedModel({ respond: () => ({ text: 'Fine.' }) })
+    service = await startService({ env: model.env })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  it('is stored, and goes with its thread', async () => {
+    const { client } = await newUser(service)
+    const { thread_id } = await client.post('/threads/', {})
+    const { assistant_id } = await client.post('/assistants/', { name: 'A' })
+    const run = await client.post('/runs/', { thread_id, assistant_id, input: [{ type: 'human', content: 'Hi' }] })
+    await eventually('the run ends', async () => (await client.get(`/runs/${run.run_id}`)).status === 'success')
+    const { feedback_id: id } = await client.post('/runs/feedback', { run_id: run.run_id, key: 'k', score: 1 })
+    expect(await service.collections.feedback.findById(id).lean()).toMatchObject({ status: 'stored', score: 1 })
+    await client.delete(`/threads/${thread_id}`)
+    expect(await service.collections.feedback.countDocuments({ thread_id })).toBe(0)
+  })
+})

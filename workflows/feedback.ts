@@ -1,0 +1,23 @@
+import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow'
+import type { createFeedbackActivities } from '../activities/feedback/index.ts'
+import type { FeedbackOutcome, FeedbackWorkflowInput } from '../domain/contracts/feedback.ts'
+import { accountWritePolicy, feedbackDeliveryPolicy } from './account-policies.ts'
+
+type Activities = ReturnType<typeof createFeedbackActivities>
+const { deliverFeedback } = proxyActivities<Pick<Activities, 'deliverFeedback'>>(feedbackDeliveryPolicy)
+const { giveUpFeedback } = proxyActivities<Pick<Activities, 'giveUpFeedback'>>(accountWritePolicy)
+
+/** Takes one piece of stored feedback to the tracing service, and notes how that ended. */
+export async function feedbackWorkflow({ feedbackId }: FeedbackWorkflowInput): Promise<FeedbackOutcome> {
+  setCurrentDetails('The feedback is on its way.')
+  try {
+    const outcome = await deliverFeedback({ feedbackId })
+    setCurrentDetails(`Ended: ${outcome}.`)
+    return outcome
+  } catch (error) {
+    if (isCancellation(error)) throw error
+    await giveUpFeedback({ feedbackId })
+    setCurrentDetails('Ended: the tracing service did not take it.')
+    return 'failed'
+  }
+}
