@@ -96,6 +96,8 @@ function modelSettings(read: Reader) {
     openaiApiKey: read.optionalText('OPENAI_API_KEY'),
     openaiBaseUrl: read.optionalUrl('OPENAI_BASE_URL'),
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
+    /** For models whose window is not known by name. */
+    modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),
     embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
     embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
     /** What reading one uploaded file may take, in a process of its own. */

@@ -2,6 +2,7 @@ import type { Settings } from '../infra/config.ts'
 import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createChatModel } from '../infra/model/chat.ts'
+import { contextWindowOf } from '../infra/model/context-window.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
@@ -14,7 +15,11 @@ import { createTools } from '../services/tools/index.ts'
 export function createEngine(settings: Settings, infra: Infra, logger: Logger): EngineDeps {
   const { collections, transaction } = infra.database
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
-  const tools = createTools({ outbound: infra.outbound, search: settings, retrieval: createRetrieval(collections, infra.knowledge) })
+  const tools = createTools({
+    outbound: infra.outbound,
+    search: settings,
+    retrieval: createRetrieval(collections, infra.knowledge),
+  })
   return {
     collections,
     log: createThreadLog({ collections, transaction }),
@@ -28,7 +33,7 @@ export function createEngine(settings: Settings, infra: Infra, logger: Logger): 
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
       return resolved.tools
     },
-    fit: (messages) => messages,
+    contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
     onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   }
 }

@@ -1,4 +1,5 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
+import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AIMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -6,6 +7,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { Answer } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
 import type { EngineDeps } from './deps.ts'
+import { fitConversation } from './fit.ts'
 import { promptOf } from './prompt.ts'
 import type { RunWriter } from './run-writer.ts'
 
@@ -17,6 +19,11 @@ interface Question {
   writer: RunWriter
   signal: AbortSignal
 }
+
+/** Room that is left for an answer whose length nobody limits. */
+const defaultAnswerTokens = 4096
+/** Models count in encodings of their own. */
+const countingMargin = 0.1
 
 /** Sends the conversation to the model and publishes its answer as it grows. Throws `ModelFailure`, or why `signal` was aborted. */
 export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
@@ -41,11 +48,18 @@ async function requestFor(deps: EngineDeps, { run, assistant, config, signal }: 
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
   const [tools, { messages }] = await Promise.all([deps.toolsOf(assistant, signal), deps.log.read(run.thread_id)])
+  const model = config.model ?? deps.defaultModel
+  const systemMessages = [config.systemMessage, run.overrides.instructions ?? '']
+  const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
+  const fixedTokens = countTokens(`${systemMessages.join('')}${JSON.stringify(shownTools)}`)
+  const window = deps.contextWindowOf(model)
+  const answerTokens = run.overrides.max_tokens ?? Math.min(defaultAnswerTokens, window / 4)
+  const fitting = fitConversation(messages, window * (1 - countingMargin) - fixedTokens - answerTokens)
   return {
     account,
-    model: config.model ?? deps.defaultModel,
-    messages: promptOf(deps.fit(messages, run), [config.systemMessage, run.overrides.instructions ?? '']),
-    tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    model,
+    messages: promptOf(fitting, systemMessages),
+    tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens: run.overrides.max_tokens,
     signal,

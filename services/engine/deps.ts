@@ -1,6 +1,4 @@
-import type { Message } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { ThreadLog } from '../threads/log.ts'
@@ -18,7 +16,7 @@ export interface EngineDeps {
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   /** The tools that an assistant has right now. */
   toolsOf(assistant: AssistantRecord, signal: AbortSignal): Promise<Tool[]>
-  /** Cuts a conversation to what the model can take in. */
-  fit(messages: Message[], run: RunRecord): Message[]
+  /** How many tokens a model takes in, question and answer together. */
+  contextWindowOf(model: string): number
   onError(error: unknown): void
 }

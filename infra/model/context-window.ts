@@ -1,0 +1,8 @@
+import * as models from 'gpt-tokenizer/models'
+
+/** The context window of a model in tokens, for the models that the tokenizer's authors list; else `fallback`. */
+export function contextWindowOf(model: string, fallback: number): number {
+  const known: unknown = Reflect.get(models, model)
+  if (typeof known !== 'object' || known === null || !('context_window' in known)) return fallback
+  return typeof known.context_window === 'number' ? known.context_window : fallback
+}
