@@ -1,5 +1,7 @@
 import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
+import { createIdTokenVerifier } from '../infra/identity/id-tokens.ts'
+import { createSocialProvider } from '../infra/identity/social-provider.ts'
 import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
 import { hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
@@ -31,6 +33,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     feedbackWorkflows: feedbackWorkflows(infra.temporal.client, settings.taskQueuePrefix),
     hasFeedbackReceiver: hasLangSmith(settings),
     accountWorkflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+    identity: { socialProvider: createSocialProvider(settings), verifyIdToken: createIdTokenVerifier() },
     knowledge: infra.knowledge,
     ingestionWorkflows: ingestionWorkflows(infra.temporal.client, settings.taskQueuePrefix),
     runStream: createRunStream(infra.redis),

@@ -46,6 +46,14 @@ export function createReader(env: NodeJS.ProcessEnv) {
     optionalText: (name: string) => raw(name),
     url: (name: string, { fallback }: { fallback: string }) => checked(name, fallback, parseUrl, 'an absolute URL'),
     optionalUrl: (name: string) => checked<string | undefined>(name, undefined, parseUrl, 'an absolute URL'),
+    /** An issuer is compared letter by letter, so a slash at its end stays. */
+    optionalIssuer: (name: string) =>
+      checked<string | undefined>(
+        name,
+        undefined,
+        (value) => (URL.canParse(value) ? value : undefined),
+        'an absolute URL',
+      ),
     list: (name: string, fallback: string[]) => checked(name, fallback, parseList, 'a comma-separated list'),
     integer: (name: string, { fallback, min, max }: { fallback: number; min: number; max: number }) =>
       checked(

@@ -2,18 +2,29 @@ import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
+import { type ExchangeSettings, type VerifyIdToken, createExchange } from './exchange.ts'
+import { createExternalUsers } from './external-users.ts'
 import { type HomeMembers, createHomes } from './home.ts'
 import { createLogin } from './login.ts'
+import { createLoginAttempts } from './login-attempts.ts'
 import { createLoginGuard } from './login-guard.ts'
 import { createPasswords } from './passwords.ts'
 import { type PasswordResetWorkflows, createPasswordReset } from './password-reset.ts'
 import { createProfile } from './profile.ts'
+import type { SecretBox } from '../secrets.ts'
 import { createSignup } from './signup.ts'
+import { type IdentityProvider, createSocialLogin } from './social-login.ts'
 import { createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
 import type { VerificationWorkflows } from './verification-workflows.ts'
 
 export type AccountWorkflows = VerificationWorkflows & PasswordResetWorkflows
+
+/** The ways to identity providers. */
+export interface IdentityPorts {
+  socialProvider: IdentityProvider
+  verifyIdToken: VerifyIdToken
+}
 
 export interface AccountsDeps {
   collections: Collections
@@ -22,17 +33,22 @@ export interface AccountsDeps {
   secrets: DerivedSecrets
   workflows: AccountWorkflows
   homeMembers: HomeMembers
-  threadMaxDefault: number
+  identity: IdentityPorts
+  secretBox: SecretBox
+  settings: ExchangeSettings & { threadMaxDefault: number; frontendUrl: string }
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
 
 /** All that a person does with an account, from signup on. */
 export function createAccounts(deps: AccountsDeps) {
-  const { collections, transaction, tokens, secrets, workflows, homeMembers, threadMaxDefault } = deps
+  const { collections, transaction, tokens, secrets, workflows, homeMembers, identity, settings } = deps
+  const { threadMaxDefault, frontendUrl } = settings
   const passwords = createPasswords()
   const guard = createLoginGuard(collections)
   const homes = createHomes({ collections, transaction, members: homeMembers })
+  const login = createLogin({ collections, passwords, guard, homes, tokens })
+  const findOrCreate = createExternalUsers({ collections, threadMaxDefault })
   return {
     homes,
     signup: createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
@@ -40,6 +56,9 @@ export function createAccounts(deps: AccountsDeps) {
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
     usageOf: createUsage(collections),
     profile: createProfile({ collections, passwords, guard }),
-    login: createLogin({ collections, passwords, guard, homes, tokens }),
+    login,
+    loginAttempts: createLoginAttempts(deps.secretBox),
+    social: createSocialLogin({ provider: identity.socialProvider, findOrCreate, login, frontendUrl }),
+    exchange: createExchange({ settings, verifyIdToken: identity.verifyIdToken, findOrCreate, homes }),
   }
 }

@@ -35,7 +35,7 @@ export function createLogin({ collections: { users }, passwords, guard, homes, t
     const email = normalizeEmail(input.email)
     await guard.refuseIfSlowedDown(email)
     const user = await users.findOne({ email }).lean<UserRecord>()
-    if (!(await passwords.matches(input.password, user?.password_hash)) || user === null) {
+    if (!(await passwords.matches(input.password, user?.password_hash)) || user === null || user.deleting) {
       await guard.recordFailure(email)
       throw new AppError('unauthenticated', 'The e-mail address or the password is wrong.')
     }

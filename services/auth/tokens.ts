@@ -1,13 +1,5 @@
-import { Buffer } from 'node:buffer'
-import {
-  type CryptoKey,
-  type JWTPayload,
-  type KeyObject,
-  SignJWT,
-  decodeProtectedHeader,
-  importSPKI,
-  jwtVerify,
-} from 'jose'
+import { type KeyObject, createPublicKey } from 'node:crypto'
+import { type JWTPayload, SignJWT, decodeProtectedHeader, jwtVerify } from 'jose'
 import { AppError } from '../../domain/errors.ts'
 
 export interface TokenSettings {
@@ -25,20 +17,22 @@ export interface TokenClaims {
   email?: string
 }
 
-export type Tokens = Awaited<ReturnType<typeof createTokens>>
+export type Tokens = ReturnType<typeof createTokens>
 
 const lifetime = '30d'
+const minSecretBytes = 16
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * Signs and checks service tokens (JWT, RFC 7519). Tokens of login, social login and projects are
- * HS256 under `jwtSecret`. For checking, each configured algorithm has exactly one key of its own
- * kind, so a public RSA key can never be taken for an HMAC secret: the base64 decode key, when set,
- * is the RSA public key (PEM) if it is one and the HMAC secret otherwise, and wins over `jwtSecret`.
+ * Signs and checks service tokens (JWT, RFC 7519). Each accepted algorithm has exactly one key of its
+ * own kind, so a public RSA key can never be taken for an HMAC secret. The base64 decode key, when
+ * set, is the RSA public key if it is one in PEM form, and otherwise the HMAC secret, in place of
+ * `jwtSecret`. Tokens of login, social login and projects are HS256, under the secret that they are
+ * checked with. Throws for keys that cannot be used.
  */
-export async function createTokens(settings: TokenSettings) {
-  const signingKey = Buffer.from(settings.jwtSecret)
-  const keys = await verificationKeys(settings)
+export function createTokens(settings: TokenSettings) {
+  const keys = verificationKeys(settings)
+  const signingKey = keys.HS256 ?? Buffer.from(settings.jwtSecret)
 
   return {
     /** A token of 30 days for a user, pinned to a project. */
@@ -54,7 +48,7 @@ export async function createTokens(settings: TokenSettings) {
     async verify(token: string): Promise<TokenClaims> {
       try {
         const { alg } = decodeProtectedHeader(token)
-        const key = alg === 'HS256' || alg === 'RS256' ? keys.get(alg) : undefined
+        const key = alg === 'HS256' || alg === 'RS256' ? keys[alg] : undefined
         if (alg === undefined || key === undefined) throw new Error('algorithm not accepted')
         const { payload } = await jwtVerify(token, key, {
           algorithms: [alg],
@@ -81,18 +75,44 @@ function claimsOf(payload: JWTPayload): TokenClaims {
   }
 }
 
-async function verificationKeys(
-  settings: TokenSettings,
-): Promise<Map<'HS256' | 'RS256', CryptoKey | KeyObject | Uint8Array>> {
-  const decodeKey =
-    settings.jwtDecodeKeyBase64 === undefined ? undefined : Buffer.from(settings.jwtDecodeKeyBase64, 'base64')
-  const pem = decodeKey?.toString('utf8').includes('-----BEGIN') ? decodeKey.toString('utf8') : undefined
-  const keys = new Map<'HS256' | 'RS256', CryptoKey | KeyObject | Uint8Array>()
-  for (const algorithm of settings.jwtAlgorithms) {
-    if (algorithm === 'HS256')
-      keys.set('HS256', decodeKey !== undefined && pem === undefined ? decodeKey : Buffer.from(settings.jwtSecret))
-    else if (pem !== undefined) keys.set('RS256', await importSPKI(pem, 'RS256'))
-    else throw new Error('JWT_ALGORITHM names RS256, but JWT_DECODE_KEY_BASE64 holds no public key in PEM form')
+type Keys = Partial<{ HS256: Uint8Array; RS256: KeyObject }>
+
+/** The keys that tokens are checked with: at most one for each algorithm, and only of that algorithm's kind. */
+function verificationKeys(settings: TokenSettings): Keys {
+  const decodeKey = readDecodeKey(settings.jwtDecodeKeyBase64)
+  const keys: Keys = {}
+  if (settings.jwtAlgorithms.includes('HS256')) {
+    keys.HS256 = decodeKey?.kind === 'secret' ? decodeKey.bytes : Buffer.from(settings.jwtSecret)
+  }
+  if (settings.jwtAlgorithms.includes('RS256')) {
+    if (decodeKey?.kind !== 'rsa')
+      throw new Error('JWT_ALGORITHM names RS256, but JWT_DECODE_KEY_BASE64 holds no RSA public key in PEM form')
+    keys.RS256 = decodeKey.key
   }
   return keys
+}
+
+function readDecodeKey(
+  base64: string | undefined,
+): { kind: 'secret'; bytes: Buffer } | { kind: 'rsa'; key: KeyObject } | undefined {
+  if (base64 === undefined) return undefined
+  const bytes = Buffer.from(base64, 'base64')
+  if (!bytes.includes('-----BEGIN')) {
+    // Also what is left of a value that is no base64: an empty secret would let everybody sign.
+    if (bytes.length < minSecretBytes)
+      throw new Error(`JWT_DECODE_KEY_BASE64 must hold at least ${minSecretBytes} bytes in base64`)
+    return { kind: 'secret', bytes }
+  }
+  const key = readPublicKey(bytes)
+  if (key?.asymmetricKeyType !== 'rsa')
+    throw new Error('JWT_DECODE_KEY_BASE64 holds a PEM text that is no RSA public key')
+  return { kind: 'rsa', key }
+}
+
+function readPublicKey(pem: Buffer): KeyObject | undefined {
+  try {
+    return createPublicKey(pem)
+  } catch {
+    return undefined
+  }
 }

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
+import { bearerOf } from '../../plugins/authentication.ts'
 import {
+  ExchangeResponse,
   ForgotPasswordRequest,
   LoginRequest,
   LoginResponse,
@@ -123,6 +125,20 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       await accounts.passwordReset.redeem(body)
       return { message: 'The password is changed.' }
     },
+  )
+
+  app.post(
+    '/auth/exchange',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.exchange',
+        summary: "Exchange a user pool's ID token, as bearer token, for a service token of one hour",
+        tags,
+        response: { 200: ExchangeResponse },
+      },
+    },
+    async (request) => ({ token: await accounts.exchange(bearerOf(request)) }),
   )
 
   app.get(

@@ -57,6 +57,8 @@ export const ResetPasswordRequest = Type.Object(
   { title: 'ResetPasswordRequest' },
 )
 
+export const ExchangeResponse = Type.Object({ token: Type.String() }, { title: 'ExchangeResponse' })
+
 export const VerificationStatusParams = Type.Object({ email: Email })
 export const VerificationStatus = Type.Object(
   {

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+
+/**
+ * The cookie of one begun login (RFC 6265). It is named after its `state`, so that logins in two tabs
+ * do not overwrite each other; `Lax` lets it come along when the provider sends the browser back.
+ */
+export function attemptCookies(baseUrl: string) {
+  const { protocol, pathname } = new URL(baseUrl)
+  const attributes = [
+    `Path=${pathname.replace(/\/$/, '')}/auth/social`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(protocol === 'https:' ? ['Secure'] : []),
+  ].join('; ')
+
+  return {
+    set: (state: string, sealed: string, maxAgeSeconds: number) =>
+      `${nameOf(state)}=${sealed}; Max-Age=${maxAgeSeconds}; ${attributes}`,
+    clear: (state: string) => `${nameOf(state)}=; Max-Age=0; ${attributes}`,
+    read(request: FastifyRequest, state: string): string | undefined {
+      const prefix = `${nameOf(state)}=`
+      return (request.headers.cookie ?? '')
+        .split(/; */)
+        .find((cookie) => cookie.startsWith(prefix))
+        ?.slice(prefix.length)
+    },
+  }
+}
+
+function nameOf(state: string): string {
+  return `social_login_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`
+}

@@ -1,0 +1,82 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { AppError } from '../../../domain/errors.ts'
+import type { Accounts } from '../../../services/accounts/index.ts'
+import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
+import { attemptCookies } from './attempt-cookie.ts'
+import { noVerifiedEmailPage, otherProviderPage } from './social-pages.ts'
+
+const CallbackQuery = Type.Object({
+  code: Type.Optional(Type.String()),
+  state: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+})
+
+/** `/auth/social/*`: the browser's way to the identity provider and back. */
+export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseUrl: string }> = async (
+  app,
+  { accounts: { social, loginAttempts }, baseUrl },
+) => {
+  const config = { auth: 'none' } as const
+  const cookies = attemptCookies(baseUrl)
+
+  app.get(
+    '/auth/social/login',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.socialLogin',
+        summary: 'Send the browser to the identity provider',
+        tags: ['accounts'],
+        response: { 302: Type.Null({ description: 'To the consent screen' }) },
+      },
+    },
+    async (_request, reply) => {
+      const { redirectTo, attempt } = await social.begin()
+      const cookie = cookies.set(attempt.state, loginAttempts.seal(attempt), attemptLifetimeSeconds)
+      return reply.header('set-cookie', cookie).header('cache-control', 'no-store').redirect(redirectTo)
+    },
+  )
+
+  app.get(
+    '/auth/social/callback',
+    {
+      config,
+      schema: {
+        operationId: 'accounts.socialCallback',
+        summary: 'Where the identity provider sends the browser back to',
+        description: 'Answers with a page for people, and no token, when the account is logged in to in another way.',
+        tags: ['accounts'],
+        querystring: CallbackQuery,
+        response: { 302: Type.Null({ description: 'To the front end, with token, assistant and thread' }) },
+      },
+    },
+    async (request, reply) => {
+      const { state } = request.query
+      reply.header('cache-control', 'no-store')
+      if (state === undefined) throw notBegunHere()
+      const sealed = cookies.read(request, state)
+      reply.header('set-cookie', cookies.clear(state))
+      const attempt = sealed === undefined ? undefined : loginAttempts.open(sealed)
+      if (attempt?.state !== state) throw notBegunHere()
+      const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt)
+      if (end.kind === 'entered') return reply.redirect(end.redirectTo)
+      return end.kind === 'other_provider'
+        ? sendPage(reply, 409, otherProviderPage(end.provider))
+        : sendPage(reply, 400, noVerifiedEmailPage())
+    },
+  )
+}
+
+function notBegunHere(): AppError {
+  return new AppError('bad_request', 'The callback does not belong to a login that was begun in this browser.')
+}
+
+function sendPage(reply: FastifyReply, status: number, html: string) {
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+    .send(html)
+}

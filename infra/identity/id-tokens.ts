@@ -1,0 +1,116 @@
+import { setTimeout } from 'node:timers/promises'
+import { type JWTPayload, createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import { AppError } from '../../domain/errors.ts'
+import type { VerifyIdToken } from '../../services/accounts/exchange.ts'
+import { isLoopback } from './loopback.ts'
+
+type KeySet = ReturnType<typeof createRemoteJWKSet>
+
+/** Public-key algorithms only: a published key set holds nothing else. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
+
+/** A key that is not known is asked for at most once in this time, whoever sends tokens. */
+const cooldownMs = 1000
+const keysLifetimeMs = 10 * 60 * 1000
+const timeoutMs = 5000
+
+/**
+ * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) against the key sets of their issuers. Key
+ * sets are kept for ten minutes; a token that names an unknown key has them read again, so that a
+ * rotation of keys is noticed at once.
+ */
+export function createIdTokenVerifier(): VerifyIdToken {
+  const keySets = new Map<string, Promise<KeySet>>()
+
+  const keysOf = (issuer: string): Promise<KeySet> => {
+    const known = keySets.get(issuer)
+    if (known) return known
+    const found = findKeySet(issuer)
+    keySets.set(issuer, found)
+    found.catch(() => keySets.delete(issuer))
+    return found
+  }
+
+  return async (token, { issuer, clientId }) => {
+    try {
+      const keys = await keysOf(issuer)
+      const check = () => verify(token, keys, issuer, clientId)
+      const payload = await check().catch(async (error: unknown) => {
+        if (!(error instanceof errors.JWKSNoMatchingKey) || !keys.coolingDown) throw error
+        // The keys were read a moment ago, perhaps just before they were rotated.
+        await setTimeout(cooldownMs)
+        return check()
+      })
+      return claimsOf(payload)
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause
+      if (isTokenFault(cause)) throw new AppError('unauthenticated', 'The ID token is not valid.', { cause })
+      throw new AppError('internal', 'The keys of the user pool could not be had.', { cause })
+    }
+  }
+}
+
+async function verify(token: string, keys: KeySet, issuer: string, clientId: string): Promise<JWTPayload> {
+  const { payload, protectedHeader } = await jwtVerify(token, keys, {
+    algorithms,
+    // Settings and tokens do not always agree about the slash at the end.
+    issuer: [issuer.replace(/\/+$/, ''), `${issuer.replace(/\/+$/, '')}/`],
+    audience: clientId,
+    requiredClaims: ['exp', 'sub'],
+  })
+  if (protectedHeader.kid === undefined) throw new errors.JWTInvalid('the token names no key')
+  if (payload['token_use'] !== undefined && payload['token_use'] !== 'id')
+    throw new errors.JWTInvalid('not an ID token')
+  return payload
+}
+
+function claimsOf(payload: JWTPayload) {
+  const { sub, email, email_verified: verified } = payload
+  return {
+    subject: String(sub),
+    ...(typeof email === 'string' && email !== '' ? { email } : {}),
+    emailVerified: verified !== false && verified !== 'false',
+  }
+}
+
+/** The token's own faults; everything else, such as a key set that does not come, is not the caller's. */
+function isTokenFault(error: unknown): boolean {
+  return [
+    errors.JWTExpired,
+    errors.JWTClaimValidationFailed,
+    errors.JWTInvalid,
+    errors.JWSInvalid,
+    errors.JWSSignatureVerificationFailed,
+    errors.JWKSNoMatchingKey,
+    errors.JWKSMultipleMatchingKeys,
+    errors.JOSEAlgNotAllowed,
+    errors.JOSENotSupported,
+  ].some((kind) => error instanceof kind)
+}
+
+/** Where the provider says that its keys are, or else where cloud user pools have them. */
+async function findKeySet(issuer: string): Promise<KeySet> {
+  const base = issuer.replace(/\/+$/, '')
+  const url = (await publishedKeySet(base)) ?? new URL(`${base}/.well-known/jwks.json`)
+  if (url.protocol !== 'https:' && !isLoopback(url)) {
+    throw new AppError('internal', 'Exchange configuration error: USERPOOL_ISSUER must be an https address.')
+  }
+  return createRemoteJWKSet(url, {
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: keysLifetimeMs,
+    timeoutDuration: timeoutMs,
+  })
+}
+
+async function publishedKeySet(base: string): Promise<URL | undefined> {
+  const response = await fetch(`${base}/.well-known/openid-configuration`, {
+    signal: AbortSignal.timeout(timeoutMs),
+    redirect: 'error',
+  })
+  if (response.status >= 500) throw new Error(`the pool answered ${response.status}`)
+  const document: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
+  if (typeof document !== 'object' || document === null || !('jwks_uri' in document)) return undefined
+  return typeof document.jwks_uri === 'string' && URL.canParse(document.jwks_uri)
+    ? new URL(document.jwks_uri)
+    : undefined
+}

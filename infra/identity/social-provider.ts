@@ -1,0 +1,145 @@
+import * as openid from 'openid-client'
+import { AppError } from '../../domain/errors.ts'
+import type { IdentityProvider } from '../../services/accounts/social-login.ts'
+import type { Settings } from '../config.ts'
+import { isLoopback } from './loopback.ts'
+
+type SocialSettings = Pick<Settings, 'oauthIssuer' | 'oauthClientId' | 'oauthClientSecret' | 'baseUrl'>
+
+const timeoutSeconds = 10
+/** After this the provider's published settings are read again. */
+const discoveryLifetimeMs = 60 * 60 * 1000
+
+/**
+ * Any OpenID Connect provider that can be discovered (OpenID Connect Discovery 1.0). Authorization
+ * code with PKCE (RFC 7636), `state` and `nonce`; the ID token's signature is checked too.
+ */
+export function createSocialProvider(settings: SocialSettings): IdentityProvider {
+  const redirectUri = `${settings.baseUrl}/auth/social/callback`
+  let discovered: { at: number; config: Promise<openid.Configuration> } | undefined
+
+  return {
+    async begin() {
+      const config = await configuration()
+      const attempt = {
+        state: openid.randomState(),
+        nonce: openid.randomNonce(),
+        codeVerifier: openid.randomPKCECodeVerifier(),
+      }
+      const redirectTo = openid.buildAuthorizationUrl(config, {
+        redirect_uri: redirectUri,
+        scope: 'openid email profile',
+        code_challenge: await openid.calculatePKCECodeChallenge(attempt.codeVerifier),
+        code_challenge_method: 'S256',
+        state: attempt.state,
+        nonce: attempt.nonce,
+      })
+      return { redirectTo: redirectTo.toString(), attempt }
+    },
+
+    async finish(query, { state, nonce, codeVerifier }) {
+      const config = await configuration()
+      const tokens = await openid
+        .authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        })
+        .catch((cause: unknown) => {
+          throw explain(cause)
+        })
+      const claims = tokens.claims()
+      if (claims === undefined) throw new AppError('internal', 'The identity provider sent no ID token.')
+      const profile = await readProfile(config, tokens.access_token, claims)
+      return {
+        subject: `${claims.iss}|${claims.sub}`,
+        email: profile.verified ? profile.email : undefined,
+        firstName: profile.firstName?.slice(0, 200),
+        lastName: profile.lastName?.slice(0, 200),
+      }
+    },
+  }
+
+  async function configuration(): Promise<openid.Configuration> {
+    if (discovered === undefined || Date.now() - discovered.at > discoveryLifetimeMs) {
+      discovered = { at: Date.now(), config: discover(settings) }
+    }
+    try {
+      return await discovered.config
+    } catch (error) {
+      discovered = undefined
+      throw error
+    }
+  }
+}
+
+async function discover(settings: SocialSettings): Promise<openid.Configuration> {
+  const { oauthIssuer: issuer, oauthClientId: clientId, oauthClientSecret: clientSecret } = settings
+  const required = { OAUTH_ISSUER: issuer, OAUTH_CLIENT_ID: clientId, OAUTH_CLIENT_SECRET: clientSecret }
+  const missing = Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  if (issuer === undefined || clientId === undefined || missing.length > 0) {
+    throw new AppError('internal', `OAuth configuration error: ${missing.join(', ')} missing.`)
+  }
+  const server = new URL(issuer)
+  const insecure = server.protocol === 'http:'
+  if (insecure && !isLoopback(server)) {
+    throw new AppError('internal', 'OAuth configuration error: OAUTH_ISSUER must be an https address.')
+  }
+  const execute = [openid.enableNonRepudiationChecks, ...(insecure ? [openid.allowInsecureRequests] : [])]
+  try {
+    return await openid.discovery(server, clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds })
+  } catch (cause) {
+    throw new AppError('internal', 'OAuth configuration error: no OpenID provider answers at OAUTH_ISSUER.', { cause })
+  }
+}
+
+interface Profile {
+  email: string | undefined
+  verified: boolean
+  firstName: string | undefined
+  lastName: string | undefined
+}
+
+/** Providers may keep the address out of the ID token and give it at the userinfo endpoint only. */
+async function readProfile(
+  config: openid.Configuration,
+  accessToken: string,
+  claims: openid.IDToken,
+): Promise<Profile> {
+  const complete = claims['email'] !== undefined && claims['email_verified'] !== undefined
+  if (complete || config.serverMetadata().userinfo_endpoint === undefined) return profileOf(claims)
+  return profileOf(
+    await openid.fetchUserInfo(config, accessToken, claims.sub).catch((cause: unknown) => {
+      throw explain(cause)
+    }),
+  )
+}
+
+/** Standard claims (OpenID Connect Core, section 5.1). Some providers send the boolean as text. */
+function profileOf(claims: Record<string, unknown>): Profile {
+  return {
+    email: textOf(claims['email']),
+    verified: claims['email_verified'] === true || claims['email_verified'] === 'true',
+    firstName: textOf(claims['given_name']),
+    lastName: textOf(claims['family_name']),
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** What the caller brought is a bad request; a provider that does not answer, or answers nonsense, is not the caller's doing. */
+function explain(cause: unknown): AppError {
+  if (cause instanceof openid.AuthorizationResponseError) {
+    return new AppError('bad_request', 'The identity provider did not confirm the login.', { cause })
+  }
+  if (cause instanceof openid.ResponseBodyError && cause.error === 'invalid_grant') {
+    return new AppError('bad_request', 'The login has expired or was used already; begin again.', { cause })
+  }
+  if (cause instanceof openid.ClientError && callbackFaults.includes(cause.code ?? '')) {
+    return new AppError('bad_request', 'The callback does not belong to a login that was begun here.', { cause })
+  }
+  return new AppError('internal', 'The identity provider could not be asked.', { cause })
+}
+
+const callbackFaults = ['OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED']

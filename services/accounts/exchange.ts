@@ -1,0 +1,92 @@
+import type { KeyObject } from 'node:crypto'
+import { AppError } from '../../domain/errors.ts'
+import type { Provider } from '../../domain/records/user.ts'
+import { readSigningKey, signExchangeToken } from './exchange-tokens.ts'
+import type { createExternalUsers } from './external-users.ts'
+import type { Homes } from './home.ts'
+
+/** Undefined where the setting is missing. */
+export interface ExchangeSettings {
+  userpoolId: string | undefined
+  userpoolClientId: string | undefined
+  userpoolRegion: string
+  userpoolIssuer: string | undefined
+  exchangeTokenIssuer: string | undefined
+  exchangeTokenAudience: string | undefined
+  exchangePrivateKey: string | undefined
+}
+
+export interface IdTokenClaims {
+  subject: string
+  email?: string
+  /** False only when the pool says so. */
+  emailVerified: boolean
+}
+
+/**
+ * Checks an ID token against its pool's published keys: signature by the key that it names, issuer,
+ * audience, expiry. Throws `unauthenticated` for a bad token, `internal` when the keys cannot be had.
+ */
+export type VerifyIdToken = (token: string, pool: { issuer: string; clientId: string }) => Promise<IdTokenClaims>
+
+interface ExchangeDeps {
+  settings: ExchangeSettings
+  verifyIdToken: VerifyIdToken
+  findOrCreate: ReturnType<typeof createExternalUsers>
+  homes: Pick<Homes, 'ensureMainProject'>
+}
+
+/** Exchange of a user pool's ID token for a service token. */
+export function createExchange({ settings, verifyIdToken, findOrCreate, homes }: ExchangeDeps) {
+  let configuration: ReturnType<typeof configure> | undefined
+
+  /**
+   * Throws `internal` with the names of missing settings, `unauthenticated` for a bad ID token, and
+   * `conflict` when the address has an account of another kind.
+   */
+  return async function exchange(idToken: string | undefined): Promise<string> {
+    const config = (configuration ??= configure(settings))
+    if (idToken === undefined) throw new AppError('unauthenticated', 'An ID token of the user pool is required.')
+    const { subject, email, emailVerified } = await verifyIdToken(idToken, config.pool)
+    if (email === undefined || !emailVerified) {
+      throw new AppError('unauthenticated', 'The ID token carries no verified e-mail address.')
+    }
+    const found = await findOrCreate('userpool', { subject: `${config.pool.issuer}|${subject}`, email })
+    if (found.kind === 'other_provider') throw new AppError('conflict', otherProvider[found.provider])
+    if (found.user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
+    const project = await homes.ensureMainProject(found.user._id)
+    const claims = { user_id: found.user._id, project_id: project._id, email: found.user.email ?? email }
+    return signExchangeToken(config.key, claims, config.token)
+  }
+}
+
+const otherProvider: Record<Provider, string> = {
+  email: 'This e-mail address has an account with a password; log in with the password.',
+  social: 'This e-mail address has an account of the social login; log in there.',
+  userpool: 'This e-mail address has an account of another user pool.',
+}
+
+interface ExchangeConfiguration {
+  pool: { issuer: string; clientId: string }
+  token: { issuer: string; audience: string }
+  key: KeyObject
+}
+
+function configure(settings: ExchangeSettings): ExchangeConfiguration {
+  const { userpoolId, userpoolClientId: clientId, exchangeTokenIssuer: issuer, exchangePrivateKey } = settings
+  const missing = Object.entries({
+    USERPOOL_ID: userpoolId,
+    USERPOOL_CLIENT_ID: clientId,
+    EXCHANGE_TOKEN_ISSUER: issuer,
+    EXCHANGE_PRIVATE_KEY: exchangePrivateKey,
+  }).flatMap(([name, value]) => (value === undefined ? [name] : []))
+  if (!userpoolId || !clientId || !issuer || !exchangePrivateKey) {
+    throw new AppError('internal', `Exchange configuration error: ${missing.join(', ')} missing.`)
+  }
+  const cloudIssuer = `https://cognito-idp.${settings.userpoolRegion}.amazonaws.com/${userpoolId}`
+  return {
+    pool: { issuer: settings.userpoolIssuer ?? cloudIssuer, clientId },
+    token: { issuer, audience: settings.exchangeTokenAudience ?? issuer },
+    key: readSigningKey(exchangePrivateKey),
+  }
+}

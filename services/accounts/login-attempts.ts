@@ -1,0 +1,36 @@
+import Type from 'typebox'
+import { Value } from 'typebox/value'
+import type { SecretBox } from '../secrets.ts'
+import type { LoginAttempt } from './social-login.ts'
+
+export const attemptLifetimeSeconds = 600
+
+const SealedAttempt = Type.Object({
+  state: Type.String(),
+  nonce: Type.String(),
+  codeVerifier: Type.String(),
+  expiresAt: Type.Number(),
+})
+
+const context = 'social-login'
+
+export type LoginAttempts = ReturnType<typeof createLoginAttempts>
+
+/** A begun login, sealed for the browser to keep: it can neither read nor change it, and it ends after ten minutes. */
+export function createLoginAttempts(box: Pick<SecretBox, 'seal' | 'open'>) {
+  return {
+    seal: (attempt: LoginAttempt): string =>
+      box.seal(JSON.stringify({ ...attempt, expiresAt: Date.now() + attemptLifetimeSeconds * 1000 }), context),
+
+    /** Undefined for anything but an attempt that was sealed here within its lifetime. */
+    open(sealed: string): LoginAttempt | undefined {
+      try {
+        const value: unknown = JSON.parse(box.open(sealed, context))
+        if (!Value.Check(SealedAttempt, value) || value.expiresAt <= Date.now()) return undefined
+        return { state: value.state, nonce: value.nonce, codeVerifier: value.codeVerifier }
+      } catch {
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Provider } from '../../domain/records/user.ts'
+import type { ProvenIdentity, createExternalUsers } from './external-users.ts'
+import type { Login } from './login.ts'
+
+/** What a login that was begun must meet again at its end. Kept by the browser, sealed. */
+export interface LoginAttempt {
+  state: string
+  nonce: string
+  codeVerifier: string
+}
+
+/** An OpenID Connect provider, by authorization code with PKCE. */
+export interface IdentityProvider {
+  /** Throws `internal` with a word on what is wrong when the settings or the provider cannot be used. */
+  begin(): Promise<{ redirectTo: string; attempt: LoginAttempt }>
+  /**
+   * Redeems the code. An identity without an e-mail that the provider calls verified has none here.
+   * Throws `bad_request` for a callback that does not fit the attempt, `internal` when the provider fails.
+   */
+  finish(query: string, attempt: LoginAttempt): Promise<Omit<ProvenIdentity, 'email'> & { email: string | undefined }>
+}
+
+export type SocialLoginEnd =
+  | { kind: 'entered'; redirectTo: string }
+  | { kind: 'other_provider'; provider: Provider }
+  | { kind: 'no_verified_email' }
+
+interface SocialLoginDeps {
+  provider: IdentityProvider
+  findOrCreate: ReturnType<typeof createExternalUsers>
+  login: Pick<Login, 'enter'>
+  frontendUrl: string
+}
+
+/** Login through the identity provider; it ends at the front end, with a token like that of any login. */
+export function createSocialLogin({ provider, findOrCreate, login, frontendUrl }: SocialLoginDeps) {
+  return {
+    begin: () => provider.begin(),
+
+    async finish(query: string, attempt: LoginAttempt): Promise<SocialLoginEnd> {
+      const { email, ...identity } = await provider.finish(query, attempt)
+      if (email === undefined) return { kind: 'no_verified_email' }
+      const found = await findOrCreate('social', { ...identity, email })
+      if (found.kind === 'other_provider') return found
+      const answer = await login.enter(found.user)
+      const target = new URL(`${frontendUrl}/auth-callback`)
+      for (const [name, value] of Object.entries(answer)) target.searchParams.set(name, value)
+      return { kind: 'entered', redirectTo: target.toString() }
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, importSPKI, jwtVerify } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call, newEmail, newUser } from '../support/accounts.ts'
+import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { type UserPool, startUserPool } from '../support/user-pool.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+
+describe('user-pool exchange', () => {
+  let pool: UserPool
+  let service: TestService
+  let env: Record<string, string>
+  beforeAll(async () => {
+    pool = await startUserPool()
+    env = {
+      USERPOOL_ID: 'us-east-1_Example',
+      USERPOOL_CLIENT_ID: pool.clientId,
+      USERPOOL_ISSUER: pool.issuer,
+      EXCHANGE_TOKEN_ISSUER: 'assistant-platform',
+      EXCHANGE_PRIVATE_KEY: privatePem.replaceAll('\n', '\\n'),
+    }
+    service = await startService({ env })
+  })
+  afterAll(async () => {
+    await service.close()
+    await pool.close()
+  })
+
+  const exchange = (token?: string, base: { url: string } = service) =>
+    call(base, 'POST', '/auth/exchange', token === undefined ? {} : { token })
+  const identity = () => ({ sub: randomUUID(), email: newEmail() })
+
+  it('gives an RS256 service token of one hour', async () => {
+    const person = identity()
+    const answer = await exchange(await pool.idToken({ ...person, email: person.email.toUpperCase() }))
+    expect(answer.status).toBe(200)
+    const token = answer.body.token
+    expect(decodeProtectedHeader(token)).toMatchObject({ alg: 'RS256' })
+    const { payload } = await jwtVerify(token, await importSPKI(publicPem, 'RS256'))
+    expect(payload).toMatchObject({ iss: 'assistant-platform', aud: 'assistant-platform', email: person.email })
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(3600)
+    const user = await service.collections.users.findOne({ email: person.email }).lean()
+    expect(user).toMatchObject({ _id: payload['user_id'], provider: 'userpool', verified: true })
+    const project = await service.collections.projects.findById(payload['project_id']).lean()
+    expect(project).toMatchObject({ user_id: payload['user_id'], name: 'main' })
+    // This service does not name RS256 among its algorithms.
+    expect((await call(service, 'GET', '/auth/me', { token })).status).toBe(401)
+  })
+
+  it('makes one user of twenty exchanges at once, and knows people by their subject', async () => {
+    const person = identity()
+    const idToken = await pool.idToken(person)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(idToken)))
+    const users = new Set(answers.map((answer) => decodeJwt(answer.body.token)['user_id']))
+    expect(users.size).toBe(1)
+    const moved = await exchange(await pool.idToken({ ...person, email: newEmail() }))
+    expect(users).toContain(decodeJwt(moved.body.token)['user_id'])
+    const recreated = await exchange(await pool.idToken({ ...person, sub: randomUUID() }))
+    expect(users).toContain(decodeJwt(recreated.body.token)['user_id'])
+  })
+
+  it('follows a rotation of keys at once, and reads the keys seldom', async () => {
+    expect((await exchange(await pool.idToken(identity()))).status).toBe(200)
+    const reads = pool.keyReads()
+    expect((await exchange(await pool.idToken(identity()))).status).toBe(200)
+    expect(pool.keyReads()).toBe(reads)
+    const old = await pool.idToken(identity())
+    await pool.rotate('key-2')
+    expect((await exchange(await pool.idToken(identity()))).status).toBe(200)
+    expect(pool.keyReads()).toBe(reads + 1)
+    expect((await exchange(old)).status).toBe(401)
+  })
+
+  it('refuses other tokens', async () => {
+    const person = identity()
+    const foreign = await startUserPool()
+    const bad = {
+      nothing: undefined,
+      nonsense: 'nonsense',
+      'a service token': (await newUser(service)).token,
+      'another issuer': await pool.idToken(person, { iss: 'https://elsewhere.example.com/pool' }),
+      'another client': await pool.idToken(person, { aud: 'another-client' }),
+      expired: await pool.idToken(person, { expires: '-1s' }),
+      'no key id': await pool.idToken(person, { kid: '' }),
+      'an unknown key': await pool.idToken(person, { kid: 'unknown' }),
+      'a foreign key under our key id': await foreign.idToken(person, { iss: pool.issuer, kid: 'key-2' }),
+      'an access token': await pool.idToken({ ...person, token_use: 'access' }),
+      'no e-mail': await pool.idToken({ sub: person.sub }),
+      'an e-mail that is not verified': await pool.idToken({ ...person, email_verified: false }),
+    }
+    await foreign.close()
+    const statuses: Record<string, number> = {}
+    for (const [name, token] of Object.entries(bad)) statuses[name] = (await exchange(token)).status
+    expect(statuses).toEqual(Object.fromEntries(Object.keys(bad).map((name) => [name, 401])))
+    expect(await service.collections.users.exists({ email: person.email })).toBeNull()
+  })
+
+  it('is a conflict for the e-mail of an account of another kind', async () => {
+    const { email, userId } = await newUser(service)
+    const answer = await exchange(await pool.idToken({ sub: randomUUID(), email }))
+    expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('password') } })
+    expect(await service.collections.users.findOne({ email }).lean()).toMatchObject({ _id: userId, provider: 'email' })
+  })
+
+  /** A second API on the same database, with other settings. */
+  async function withSettings<T>(
+    changes: Record<string, string>,
+    work: (base: { url: string }) => Promise<T>,
+  ): Promise<T> {
+    const other = await startService({ worker: false, env: { ...serviceEnv(), ...service.env, ...changes } })
+    try {
+      return await work(other)
+    } finally {
+      await other.api.close()
+    }
+  }
+
+  it.each(['USERPOOL_ID', 'USERPOOL_CLIENT_ID', 'EXCHANGE_TOKEN_ISSUER', 'EXCHANGE_PRIVATE_KEY'])(
+    'names %s when it is missing',
+    async (name) => {
+      const token = await pool.idToken(identity())
+      const answer = await withSettings({ [name]: '' }, (base) => exchange(token, base))
+      expect(answer).toMatchObject({ status: 500, body: { detail: expect.stringContaining(name) } })
+    },
+  )
+
+  it('names a key that is none, and says when the pool does not answer', async () => {
+    const token = await pool.idToken(identity())
+    const badKey = await withSettings({ EXCHANGE_PRIVATE_KEY: publicPem }, (base) => exchange(token, base))
+    expect(badKey).toMatchObject({ status: 500, body: { detail: expect.stringContaining('EXCHANGE_PRIVATE_KEY') } })
+    const away = await withSettings({ USERPOOL_ISSUER: 'http://127.0.0.1:9/pool' }, (base) => exchange(token, base))
+    expect(away.status).toBe(500)
+  })
+
+  it('opens the rest of the API when key and algorithm say so', async () => {
+    const person = identity()
+    const settings = {
+      JWT_ALGORITHM: 'HS256,RS256',
+      JWT_DECODE_KEY_BASE64: Buffer.from(publicPem).toString('base64'),
+      EXCHANGE_TOKEN_AUDIENCE: 'assistant-platform',
+    }
+    await withSettings(settings, async (base) => {
+      const { body } = await exchange(await pool.idToken(person), base)
+      expect((await call(base, 'GET', '/auth/me', { token: body.token })).body).toMatchObject({ email: person.email })
+      expect((await call(base, 'GET', '/threads/', { token: body.token })).status).toBe(200)
+      const { token } = await newUser(service)
+      expect((await call(base, 'GET', '/auth/me', { token })).status).toBe(200)
+    })
+  })
+})
