@@ -9,15 +9,22 @@ import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createThreadActor } from '../infra/temporal/thread-actor.ts'
+import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createDeletionService } from './create-deletion.ts'
 import { createEngine } from './create-engine.ts'
+import { every } from './every.ts'
 import { createWorker } from './create-worker.ts'
 import { temporalLogger } from './temporal-logger.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 
-/** Connects, then serves the configured task queues until `close`. `finished` settles when all workers ended. */
-export async function startWorker(settings: Settings, logger: Logger) {
+/** Connects, then serves the configured task queues until `close`. `finished` settles when all workers ended. Tests may wrap activities. */
+export async function startWorker(
+  settings: Settings,
+  logger: Logger,
+  { wrapActivities = (activities: object): object => activities } = {},
+) {
   installRuntime(logger)
   const [infra, connection, bundle] = await Promise.all([
     connectInfra(settings, logger),
@@ -45,14 +52,28 @@ export async function startWorker(settings: Settings, logger: Logger) {
   if (served.length === 0) throw new Error(`WORKER_QUEUES names no task queue; known are ${queues.join(', ')}`)
   const workers = await Promise.all(
     served.map((queue) =>
-      createWorker({ settings, connection, queue, activities: activities[queue], workflowBundle: bundle }),
+      createWorker({
+        settings,
+        connection,
+        queue,
+        activities: wrapActivities(activities[queue]),
+        workflowBundle: bundle,
+      }),
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
+  const requeueForgotten = createRequeueForgotten({
+    collections: infra.database.collections,
+    actor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
+  })
+  const stopRequeuing = served.includes('runs')
+    ? every(requeueEveryMs, requeueForgotten, (error) => logger.warn({ err: error }, 'forgotten runs'))
+    : async () => {}
   return {
     queues: served,
     finished,
     close: async () => {
+      await stopRequeuing()
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       mailer.close()
@@ -62,6 +83,8 @@ export async function startWorker(settings: Settings, logger: Logger) {
     },
   }
 }
+
+const requeueEveryMs = 15_000
 
 let runtimeInstalled = false
 
