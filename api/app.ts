@@ -4,6 +4,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Health } from '../services/health.ts'
 import type { Services } from '../services/index.ts'
+import type { Tracing } from '../services/tracing.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
@@ -11,6 +12,7 @@ import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { installOpenApi } from './plugins/openapi.ts'
 import { installResponses } from './plugins/responses.ts'
 import { installRouteTable } from './plugins/route-table.ts'
+import { installTracing } from './plugins/tracing.ts'
 import { installValidation } from './plugins/validation.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
 import { assistantRoutes } from './routes/assistants/index.ts'
@@ -34,6 +36,7 @@ export interface AppDeps {
   logger: FastifyBaseLogger
   services: Services
   health: Health
+  tracing: Pick<Tracing, 'request'>
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>
@@ -52,6 +55,7 @@ export async function buildApp(deps: AppDeps) {
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   installLogging(app)
+  installTracing(app, deps.tracing)
   installJsonBody(app)
   installValidation(app)
   installResponses(app, deps.settings.checkResponses ?? false)

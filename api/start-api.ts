@@ -26,6 +26,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     collections: infra.database.collections,
     transaction: infra.database.transaction,
     outbound: infra.outbound,
+    tracing: infra.tracing,
     deletionWorkflows: createDeletionWorkflows(infra.temporal.client, {
       taskQueuePrefix: settings.taskQueuePrefix,
       waitMs: settings.deletionWaitSeconds * 1000,
@@ -49,7 +50,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     ],
     version,
   )
-  const app = await buildApp({ settings, logger, services, health })
+  const app = await buildApp({ settings, logger, services, health, tracing: infra.tracing })
   const address = await app.listen({ port: settings.port, host: settings.host })
   return {
     app,

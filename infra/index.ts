@@ -5,6 +5,7 @@ import { connectDatabase } from './mongo/connect.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
 import { connectTemporal } from './temporal/connect.ts'
+import { createTracing } from './tracing/create-tracing.ts'
 
 export type Infra = Awaited<ReturnType<typeof connectInfra>>
 
@@ -24,15 +25,24 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])
   const outbound = createOutbound(settings)
+  const tracing = createTracing(settings)
   const knowledge = createKnowledge(settings, database)
   return {
     database,
     redis,
     temporal,
     outbound,
+    tracing,
     knowledge,
     close: async () => {
-      await Promise.allSettled([database.close(), redis.close(), temporal.close(), outbound.close(), knowledge.close()])
+      await Promise.allSettled([
+        database.close(),
+        redis.close(),
+        temporal.close(),
+        outbound.close(),
+        knowledge.close(),
+        tracing.close(),
+      ])
     },
   }
 }

@@ -1,5 +1,3 @@
-import { AppError } from '../domain/errors.ts'
-
 /** `fetch` as Node has it. */
 export type Fetch = typeof globalThis.fetch
 
@@ -8,14 +6,6 @@ export interface OutboundOptions {
   maxRedirects?: number
   /** Called for the first address and for every redirect; throws to refuse one. */
   checkUrl?: (url: URL) => void
-}
-
-/** An address that may not be reached. Says nothing about what a name resolved to: that would let a caller explore our network. */
-export class AddressRefusedError extends AppError {
-  constructor(message = 'This address may not be reached from here.') {
-    super('forbidden', message)
-    this.name = 'AddressRefusedError'
-  }
 }
 
 /**

@@ -21,6 +21,7 @@ export function createDeletionService(infra: Infra, { taskQueuePrefix }: { taskQ
     actor: createThreadActor(client, taskQueuePrefix),
     control: createWorkflowControl(client),
     accountWorkflowIds: (userId) => [emailVerificationWorkflowId(userId), passwordResetWorkflowId(userId)],
+    tracing: infra.tracing,
     onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   })
 }

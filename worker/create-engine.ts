@@ -34,6 +34,7 @@ export function createEngine(settings: Settings, infra: Infra, logger: Logger): 
       return resolved.tools
     },
     contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
+    tracing: infra.tracing,
     onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   }
 }

@@ -45,6 +45,8 @@ export interface RunRecord {
   fence: number
   usage?: Usage
   error?: RunError
+  /** The request that started it (W3C Trace Context), when requests are traced. */
+  traceparent?: string
   /** Set when the run was handed to its thread a second time, in case the first was lost. */
   requeued?: boolean
   created_at: Date

@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { type LookupFunction, isIP } from 'node:net'
 import { buildConnector } from 'undici'
-import { AddressRefusedError } from '../../services/outbound.ts'
+import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import type { AddressPolicy } from './address-policy.ts'
 
 export type Lookup = (hostname: string) => Promise<LookupAddress[]>

@@ -1,5 +1,6 @@
+import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import { AppError } from '../../domain/errors.ts'
-import { AddressRefusedError, type Fetch, type OutboundOptions } from '../../services/outbound.ts'
+import type { Fetch, OutboundOptions } from '../../services/outbound.ts'
 
 type FetchOnce = (url: URL, init: RequestInit) => Promise<Response>
 

@@ -13,6 +13,7 @@ import type { RunWriter } from './run-writer.ts'
 
 interface Question {
   run: RunRecord
+  step: number
   assistant: AssistantRecord
   config: AssistantSettings
   answer: Answer
@@ -27,8 +28,25 @@ const countingMargin = 0.1
 
 /** Sends the conversation to the model and publishes its answer as it grows. Throws `ModelFailure`, or why `signal` was aborted. */
 export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
-  const { answer, writer, signal } = question
   const request = await requestFor(deps, question)
+  const { model, temperature, maxTokens } = request
+  const facts = { model, temperature, maxTokens, step: question.step }
+  return deps.tracing.chat(
+    question.run,
+    facts,
+    () => streamAnswer(deps, question, request),
+    ({ data }) => ({
+      usage: data.usage,
+      finishReason: data.tool_calls?.length ? 'tool_calls' : 'stop',
+    }),
+  )
+}
+
+async function streamAnswer(
+  deps: EngineDeps,
+  { answer, writer, signal }: Question,
+  request: ChatRequest,
+): Promise<AIMessage> {
   let begun = false
   try {
     for await (const delta of deps.model.stream(request)) {

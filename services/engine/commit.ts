@@ -44,12 +44,14 @@ export async function commitAnswer(
 
 /** Stores the last answer and the success of the run as one. */
 export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, message: AIMessage): Promise<void> {
+  let ended: RunRecord | undefined
   const finish = async (session?: ClientSession) => {
     const usage = await usageOf(deps, run._id, message)
     const options = session ? { session } : {}
     const finished = { status: 'success' as const, finished_at: new Date(), ...(usage ? { usage } : {}) }
     await takeIfMine(deps.collections.runs.updateOne(mine(run), { $set: finished }, options))
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } }, options)
+    ended = { ...run, ...finished }
   }
   let stored = false
   await deps.log.append(run.thread_id, {
@@ -64,6 +66,7 @@ export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, 
   })
   // The answer was there before (its attempt did not live to finish the run).
   if (!stored) await finish().catch(ignoreSuperseded)
+  if (ended !== undefined) deps.tracing.ended(ended)
 }
 
 /** Tokens of all steps of a run, from the model's own numbers; undefined when the model gave none. */

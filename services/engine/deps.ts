@@ -3,6 +3,7 @@ import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { RunTracing } from '../tracing.ts'
 import type { ChatModel, ModelAccount } from './chat-model.ts'
 
 /** What the steps of a run need of the rest. */
@@ -18,5 +19,6 @@ export interface EngineDeps {
   toolsOf(assistant: AssistantRecord, signal: AbortSignal): Promise<Tool[]>
   /** How many tokens a model takes in, question and answer together. */
   contextWindowOf(model: string): number
+  tracing: RunTracing
   onError(error: unknown): void
 }

@@ -57,7 +57,7 @@ export async function modelStep(
   }
 
   const stored = await storedAnswer(deps, runId, step)
-  const message = stored ?? (await askModel(deps, { run, assistant, config, answer, writer, signal }))
+  const message = stored ?? (await askModel(deps, { run, step, assistant, config, answer, writer, signal }))
   if ((message.data.tool_calls ?? []).length === 0) {
     await commitEnd(deps, run, step, message)
     writer.push({ type: 'message', message }, { type: 'end' })

@@ -40,7 +40,7 @@ export async function toolStep(
     .lean<ToolCallRecord>()
 
   if (call !== null) {
-    const result = await resultOf(tool, call, signal)
+    const result = await resultOf(deps, run, tool, call, signal)
     signal.throwIfAborted()
     await toolCalls.updateOne(
       { _id: key, status: 'claimed', claimed_by: attempt },
@@ -55,7 +55,13 @@ export async function toolStep(
   await publishResults(deps, run, input.step)
 }
 
-async function resultOf(tool: Tool | undefined, call: ToolCallRecord, signal: AbortSignal): Promise<string> {
+async function resultOf(
+  deps: EngineDeps,
+  run: RunRecord,
+  tool: Tool | undefined,
+  call: ToolCallRecord,
+  signal: AbortSignal,
+): Promise<string> {
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
   if (tool === undefined) return `There is no tool called ${call.name}.`
   const args = parseOwnJson<Record<string, unknown>>(call.args_json)
@@ -63,7 +69,9 @@ async function resultOf(tool: Tool | undefined, call: ToolCallRecord, signal: Ab
   if (problem !== undefined) return `The call was not made: ${problem}`
   const limit = AbortSignal.timeout(tool.timeoutMs)
   try {
-    return await tool.execute(args, { signal: AbortSignal.any([signal, limit]) })
+    const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
+    const context = { signal: AbortSignal.any([signal, limit]) }
+    return await deps.tracing.tool(run, facts, () => tool.execute(args, context))
   } catch (error) {
     signal.throwIfAborted()
     if (limit.aborted)

@@ -1,11 +1,13 @@
 import type { RunError, RunRecord } from '../../domain/records/run.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import type { RunTracing } from '../tracing.ts'
 import type { RunStream } from './run-stream.ts'
 
 export interface EndRunDeps {
   collections: Pick<Collections, 'runs' | 'threads'>
   stream: Pick<RunStream, 'publish'>
+  tracing: Pick<RunTracing, 'ended'>
   onError(error: unknown): void
 }
 
@@ -21,7 +23,7 @@ export const cancelledError: RunError = {
  * ended stays as it is (null). The next fence makes sure that whoever still works on it is refused.
  */
 export async function endRun(
-  { collections, stream, onError }: EndRunDeps,
+  { collections, stream, tracing, onError }: EndRunDeps,
   runId: string,
   error: RunError,
 ): Promise<RunRecord | null> {
@@ -34,6 +36,7 @@ export async function endRun(
     )
     .lean<RunRecord>()
   if (run === null) return null
+  tracing.ended(run)
   if (status === 'error')
     await collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'error' } })
   // Readers that miss this are told by the database.

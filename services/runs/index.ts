@@ -7,6 +7,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
 import { holdThread } from '../parents.ts'
+import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import type { RunStream } from './run-stream.ts'
@@ -30,6 +31,7 @@ interface RunsDeps {
   transaction: RunInTransaction
   actor: ThreadActor
   stream: RunStream
+  tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   onError(error: unknown): void
 }
@@ -61,6 +63,7 @@ export function createRuns(deps: RunsDeps) {
       ...rest
     }: NewRun): Promise<RunRecord> {
       requireModel(assistant)
+      const traceparent = deps.tracing.currentTraceparent()
       const run: RunRecord = {
         _id: newId(),
         thread_id: thread._id,
@@ -74,6 +77,7 @@ export function createRuns(deps: RunsDeps) {
         ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
         fence: 0,
         created_at: new Date(),
+        ...(traceparent === undefined ? {} : { traceparent }),
       }
       await deps.transaction(async (session) => {
         await holdThread(deps.collections, thread._id, session)

@@ -3,6 +3,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { createRuns } from './index.ts'
 import { createResumeRun } from './resume-run.ts'
@@ -15,6 +16,7 @@ import type { ThreadActor } from './thread-actor.ts'
 export interface RunPorts {
   runStream: RunStream
   threadActor: ThreadActor
+  tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
   onError(error: unknown): void
 }
 

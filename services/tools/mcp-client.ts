@@ -6,7 +6,8 @@ import {
   McpError,
   type Tool as RemoteTool,
 } from '@modelcontextprotocol/sdk/types.js'
-import { AddressRefusedError, type Outbound } from '../outbound.ts'
+import { AddressRefusedError } from '../../domain/address-refused-error.ts'
+import type { Outbound } from '../outbound.ts'
 
 export interface McpServer {
   url: string

@@ -145,6 +145,7 @@ const run = new Schema<RunRecord>(
     fence: { type: Number, required: true },
     usage: Schema.Types.Mixed,
     error: Schema.Types.Mixed,
+    traceparent: String,
     requeued: Boolean,
     created_at: date,
     started_at: Date,

@@ -1,0 +1,111 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { AppError } from '../../domain/errors.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { TracedRun, Tracing } from '../../services/tracing.ts'
+import { chatAttributes, chatResultAttributes, runAttributes, toolAttributes } from './attributes.ts'
+import { noTracing } from './no-tracing.ts'
+import { contextOf, createIds, formatTraceparent, parseTraceparent, runSpanContext } from './trace-context.ts'
+
+export interface TracingSettings {
+  /** Where a collector takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is traced. */
+  otlpEndpoint?: string | undefined
+}
+
+const exportTimeoutMs = 5000
+const closeTimeoutMs = 5000
+
+/** Spans by OpenTelemetry, sent in batches as OTLP/JSON. A collector that is away loses spans and disturbs nothing. */
+export function createTracing({ otlpEndpoint }: TracingSettings): Tracing & { close(): Promise<void> } {
+  if (otlpEndpoint === undefined) return { ...noTracing, close: async () => undefined }
+  const ids = createIds()
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'assistant-platform', 'service.version': '1.0.0' }),
+    idGenerator: ids.generator,
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: new OTLPTraceExporter({ url: `${otlpEndpoint}/v1/traces`, timeoutMillis: exportTimeoutMs }),
+        scheduledDelayMillis: 1000,
+        exportTimeoutMillis: exportTimeoutMs,
+      }),
+    ],
+  })
+  const tracer = provider.getTracer('assistant-platform')
+  const current = new AsyncLocalStorage<string>()
+
+  async function spanned<T>(
+    run: TracedRun,
+    name: string,
+    kind: SpanKind,
+    attributes: Attributes,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    const span = tracer.startSpan(name, { kind, attributes }, contextOf(runSpanContext(run)))
+    try {
+      return await work(span)
+    } catch (error) {
+      span.setAttribute('error.type', errorType(error)).setStatus({ code: SpanStatusCode.ERROR })
+      throw error
+    } finally {
+      span.end()
+    }
+  }
+
+  return {
+    chat: (run, facts, ask, resultOf) =>
+      spanned(run, `chat ${facts.model}`, SpanKind.CLIENT, chatAttributes(run, facts), async (span) => {
+        const answer = await ask()
+        span.setAttributes(chatResultAttributes(resultOf(answer)))
+        return answer
+      }),
+
+    tool: (run, facts, execute) =>
+      spanned(run, `execute_tool ${facts.name}`, SpanKind.INTERNAL, toolAttributes(run, facts), execute),
+
+    ended(run) {
+      const parent = parseTraceparent(run.traceparent)
+      const options = { kind: SpanKind.INTERNAL, startTime: run.created_at, attributes: runAttributes(run) }
+      const span = ids.withIds(runSpanContext(run), () => tracer.startSpan('invoke_agent', options, contextOf(parent)))
+      if (run.status !== 'success') span.setStatus({ code: SpanStatusCode.ERROR })
+      span.end(run.finished_at)
+    },
+
+    request(traceparent) {
+      const parent = parseTraceparent(traceparent)
+      const span = tracer.startSpan('request', { kind: SpanKind.SERVER }, contextOf(parent))
+      return {
+        within: (work) => current.run(formatTraceparent(span.spanContext()), work),
+        end({ method, route, operation, status }) {
+          span.updateName(route === undefined ? method : `${method} ${route}`)
+          span.setAttributes({
+            'http.request.method': method,
+            'http.response.status_code': status,
+            ...(route === undefined ? {} : { 'http.route': route }),
+            ...(operation === undefined ? {} : { 'assistant_platform.operation': operation }),
+          })
+          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+          span.end()
+        },
+      }
+    },
+
+    currentTraceparent: () => current.getStore(),
+
+    async close() {
+      let timer: NodeJS.Timeout | undefined
+      const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeTimeoutMs)))
+      await Promise.race([provider.shutdown().catch(() => undefined), limit])
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** The kind of an error only: its words may hold anything. */
+function errorType(error: unknown): string {
+  if (error instanceof ModelFailure) return error.type
+  if (error instanceof AppError) return error.code
+  return error instanceof Error ? error.name : typeof error
+}

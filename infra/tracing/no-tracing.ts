@@ -1,0 +1,10 @@
+import type { Tracing } from '../../services/tracing.ts'
+
+/** Traces nothing. */
+export const noTracing: Tracing = {
+  chat: (_run, _facts, ask) => ask(),
+  tool: (_run, _facts, execute) => execute(),
+  ended: () => undefined,
+  request: () => undefined,
+  currentTraceparent: () => undefined,
+}

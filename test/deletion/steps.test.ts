@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { createLogger } from '../../infra/logger.ts'
+import { createRunStream } from '../../infra/redis/run-stream.ts'
+import { createDeletion, hasAny } from '../../services/deletion/index.ts'
+import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
+import { createDeletionService } from '../../worker/create-deletion.ts'
+import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
+import { newUser } from '../support/http.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('the steps of a deletion', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.close())
+
+  const storesOf = () => {
+    const { collections } = service
+    const stream = createRunStream(service.api.infra.redis)
+    return createStores({ collections, stream, knowledge: { collections, ...service.api.infra.knowledge } })
+  }
+
+  it('knows how every collection of the database is emptied', async () => {
+    const names =
+      (await service.api.infra.database.connection.db?.listCollections().toArray())?.map(({ name }) => name) ?? []
+    expect(names.length).toBeGreaterThan(10)
+    const covered = new Set([
+      ...storesOf().flatMap((store) => store.collections),
+      ...ownerCollections,
+      ...Object.keys(keptCollections),
+    ])
+    expect(names.filter((name) => !covered.has(name) && !name.startsWith('system.'))).toEqual([])
+  })
+
+  it('can be cut off at any operation on any store and be taken up again', async () => {
+    const other = await fillEstate(service, await newUser(service))
+    const before = await fingerprint(service, other)
+    const deps = createDeletionDeps(service)
+    let cut = 0
+    for (let at = 1; ; at++) {
+      const user = await fillEstate(service, await newUser(service))
+      const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
+      let operations = 0
+      const broken = createDeletion({
+        ...deps,
+        stores: storesOf().map((store) => ({
+          ...store,
+          async deleteFor(members) {
+            await store.deleteFor(members)
+            operations += 1
+            if (operations === at) throw new Error('cut off')
+          },
+          async countFor(members) {
+            operations += 1
+            if (operations === at) throw new Error('cut off')
+            return store.countFor(members)
+          },
+        })),
+      })
+      const wasCut = await allSteps(broken, input).then(
+        () => false,
+        () => true,
+      )
+      if (wasCut) await allSteps(createDeletion({ ...deps, stores: storesOf() }), input)
+      expect(await tracesOf(service, user)).toEqual([])
+      expect(await service.collections.receipts.findById(input.receiptId).lean()).toMatchObject({
+        status: 'complete',
+        found: { threads: 4, files: 2, users: 1 },
+      })
+      if (!wasCut) break
+      cut = at
+    }
+    expect(cut).toBeGreaterThan(20)
+    expect(await fingerprint(service, other)).toBe(before)
+  })
+
+  it('never takes a user that a token made anew, however late a step is repeated', async () => {
+    const user = await fillEstate(service, await newUser(service))
+    const deletion = createDeletionService(service.api.infra, service.settings, createLogger('test', 'silent'))
+    const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
+    await allSteps(deletion, input)
+    await user.call('POST', '/threads/', { name: 'a new life' })
+    for (const step of [
+      () => deletion.fence(input),
+      () => deletion.stop(input),
+      () => deletion.erase(input, 'contents'),
+      () => deletion.erase(input, 'owners'),
+      () => deletion.finish(input, {}),
+    ]) {
+      await step()
+    }
+    expect((await user.call('GET', '/threads/')).body).toMatchObject({ total: 1 })
+    expect(await service.collections.users.findById(user.userId).lean()).toMatchObject({ thread_counter: 1 })
+  })
+
+  it('leaves an account alone that is not due any more when the fence falls', async () => {
+    const user = await newUser(service)
+    const deletion = createDeletionService(service.api.infra, service.settings, createLogger('test', 'silent'))
+    const longAgo = new Date(Date.now() - 86_400_000).toISOString()
+    for (const condition of [{ inactiveSince: longAgo }, { unverifiedSince: new Date().toISOString() }]) {
+      expect(await deletion.fence({ kind: 'account', id: user.userId, receiptId: newId(), condition })).toBe(false)
+    }
+    expect((await user.call('GET', '/projects/')).status).toBe(200)
+  })
+})
+
+function createDeletionDeps(service: TestService) {
+  const { collections } = service
+  const { transaction } = service.api.infra.database
+  return {
+    collections,
+    transaction,
+    stream: createRunStream(service.api.infra.redis),
+    actor: { cancel: async () => undefined },
+    control: { isRunning: async () => false, terminate: async () => undefined },
+    accountWorkflowIds: () => [],
+    tracing: { ended: () => undefined },
+    onError: (error: unknown) => {
+      throw error
+    },
+  }
+}
+
+/** What the workflow does, without Temporal. */
+async function allSteps(
+  deletion: ReturnType<typeof createDeletion>,
+  input: Parameters<typeof deletion.fence>[0],
+): Promise<void> {
+  if (!(await deletion.fence(input))) return
+  await deletion.stop(input)
+  const left = { ...(await deletion.erase(input, 'contents')), ...(await deletion.erase(input, 'owners')) }
+  expect(hasAny(left)).toBe(false)
+  await deletion.finish(input, left)
+}
