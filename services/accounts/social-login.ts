@@ -42,10 +42,9 @@ export function createSocialLogin({ provider, findOrCreate, login, frontendUrl }
       if (email === undefined) return { kind: 'no_verified_email' }
       const found = await findOrCreate('social', { ...identity, email })
       if (found.kind === 'other_provider') return found
-      const answer = await login.enter(found.user)
-      const target = new URL(`${frontendUrl}/auth-callback`)
-      for (const [name, value] of Object.entries(answer)) target.searchParams.set(name, value)
-      return { kind: 'entered', redirectTo: target.toString() }
+      const { jwt_token, main_agent_id, main_thread_id } = await login.enter(found.user)
+      const members = new URLSearchParams({ jwt_token, main_agent_id, main_thread_id })
+      return { kind: 'entered', redirectTo: `${frontendUrl}/auth-callback?${members.toString()}` }
     },
   }
 }
