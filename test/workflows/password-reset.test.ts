@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { ApplicationFailure } from '@temporalio/common'
+import { WorkflowNotFoundError } from '@temporalio/client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type PasswordResetOutcome,
+  passwordResetWorkflowId,
+  passwordResetWorkflowType,
+} from '../../domain/contracts/password-reset.ts'
+import { redeemReset, requestReset } from '../../workflows/password-reset.ts'
+import { eventually } from '../support/eventually.ts'
+import { startTimeSkipping } from '../support/time-skipping.ts'
+
+const minute = 60_000
+
+describe('the password-reset workflow', () => {
+  let server: Awaited<ReturnType<typeof startTimeSkipping>>
+  beforeAll(async () => {
+    server = await startTimeSkipping()
+  })
+  afterAll(() => server.close())
+
+  async function reset<T>(
+    work: (flow: Awaited<ReturnType<typeof startFlow>>) => Promise<T>,
+    { mail = async () => 'sent' }: { mail?: (count: number) => Promise<string> } = {},
+  ): Promise<T> {
+    const taskQueue = randomUUID()
+    const seen: Seen = { mails: [], applied: [] }
+    const activities = {
+      sendPasswordReset: async ({ tokenId }: { tokenId: string }) => {
+        seen.mails.push(tokenId)
+        return mail(seen.mails.length)
+      },
+      applyNewPassword: async ({ redemptionId }: { redemptionId: string }) => void seen.applied.push(redemptionId),
+    }
+    return server.withWorker(taskQueue, activities, async () => {
+      const flow = await startFlow(taskQueue, seen)
+      try {
+        return await work(flow)
+      } finally {
+        // One that is left waiting for its worker would hold up the time of the tests after it.
+        await flow.handle.terminate().catch(() => undefined)
+      }
+    })
+  }
+
+  async function startFlow(taskQueue: string, seen: Seen) {
+    const userId = randomUUID()
+    const workflowId = passwordResetWorkflowId(userId)
+    const request = () =>
+      server.client.workflow.signalWithStart<(input: object) => Promise<PasswordResetOutcome>, []>(
+        passwordResetWorkflowType,
+        {
+          workflowId,
+          taskQueue,
+          args: [{ userId }],
+          signal: requestReset,
+          signalArgs: [],
+        },
+      )
+    const handle = await request()
+    return {
+      ...seen,
+      handle,
+      request,
+      token: (count: number) => eventually(`mail ${count}`, () => seen.mails[count - 1]),
+      redeem: (tokenId: string, redemptionId: string) =>
+        handle.executeUpdate(redeemReset, { args: [{ tokenId, redemptionId }] }),
+    }
+  }
+
+  it('uses a token once, whatever arrives at the same instant', async () => {
+    await reset(async ({ handle, token, redeem, applied }) => {
+      const tokenId = await token(1)
+      const redemptions = Array.from({ length: 5 }, (_, index) => `redemption-${index}`)
+      const results = await Promise.all(redemptions.map((id) => redeem(tokenId, id).catch(asEnded)))
+      expect(results.filter((result) => result.outcome === 'changed')).toHaveLength(1)
+      expect(applied).toEqual(redemptions.filter((_, index) => results[index]?.outcome === 'changed'))
+      expect(await handle.result()).toBe('redeemed')
+    })
+  })
+
+  it('takes a token until shortly before its hour is over', async () => {
+    await reset(async ({ token, redeem }) => {
+      const tokenId = await token(1)
+      await server.sleep(59 * minute)
+      expect(await redeem(tokenId, 'redemption')).toEqual({ outcome: 'changed' })
+    })
+  })
+
+  it('ends after an hour', async () => {
+    await reset(async ({ handle, token, redeem, applied }) => {
+      const tokenId = await token(1)
+      expect(await handle.result()).toBe('expired')
+      await expect(redeem(tokenId, 'redemption')).rejects.toBeInstanceOf(WorkflowNotFoundError)
+      expect(applied).toEqual([])
+    })
+  })
+
+  it('ends a token at the next request, and begins a new hour', async () => {
+    await reset(async ({ request, token, redeem, handle }) => {
+      const first = await token(1)
+      await server.sleep(50 * minute)
+      await request()
+      expect(await redeem(first, 'too-late')).toEqual({ outcome: 'invalid' })
+      const second = await token(2)
+      await server.sleep(50 * minute)
+      expect(await redeem(second, 'in-time')).toEqual({ outcome: 'changed' })
+      expect(await handle.result()).toBe('redeemed')
+    })
+  })
+
+  it('gives up a mail that is still on its way when a new one is asked for', async () => {
+    const mail = async (count: number) => {
+      if (count === 1) throw ApplicationFailure.create({ message: 'the mail server is away', nextRetryDelay: '1 day' })
+      return 'sent'
+    }
+    await reset(
+      async ({ request, token, redeem, mails }) => {
+        const first = await token(1)
+        await request()
+        const second = await token(2)
+        expect(second).not.toBe(first)
+        expect(await redeem(first, 'too-late')).toEqual({ outcome: 'invalid' })
+        expect(await redeem(second, 'in-time')).toEqual({ outcome: 'changed' })
+        expect(mails).toEqual([first, second])
+      },
+      { mail },
+    )
+  })
+
+  it('ends when the mail server refuses the mail for good, and when the account is gone', async () => {
+    const refused = async () => {
+      throw ApplicationFailure.nonRetryable('the mail server refused the mail')
+    }
+    await reset(async ({ handle }) => expect(await handle.result()).toBe('undeliverable'), { mail: refused })
+    await reset(async ({ handle }) => expect(await handle.result()).toBe('account_gone'), {
+      mail: async () => 'account_gone',
+    })
+  })
+})
+
+interface Seen {
+  mails: string[]
+  applied: string[]
+}
+
+function asEnded(error: unknown): { outcome: 'ended' } {
+  if (error instanceof WorkflowNotFoundError) return { outcome: 'ended' }
+  throw error
+}
