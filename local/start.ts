@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadSettings } from '../infra/config.ts'
+import { writeAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
@@ -64,5 +65,6 @@ async function start(): Promise<void> {
   const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
   const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)
   await waitForAnswer(`http://127.0.0.1:${port}/ok`, [worker, api])
+  shutdown.add('the list of addresses', writeAddresses(dataDir, { port, env: serviceEnv }))
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
 }
