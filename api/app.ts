@@ -24,6 +24,7 @@ import { healthRoutes } from './routes/health/index.ts'
 import { projectRoutes } from './routes/projects/index.ts'
 import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { describeRoutes } from './routes/runs/describe.ts'
+import { publicRoutes } from './routes/public/index.ts'
 import { runRoutes } from './routes/runs/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
@@ -88,6 +89,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
+  await app.register(publicRoutes, { ...deps.services, openStreams, routes })
 
   return app
 }

@@ -5,8 +5,14 @@ import type { RouteTable } from './route-table.ts'
 /** How Fastify's own refusals read in our terms; whatever is not listed is ours to explain, as a 500. */
 const fastifyCodes: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'bad_request', message: 'The body is not valid JSON.' },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { code: 'bad_request', message: 'The body does not have the length that Content-Length says.' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', message: 'This content type is not supported here.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
+    code: 'bad_request',
+    message: 'The body does not have the length that Content-Length says.',
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    message: 'This content type is not supported here.',
+  },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'payload_too_large', message: 'The body is too large.' },
   FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is not valid.' },
   FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', message: 'Not found.' },
@@ -21,14 +27,23 @@ export function installErrors(app: FastifyInstance, routes: RouteTable): void {
     return sendError(request, reply, known)
   })
 
-  app.setNotFoundHandler((request, reply) => {
+  app.setNotFoundHandler(answerNotFound(routes))
+}
+
+type Decorate = (body: ErrorBody, error: AppError) => object
+
+/** 404 for an unknown path, 405 for a known one. `decorate` as `errorBody` of a route: what matches no route has no config. */
+export function answerNotFound(routes: RouteTable, decorate?: Decorate) {
+  return (request: FastifyRequest, reply: FastifyReply) => {
     const allowed = routes.methodsFor(request.url)
     const error =
       allowed.length === 0
         ? new AppError('not_found', 'Not found.')
-        : new AppError('method_not_allowed', `${request.method} is not allowed here.`, { headers: { allow: allowed.join(', ') } })
-    return sendError(request, reply, error)
-  })
+        : new AppError('method_not_allowed', `${request.method} is not allowed here.`, {
+            headers: { allow: allowed.join(', ') },
+          })
+    return sendError(request, reply, error, decorate)
+  }
 }
 
 /** Any thrown value as an `AppError`; what is unknown becomes an `internal` that tells nothing. */
@@ -40,11 +55,15 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
 }
 
-function sendError(request: FastifyRequest, reply: FastifyReply, error: AppError) {
+function sendError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: AppError,
+  decorate: Decorate = request.routeOptions.config.errorBody ?? ((body) => body),
+) {
   reply.code(error.status).headers(error.headers)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-  const decorate = request.routeOptions.config.errorBody ?? ((body: ErrorBody) => body)
   return reply.type('application/json; charset=utf-8').send(decorate({ detail: error.fields ?? error.message }, error))
 }
 

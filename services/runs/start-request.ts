@@ -29,9 +29,9 @@ export type StartRequested = ReturnType<typeof createStartRequested>
  */
 export function createStartRequested({ threads, assistants, runs }: StartRequestDeps) {
   return async (userId: string, request: RunRequest, beforeStart?: NewRun['beforeStart']): Promise<RunRecord> => {
-    const threadId = agreed(request, 'thread_id')
+    const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
-    const named = agreed(request, 'assistant_id')
+    const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
@@ -57,7 +57,11 @@ export function inputMessages(input: RunRequest['input']): Message[] {
   return messages
 }
 
-function agreed(request: RunRequest, member: 'thread_id' | 'assistant_id'): string | undefined {
+/** An id of the request, from the top or from `configurable`. Throws `invalid_input` when the two disagree. */
+export function agreedId(
+  request: Pick<RunRequest, 'thread_id' | 'assistant_id' | 'config'>,
+  member: 'thread_id' | 'assistant_id',
+): string | undefined {
   const top = request[member]
   const inner = request.config?.configurable?.[member]
   if (top !== undefined && inner !== undefined && top !== inner) {

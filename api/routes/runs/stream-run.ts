@@ -19,6 +19,8 @@ const mergeMs = 33
 interface StreamOptions {
   runId: string
   threadId: string
+  /** Where the client comes back to; without it `/runs/{id}`. */
+  location?: string
   /** The last event that the client has seen, when it comes back. */
   after?: EntryId | undefined
 }
@@ -28,8 +30,8 @@ interface StreamOptions {
  * `metadata`, `data` with the whole messages that changed, then `end` or `error`. A reader that is
  * slow gets fewer, newer states: nothing piles up for it, because all that is kept is how far it got.
  */
-export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId, after }: StreamOptions) {
-  const stream = openEventStream(reply, { 'content-location': `/runs/${runId}` })
+export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId, location, after }: StreamOptions) {
+  const stream = openEventStream(reply, { 'content-location': location ?? `/runs/${runId}` })
   if (after === undefined)
     stream.send({ name: 'start', id: startEventId, data: JSON.stringify({ status: 'starting' }) })
   if (after === undefined || after === startEventId) {

@@ -1,0 +1,162 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type, { type Static } from 'typebox'
+import { AppError } from '../../../domain/errors.ts'
+import type { PublicAssistant } from '../../../services/public/index.ts'
+import { pageOf } from '../../../services/public/threads.ts'
+import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { PathId, freeForm } from '../schemas.ts'
+import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
+import { nullable } from './chat-schemas.ts'
+import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { ListQuery, listOf } from './thread-schemas.ts'
+import { listPage, secondsOf } from './thread-shapes.ts'
+
+const CompatAssistant = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('assistant'),
+    created_at: Type.Integer(),
+    name: Type.String(),
+    description: nullable(Type.String()),
+    model: Type.String(),
+    instructions: Type.Null({ description: 'The system message stays with the owner.' }),
+    tools: Type.Array(Type.Unknown()),
+    tool_resources: Type.Null(),
+    metadata: freeForm('Always empty.'),
+    temperature: nullable(Type.Number()),
+    top_p: Type.Null(),
+    response_format: Type.Literal('auto'),
+  },
+  { title: 'CompatAssistant' },
+)
+
+const CompatModel = Type.Object(
+  { id: Type.String(), object: Type.Literal('model'), created: Type.Integer(), owned_by: Type.String() },
+  { title: 'CompatModel' },
+)
+
+const PlatformConfig = Type.Object(
+  {
+    assistant_id: Type.String(),
+    name: Type.String(),
+    base_url: Type.String({ description: 'What third-party platforms call the base URL of the API.' }),
+    token: Type.String({ description: 'What they call the API key.' }),
+    model: Type.String({ description: 'What they may call the model; any name is accepted.' }),
+  },
+  { title: 'CompatPlatformConfig' },
+)
+
+const params = Type.Object({ assistant_id: PathId })
+
+/** `assistants` and `models`: of both there is one, the token's. */
+export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+  app.get(
+    '/assistants',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'assistants.list', 'The assistant that the token identifies'),
+        headers: TokenHeader,
+        querystring: ListQuery,
+        response: { 200: listOf(CompatAssistant, 'CompatAssistantList'), ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const assistant = assistantShape(publicFamily.about(assistantOf(request)))
+      return listPage(pageOf([assistant], ({ id }) => id, request.query))
+    },
+  )
+
+  app.get(
+    '/assistants/:assistant_id',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'assistants.read', 'Read the assistant'),
+        headers: TokenHeader,
+        params,
+        response: { 200: CompatAssistant, ...compatRefusals },
+      },
+    },
+    async (request) => assistantShape(publicFamily.about(namedAssistantOf(request, request.params.assistant_id))),
+  )
+
+  app.get(
+    '/assistants/:assistant_id/config',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'assistants.config', 'What a third-party platform asks for to use the assistant'),
+        headers: TokenHeader,
+        params,
+        response: { 200: PlatformConfig, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const { _id, name, public_token: token } = namedAssistantOf(request, request.params.assistant_id)
+      return { assistant_id: _id, name, base_url: publicFamily.compatUrl, token: token ?? '', model: _id }
+    },
+  )
+
+  app.get(
+    '/models',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'models.list', 'The assistant, as the one model that there is'),
+        headers: TokenHeader,
+        response: {
+          200: Type.Object(
+            { object: Type.Literal('list'), data: Type.Array(CompatModel) },
+            { title: 'CompatModelList' },
+          ),
+          ...compatRefusals,
+        },
+      },
+    },
+    async (request) => ({
+      object: 'list' as const,
+      data: [modelShape(publicFamily.about(assistantOf(request)))],
+    }),
+  )
+
+  app.get(
+    '/models/:model',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'models.read', 'Read the assistant as a model'),
+        headers: TokenHeader,
+        params: Type.Object({ model: Type.String({ minLength: 1 }) }),
+        response: { 200: CompatModel, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const model = modelShape(publicFamily.about(assistantOf(request)))
+      if (model.id !== request.params.model) throw new AppError('not_found', 'There is no such model.')
+      return model
+    },
+  )
+}
+
+function assistantShape(about: PublicAssistant): Static<typeof CompatAssistant> {
+  return {
+    id: about.id,
+    object: 'assistant',
+    created_at: secondsOf(about.createdAt),
+    name: about.name,
+    description: about.description === '' ? null : about.description,
+    model: about.model,
+    instructions: null,
+    tools: [],
+    tool_resources: null,
+    metadata: {},
+    temperature: about.temperature ?? null,
+    top_p: null,
+    response_format: 'auto',
+  }
+}
+
+function modelShape(about: PublicAssistant): Static<typeof CompatModel> {
+  return { id: about.id, object: 'model', created: secondsOf(about.createdAt), owned_by: 'assistant-platform' }
+}

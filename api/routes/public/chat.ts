@@ -1,0 +1,71 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { RunOverrides } from '../../../domain/records/run.ts'
+import { inputMessages } from '../../../services/runs/start-request.ts'
+import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { TokenHeader, assistantOf } from './caller.ts'
+import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
+import { messagesOfChat } from './client-messages.ts'
+import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { chatCompletion } from './completion.ts'
+import { waitForEnd } from './run-end.ts'
+import { streamCompletion } from './stream-completion.ts'
+
+/** `chat/completions`: one question, one run on a public thread of its own. */
+export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, openStreams, family }) => {
+  app.post(
+    '/chat/completions',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'chat.completions.create', 'Answer a conversation'),
+        headers: TokenHeader,
+        body: ChatCompletionRequest,
+        response: {
+          200: {
+            description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
+            content: {
+              'application/json': { schema: ChatCompletion },
+              'text/event-stream': { schema: Type.String() },
+            },
+          },
+          ...compatRefusals,
+        },
+      },
+    },
+    async (request, reply) => {
+      const { model, messages, stream, stream_options: options } = request.body
+      const assistant = assistantOf(request)
+      const input = inputMessages(messagesOfChat(messages))
+      publicFamily.requireModel(assistant)
+      const thread = await publicFamily.threads.create(assistant, { name: 'Chat completion' })
+      const followed = await publicFamily.start({
+        thread,
+        assistant,
+        input,
+        overrides: overridesOf(request.body),
+        strategy: 'enqueue',
+      })
+      if (!stream)
+        return chatCompletion({ run: followed.run, model }, await waitForEnd(followed.feed, reply, openStreams))
+      const { finished, stop } = streamCompletion(reply, followed, {
+        model,
+        includeUsage: options?.include_usage ?? false,
+      })
+      openStreams.track(finished, stop)
+      return reply
+    },
+  )
+}
+
+function overridesOf(body: {
+  temperature?: number | null
+  max_tokens?: number | null
+  max_completion_tokens?: number | null
+}): RunOverrides {
+  const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
+  return {
+    ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
+    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+  }
+}

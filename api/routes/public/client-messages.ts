@@ -1,0 +1,45 @@
+import { invalidInput } from '../../../domain/errors.ts'
+import type { MessageInput } from '../../../domain/messages.ts'
+import { readableArguments } from '../../../domain/run-events.ts'
+import type { ChatMessage, ContentPart } from './chat-schemas.ts'
+
+/** The messages of a chat-completions request in our terms. Throws `invalid_input` for what cannot be said in text. */
+export function messagesOfChat(messages: ChatMessage[]): MessageInput[] {
+  return messages.map((message, index) => messageOf(message, ['body', 'messages', index]))
+}
+
+function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput {
+  const content = textOf(message.content ?? '', [...loc, 'content'])
+  const data = { content, ...(message.name ? { name: message.name } : {}) }
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { type: 'SystemMessage', data }
+    case 'user':
+      return { type: 'HumanMessage', data }
+    case 'assistant': {
+      const calls = (message.tool_calls ?? []).flatMap(({ id, function: called }) =>
+        called === undefined
+          ? []
+          : [{ id, name: called.name, args: readableArguments(called.arguments), type: 'tool_call' as const }],
+      )
+      return { type: 'AIMessage', data: { ...data, ...(calls.length > 0 ? { tool_calls: calls } : {}) } }
+    }
+    case 'tool':
+      if (!message.tool_call_id)
+        throw invalidInput([...loc, 'tool_call_id'], 'is required of a tool message', 'missing')
+      return { type: 'ToolMessage', data: { ...data, tool_call_id: message.tool_call_id } }
+  }
+}
+
+/** Content given as a text or in parts, as one text. Pictures, sound and files are refused: to leave them out would be to answer another question. */
+export function textOf(content: string | ContentPart[], loc: (string | number)[]): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((part, index) => {
+      const text = part.type === 'text' ? part.text : part.type === 'refusal' ? part.refusal : undefined
+      if (text === undefined) throw invalidInput([...loc, index], `parts of type ${part.type} are not supported`)
+      return text
+    })
+    .join('\n')
+}

@@ -1,0 +1,20 @@
+import type { PublicFamily } from '../../../services/public/index.ts'
+import { compatErrorBody } from '../../plugins/compat-errors.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+
+/** The names under which the compat family is there: the long one, and its alias. */
+export const families = { compat: '/public/compat/v1', public: '/public/v1' } as const
+export type Family = keyof typeof families
+
+export interface CompatDeps {
+  publicFamily: PublicFamily
+  openStreams: OpenStreams
+  family: Family
+}
+
+/** Of every route of the family. Its origins are those of the caller's assistant, not those of the service. */
+export const compatConfig = { auth: 'public', cors: false, errorBody: compatErrorBody } as const
+
+export function operation(family: Family, name: string, summary: string) {
+  return { operationId: `${family}.${name}`, summary, tags: [family === 'compat' ? 'compat' : 'compat (alias)'] }
+}

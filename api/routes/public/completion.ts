@@ -1,0 +1,93 @@
+import type { Usage } from '../../../domain/records/run.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import type { RunView } from '../../../domain/run-events.ts'
+import { createTextProgress } from '../../../domain/text-progress.ts'
+import type { ChatCompletion } from './chat-schemas.ts'
+
+/** What stands between the texts of two steps of one run: a client of this interface sees them as one answer. */
+const betweenSteps = '\n\n'
+
+export interface CompletionOptions {
+  run: RunRecord
+  /** The name that the client called the model by. */
+  model: string
+}
+
+/** A run's answer as one text, piece by piece. `undefined`: what was sent does not hold any more. */
+export function createCompletionText() {
+  const progress = createTextProgress()
+  let begun = ''
+  return (view: RunView): string | undefined => {
+    let added = ''
+    for (const folded of view.messages.values()) {
+      const { delta, contradicted } = progress.advance(folded)
+      if (contradicted) return undefined
+      if (delta === '') continue
+      if (begun !== '' && begun !== folded.id) added += betweenSteps
+      begun = folded.id
+      added += delta
+    }
+    return added
+  }
+}
+
+/** The answer of a run that has ended. */
+export function chatCompletion(options: CompletionOptions, view: RunView): ChatCompletion {
+  const usage = usageOf(view)
+  return {
+    ...head(options),
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: createCompletionText()(view) ?? '', refusal: null },
+        logprobs: null,
+        finish_reason: finishReasonOf(view),
+      },
+    ],
+    ...(usage ? { usage } : {}),
+  }
+}
+
+/** Chunks of a streamed answer; with `includeUsage` each says that the usage comes later, as the interface has it. */
+export function completionChunks(options: CompletionOptions, includeUsage: boolean) {
+  const later = includeUsage ? { usage: null } : {}
+  const chunk = (delta: { role?: 'assistant'; content?: string }, finishReason: string | null) => ({
+    ...head(options),
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    ...later,
+  })
+  return {
+    begin: () => chunk({ role: 'assistant', content: '' }, null),
+    text: (content: string) => chunk({ content }, null),
+    end: (view: RunView) => chunk({}, finishReasonOf(view)),
+    usage: (usage: Usage) => ({ ...head(options), object: 'chat.completion.chunk', choices: [], usage }),
+  }
+}
+
+function head({ run, model }: CompletionOptions) {
+  return { id: `chatcmpl-${run._id}`, created: Math.floor(run.created_at.getTime() / 1000), model }
+}
+
+function answersOf(view: RunView) {
+  return [...view.messages.values()].flatMap(({ content }) =>
+    'whole' in content && content.whole.type === 'AIMessage' ? [content.whole.data] : [],
+  )
+}
+
+function finishReasonOf(view: RunView): 'stop' | 'length' | 'content_filter' {
+  return answersOf(view).at(-1)?.cut ?? 'stop'
+}
+
+/** Tokens of all steps, by the model's own numbers; undefined when it gave none. */
+export function usageOf(view: RunView): Usage | undefined {
+  const usages = answersOf(view).flatMap(({ usage }) => usage ?? [])
+  if (usages.length === 0) return undefined
+  const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)
+  return {
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    total_tokens: sum('total_tokens'),
+  }
+}

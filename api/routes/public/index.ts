@@ -1,0 +1,60 @@
+import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
+import { compatErrorBody } from '../../plugins/compat-errors.ts'
+import { answerNotFound } from '../../plugins/errors.ts'
+import { type PublicCors, createPublicCors } from '../../plugins/public-cors.ts'
+import type { RouteTable } from '../../plugins/route-table.ts'
+import { publicAssistantRoutes } from './assistants.ts'
+import { installCaller } from './caller.ts'
+import { chatRoutes } from './chat.ts'
+import { type CompatDeps, type Family, compatConfig, families, operation } from './compat-route.ts'
+import { publicNativeRoutes } from './native.ts'
+import { publicRunRoutes } from './runs.ts'
+import { publicThreadRoutes } from './threads.ts'
+
+type Deps = Omit<CompatDeps, 'family'> & { routes: RouteTable }
+
+/** Everything under `/public`: the native stream, and the compat family under both of its names. */
+export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily, openStreams, routes }) => {
+  const cors = createPublicCors(publicFamily.origins)
+
+  await app.register(async (native) => {
+    answerPreflights(native, cors)
+    await native.register(publicNativeRoutes, { publicFamily, openStreams, cors })
+  })
+
+  for (const [family, prefix] of [
+    ['compat', families.compat],
+    ['public', families.public],
+  ] as const) {
+    await app.register(
+      async (compat) => {
+        const deps = { publicFamily, openStreams, family }
+        installCaller(compat, { publicFamily, cors })
+        compat.setNotFoundHandler(answerNotFound(routes, compatErrorBody))
+        answerPreflights(compat, cors, family)
+        await compat.register(chatRoutes, deps)
+        await compat.register(publicAssistantRoutes, deps)
+        await compat.register(publicThreadRoutes, deps)
+        await compat.register(publicRunRoutes, deps)
+      },
+      { prefix },
+    )
+  }
+}
+
+/** Gives every path that is registered from here on its preflight. */
+function answerPreflights(app: FastifyInstance, cors: PublicCors, family?: Family): void {
+  const answered = new Set<string>()
+  app.addHook('onRoute', (route) => {
+    if (route.method === 'OPTIONS' || answered.has(route.url)) return
+    answered.add(route.url)
+    const name = `preflight.${route.path.replaceAll(/[^a-z_]+/g, '.').replaceAll(/^\.|\.$/g, '')}`
+    app.route({
+      method: 'OPTIONS',
+      url: route.url.slice(app.prefix.length),
+      config: compatConfig,
+      schema: family === undefined ? { hide: true } : operation(family, name, 'Cross-origin preflight'),
+      handler: (request, reply) => cors.preflight(request, reply),
+    })
+  })
+}

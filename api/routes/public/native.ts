@@ -1,0 +1,108 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { agreedId, inputMessages } from '../../../services/runs/start-request.ts'
+import type { PublicFamily } from '../../../services/public/index.ts'
+import type { PublicCors } from '../../plugins/public-cors.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+import { CreateRunPayload, ResumeHeaders, RunParams } from '../runs/schemas.ts'
+import { streamRun } from '../runs/stream-run.ts'
+import { refusals } from '../schemas.ts'
+import { TokenHeader, tokensOf } from './caller.ts'
+import { invalidInput } from '../../../domain/errors.ts'
+
+interface Deps {
+  publicFamily: PublicFamily
+  openStreams: OpenStreams
+  cors: PublicCors
+}
+
+const config = { auth: 'public', cors: false } as const
+
+const PublicCreateRunPayload = Type.Object(
+  {
+    ...CreateRunPayload.properties,
+    token: Type.Optional(
+      Type.String({ description: "The assistant's public token, when no header carries it.", maxLength: 1000 }),
+    ),
+  },
+  { title: 'PublicCreateRunPayload' },
+)
+
+const eventStream = {
+  200: {
+    description: 'Server-sent events: start, metadata, data…, then end or error.',
+    content: { 'text/event-stream': { schema: Type.String() } },
+  },
+}
+
+/** `/public/runs`: the native stream, without an account. */
+export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { publicFamily, openStreams, cors }) => {
+  const { access, threads } = publicFamily
+
+  app.post(
+    '/public/runs/stream',
+    {
+      config,
+      schema: {
+        operationId: 'public.runs.stream',
+        summary: 'Run an assistant that is open to the public and stream what it says',
+        description: 'Without `thread_id` a new public thread begins; `metadata` names it.',
+        tags: ['public'],
+        headers: TokenHeader,
+        body: PublicCreateRunPayload,
+        response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const assistantId = agreedId(body, 'assistant_id')
+      if (assistantId === undefined) throw invalidInput(['body', 'assistant_id'], 'is required', 'missing')
+      const threadId = agreedId(body, 'thread_id')
+      const tokens = [...tokensOf(request), ...(body.token ? [body.token] : [])]
+      const assistant = await cors.admit(request, reply, () => access.byId(assistantId, tokens))
+      const input = inputMessages(body.input)
+      publicFamily.requireModel(assistant)
+      const thread = await (threadId === undefined ? threads.create(assistant) : threads.find(assistant, threadId))
+      const { run, feed } = await publicFamily.start({
+        thread,
+        assistant,
+        input,
+        strategy: body.multitask_strategy ?? 'enqueue',
+      })
+      const { finished, stop } = streamRun(reply, feed, {
+        runId: run._id,
+        threadId: run.thread_id,
+        location: `/public/runs/${run._id}`,
+      })
+      openStreams.track(finished, stop)
+      return reply
+    },
+  )
+
+  app.get(
+    '/public/runs/:run_id/stream',
+    {
+      config,
+      schema: {
+        operationId: 'public.runs.join',
+        summary: 'Join the stream of a public run, or come back to it with Last-Event-ID',
+        tags: ['public'],
+        params: RunParams,
+        headers: Type.Object({ ...TokenHeader.properties, ...ResumeHeaders.properties }),
+        response: { ...eventStream, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const run = await publicFamily.findRun(request.params.run_id)
+      await cors.admit(request, reply, () => access.byId(run.assistant_id, tokensOf(request)))
+      const { finished, stop } = streamRun(reply, await publicFamily.follow(run), {
+        runId: run._id,
+        threadId: run.thread_id,
+        location: `/public/runs/${run._id}`,
+        after: request.headers['last-event-id'],
+      })
+      openStreams.track(finished, stop)
+      return reply
+    },
+  )
+}

@@ -1,0 +1,56 @@
+import type { FastifyReply } from 'fastify'
+import { AppError } from '../../../domain/errors.ts'
+import type { RunView, Terminal } from '../../../domain/run-events.ts'
+import { refusalOf } from '../../../services/public/run-failure.ts'
+import type { RunFeed } from '../../../services/runs/run-feeds.ts'
+import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+
+type End = Exclude<Terminal['event'], { type: 'interrupted' }>
+
+/** How a run has ended; one that waits for its owner's approval has not. */
+export function endOf({ terminal }: RunView): End | undefined {
+  return terminal === undefined || terminal.event.type === 'interrupted' ? undefined : terminal.event
+}
+
+/**
+ * Waits for the end of a run and gives its last state. Throws how it failed, or `unavailable` when
+ * the service closes first. A client that goes away ends the waiting, not the run.
+ */
+export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams: OpenStreams): Promise<RunView> {
+  const settled = Promise.withResolvers<RunView>()
+  const look = () => {
+    const end = endOf(feed.view)
+    if (end?.type === 'error') settled.reject(refusalOf(end.error))
+    else if (end !== undefined) settled.resolve(feed.view)
+  }
+  const leave = () => settled.reject(new AppError('cancelled', 'The client went away.'))
+  const unlisten = feed.onChange(look)
+  reply.raw.once('close', leave)
+  openStreams.track(
+    settled.promise.then(
+      () => undefined,
+      () => undefined,
+    ),
+    () => settled.reject(new AppError('unavailable', 'The service is closing. Try again.')),
+  )
+  look()
+  try {
+    return await settled.promise
+  } finally {
+    unlisten()
+    reply.raw.off('close', leave)
+    feed.close()
+  }
+}
+
+/** Why a stream ends that its run did not end. */
+export const brokenStream = {
+  closing: failure('The service is closing. Ask again.', 'service_closing'),
+  failed: failure('Something went wrong on our side.', 'internal_error'),
+  contradicted: failure('The answer was begun anew after a failure and differs from what was sent.', 'answer_changed'),
+} as const satisfies Record<string, CompatErrorObject>
+
+function failure(message: string, code: string): CompatErrorObject {
+  return { message, type: 'server_error', param: null, code }
+}

@@ -1,0 +1,159 @@
+import type { RunRecord } from '../../../domain/records/run.ts'
+import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
+import { createTextProgress } from '../../../domain/text-progress.ts'
+import type { PublicAssistant } from '../../../services/public/index.ts'
+import { messageStep, outputsOf, toolStep } from './run-steps.ts'
+import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
+import { messageShape, runShape, secondsOf } from './thread-shapes.ts'
+
+/** One event of a streamed run, named as in the imitated interface. */
+export interface RunEvent {
+  name: string
+  data: object
+}
+
+/** A step that has been announced and not closed yet; of a message, what its closing needs. */
+interface OpenStep {
+  id: string
+  close(how: 'completed' | 'failed' | 'cancelled'): RunEvent[]
+}
+
+/**
+ * Tells a run as the events of the assistants interface. At most one step is open at a time, as its
+ * clients require: a message's step while the message is written, then that of the tools it asked for.
+ */
+export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () => Date) {
+  const progress = createTextProgress()
+  const closed = new Set<string>()
+  let open: OpenStep | undefined
+  let begun = false
+
+  return {
+    begin: (): RunEvent[] => [
+      { name: 'thread.run.created', data: runShape(run, about) },
+      { name: 'thread.run.queued', data: runShape(run, about) },
+    ],
+
+    /** What is new in `view`. `contradicted`: what was sent does not hold any more. */
+    advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
+      const events: RunEvent[] = []
+      if (view.complete || view.messages.size > 0) events.push(...started())
+      const messages = [...view.messages.values()]
+      for (const [index, folded] of messages.entries()) {
+        const { delta, contradicted } = progress.advance(folded)
+        if (contradicted) return { events, contradicted }
+        if (delta !== '') events.push(...said(folded.id, delta))
+        events.push(...finished(folded, messages.slice(index + 1)))
+      }
+      return { events, contradicted: false }
+    },
+
+    /** The end of a run that went well or badly: `stored` is the run as it is kept. */
+    end(stored: RunRecord): RunEvent[] {
+      const how = stored.status === 'cancelled' ? 'cancelled' : stored.status === 'error' ? 'failed' : 'completed'
+      return [...started(), ...closeOpen(how), { name: `thread.run.${how}`, data: runShape(stored, about) }]
+    },
+
+    /** Closes what is open before a stream that cannot go on says why. */
+    abandon: (): RunEvent[] => closeOpen('failed'),
+  }
+
+  function started(): RunEvent[] {
+    if (begun) return []
+    begun = true
+    return [{ name: 'thread.run.in_progress', data: runShape({ ...run, status: 'running', started_at: now() }, about) }]
+  }
+
+  function said(messageId: string, delta: string): RunEvent[] {
+    const events = open?.id === messageId ? [] : openMessage(messageId)
+    const first = events.length > 0
+    const text = first ? { value: delta, annotations: [] } : { value: delta }
+    const content = [{ index: 0, type: 'text', text }]
+    events.push({
+      name: 'thread.message.delta',
+      data: { id: messageId, object: 'thread.message.delta', delta: { content } },
+    })
+    return events
+  }
+
+  function openMessage(id: string): RunEvent[] {
+    const at = now()
+    const empty: CompatMessage = { ...messageOf(id, '', at), status: 'in_progress', completed_at: null, content: [] }
+    const before = closeOpen('completed')
+    open = {
+      id,
+      close(how) {
+        closed.add(id)
+        const end = now()
+        const whole = { ...messageOf(id, progress.sent(id), at), completed_at: secondsOf(end) }
+        const broken: CompatMessage = {
+          ...whole,
+          status: 'incomplete',
+          completed_at: null,
+          incomplete_at: secondsOf(end),
+          incomplete_details: { reason: how === 'cancelled' ? 'run_cancelled' : 'run_failed' },
+        }
+        return [
+          how === 'completed'
+            ? { name: 'thread.message.completed', data: whole }
+            : { name: 'thread.message.incomplete', data: broken },
+          { name: `thread.run.step.${how}`, data: messageStep(run, id, how, end) },
+        ]
+      },
+    }
+    return [
+      ...before,
+      ...opened(messageStep(run, id, 'in_progress', at)),
+      { name: 'thread.message.created', data: empty },
+      { name: 'thread.message.in_progress', data: empty },
+    ]
+  }
+
+  /** A whole message closes its step and opens that of its tools, which all their answers close. */
+  function finished(folded: FoldedMessage, following: FoldedMessage[]): RunEvent[] {
+    if (!('whole' in folded.content) || folded.content.whole.type !== 'AIMessage') return []
+    const { id, tool_calls: calls = [], incomplete } = folded.content.whole.data
+    if (incomplete) return []
+    const events = open?.id === id ? closeOpen('completed') : []
+    const toolsId = `${id}/tools`
+    if (calls.length === 0 || closed.has(toolsId)) return events
+    const outputs = outputsOf(following.map(shownMessage))
+    const at = now()
+    if (open?.id !== toolsId) {
+      events.push(...closeOpen('completed'), ...opened(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
+      open = {
+        id: toolsId,
+        close(how) {
+          closed.add(toolsId)
+          return [{ name: `thread.run.step.${how}`, data: toolStep(run, { id, calls }, outputs, how, now()) }]
+        },
+      }
+    }
+    if (calls.every((call) => outputs.has(call.id))) {
+      closed.add(toolsId)
+      open = undefined
+      events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
+    }
+    return events
+  }
+
+  function closeOpen(how: 'completed' | 'failed' | 'cancelled'): RunEvent[] {
+    const events = open?.close(how) ?? []
+    open = undefined
+    return events
+  }
+
+  function messageOf(id: string, content: string, createdAt: Date): CompatMessage {
+    return messageShape(
+      { message: { type: 'AIMessage', data: { id, content } }, createdAt, runId: run._id },
+      { threadId: run.thread_id, assistantId: run.assistant_id },
+    )
+  }
+}
+
+function opened(step: CompatRunStep): RunEvent[] {
+  return [
+    { name: 'thread.run.step.created', data: step },
+    { name: 'thread.run.step.in_progress', data: step },
+  ]
+}

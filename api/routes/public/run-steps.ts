@@ -1,0 +1,94 @@
+import type { Message, ToolCall } from '../../../domain/messages.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
+import type { CompatRunStep } from './thread-schemas.ts'
+import { secondsOf } from './thread-shapes.ts'
+
+type Outputs = Map<string, string>
+type Status = CompatRunStep['status']
+
+/** The step in which a message was written. Made of the message's id, so that a stream and a list name it alike. */
+export const messageStepId = (messageId: string): string => `step-${messageId}`
+/** The step in which the tools ran that a message asked for. */
+export const toolStepId = (messageId: string): string => `step-${messageId}-tools`
+
+export function messageStep(run: RunRecord, messageId: string, status: Status, at: Date): CompatRunStep {
+  return {
+    ...step(run, messageStepId(messageId), status, at),
+    type: 'message_creation',
+    step_details: { type: 'message_creation', message_creation: { message_id: messageId } },
+  }
+}
+
+export function toolStep(
+  run: RunRecord,
+  { id, calls }: { id: string; calls: ToolCall[] },
+  outputs: Outputs,
+  status: Status,
+  at: Date,
+): CompatRunStep {
+  return {
+    ...step(run, toolStepId(id), status, at),
+    type: 'tool_calls',
+    step_details: {
+      type: 'tool_calls',
+      tool_calls: calls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: JSON.stringify(call.args), output: outputs.get(call.id) ?? null },
+      })),
+    },
+  }
+}
+
+function step(run: RunRecord, id: string, status: Status, at: Date) {
+  const ended = secondsOf(at)
+  return {
+    id,
+    object: 'thread.run.step' as const,
+    created_at: ended,
+    completed_at: status === 'completed' ? ended : null,
+    cancelled_at: status === 'cancelled' ? ended : null,
+    failed_at: status === 'failed' ? ended : null,
+    expired_at: null,
+    run_id: run._id,
+    thread_id: run.thread_id,
+    assistant_id: run.assistant_id,
+    status,
+    last_error: status === 'failed' ? { code: 'server_error', message: run.error?.message ?? 'The run failed.' } : null,
+    metadata: {},
+    usage: null,
+  }
+}
+
+/** The answers of tools to the calls of one message: those that follow it. */
+export function outputsOf(following: Message[]): Outputs {
+  const outputs: Outputs = new Map()
+  for (const message of following) {
+    if (message.type === 'AIMessage') break
+    if (message.type === 'ToolMessage') outputs.set(message.data.tool_call_id, message.data.content)
+  }
+  return outputs
+}
+
+/** The steps of a run from what it left in its thread, oldest first. */
+export function stepsOf(run: RunRecord, said: LoggedMessage[]): CompatRunStep[] {
+  const failed = run.status === 'cancelled' ? 'cancelled' : 'failed'
+  return said.flatMap(({ message, createdAt }, index) => {
+    if (message.type !== 'AIMessage') return []
+    const { id, content, tool_calls: calls = [], incomplete, usage } = message.data
+    const outputs = outputsOf(said.slice(index + 1).map((entry) => entry.message))
+    const toolStatus = calls.every((call) => outputs.has(call.id)) ? 'completed' : isOver(run) ? failed : 'in_progress'
+    const steps = [
+      ...(content === '' ? [] : [messageStep(run, id, incomplete ? failed : 'completed', createdAt)]),
+      ...(calls.length === 0 ? [] : [toolStep(run, { id, calls }, outputs, toolStatus, createdAt)]),
+    ]
+    const [first] = steps
+    if (first && usage) first.usage = usage
+    return steps
+  })
+}
+
+function isOver(run: RunRecord): boolean {
+  return run.finished_at !== undefined
+}

@@ -1,0 +1,209 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { AppError } from '../../../domain/errors.ts'
+import { checkFreeForm } from '../../../domain/free-form.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import { pageOf } from '../../../services/public/threads.ts'
+import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
+import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { stepsOf } from './run-steps.ts'
+import { streamThreadRun } from './stream-thread-run.ts'
+import {
+  CompatRun,
+  CompatRunCreateRequest,
+  CompatRunStep,
+  CompatThreadRunCreateRequest,
+  ListQuery,
+  RunStepParams,
+  ThreadParams,
+  ThreadRunParams,
+  listOf,
+} from './thread-schemas.ts'
+import { listPage, runShape } from './thread-shapes.ts'
+import { messagesOf, newThreadOf } from './threads.ts'
+
+const runOrStream = {
+  200: {
+    description: 'The run; with `stream` its events as server-sent events, up to a last one of the run and `done`.',
+    content: { 'application/json': { schema: CompatRun }, 'text/event-stream': { schema: Type.String() } },
+  },
+}
+
+/** `threads/{id}/runs` and their steps. */
+export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
+  const { publicFamily, openStreams, family } = deps
+  const { threads } = publicFamily
+
+  app.post(
+    '/threads/:thread_id/runs',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.runs.create', 'Run the assistant on a thread'),
+        headers: TokenHeader,
+        params: ThreadParams,
+        body: CompatRunCreateRequest,
+        response: { ...runOrStream, ...compatRefusals },
+      },
+    },
+    async (request, reply) => {
+      const assistant = namedAssistantOf(request, request.body.assistant_id)
+      const thread = await threads.find(assistant, request.params.thread_id)
+      return start(reply, assistant, thread, request.body)
+    },
+  )
+
+  app.post(
+    '/threads/runs',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.createAndRun', 'Begin a conversation and run the assistant on it'),
+        headers: TokenHeader,
+        body: CompatThreadRunCreateRequest,
+        response: { ...runOrStream, ...compatRefusals },
+      },
+    },
+    async (request, reply) => {
+      const assistant = namedAssistantOf(request, request.body.assistant_id)
+      publicFamily.requireModel(assistant)
+      const thread = await threads.create(assistant, newThreadOf(request.body.thread ?? {}, ['body', 'thread']))
+      return start(reply, assistant, thread, request.body, thread)
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/runs',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.runs.list', 'The runs of a thread'),
+        headers: TokenHeader,
+        params: ThreadParams,
+        querystring: ListQuery,
+        response: { 200: listOf(CompatRun, 'CompatRunList'), ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const assistant = assistantOf(request)
+      const { entries, hasMore } = await threads.runs(assistant, request.params.thread_id, request.query)
+      const about = publicFamily.about(assistant)
+      return listPage({ entries: entries.map((run) => runShape(run, about)), hasMore })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.runs.read', 'Read a run'),
+        headers: TokenHeader,
+        params: ThreadRunParams,
+        response: { 200: CompatRun, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const assistant = assistantOf(request)
+      const run = await threads.findRun(assistant, request.params.thread_id, request.params.run_id)
+      return runShape(run, publicFamily.about(assistant))
+    },
+  )
+
+  app.post(
+    '/threads/:thread_id/runs/:run_id/cancel',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.runs.cancel', 'Cancel a run; one that has ended stays as it is'),
+        headers: TokenHeader,
+        params: ThreadRunParams,
+        response: { 200: CompatRun, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const assistant = assistantOf(request)
+      const run = await threads.findRun(assistant, request.params.thread_id, request.params.run_id)
+      return runShape(await publicFamily.cancel(run), publicFamily.about(assistant))
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/steps',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.runs.steps.list', 'The steps of a run'),
+        headers: TokenHeader,
+        params: ThreadRunParams,
+        querystring: ListQuery,
+        response: { 200: listOf(CompatRunStep, 'CompatRunStepList'), ...compatRefusals },
+      },
+    },
+    async (request) =>
+      listPage(pageOf(await steps(assistantOf(request), request.params), ({ id }) => id, request.query)),
+  )
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/steps/:step_id',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.runs.steps.read', 'Read a step of a run'),
+        headers: TokenHeader,
+        params: RunStepParams,
+        response: { 200: CompatRunStep, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const all = await steps(assistantOf(request), request.params)
+      const found = all.find(({ id }) => id === request.params.step_id)
+      if (found === undefined) throw new AppError('not_found', 'There is no such step.')
+      return found
+    },
+  )
+
+  async function start(
+    reply: FastifyReply,
+    assistant: AssistantRecord,
+    thread: ThreadRecord,
+    body: CompatRunCreateRequest,
+    newThread?: ThreadRecord,
+  ): Promise<CompatRun | FastifyReply> {
+    const followed = await publicFamily.start({
+      thread,
+      assistant,
+      input: messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
+      overrides: overridesOf(body),
+      strategy: 'enqueue',
+      ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
+    })
+    const about = publicFamily.about(assistant)
+    if (!body.stream) {
+      followed.feed.close()
+      return runShape(followed.run, about)
+    }
+    const reread = () => publicFamily.reread(followed.run)
+    const { finished, stop } = streamThreadRun(reply, followed, { about, reread, ...(newThread ? { newThread } : {}) })
+    openStreams.track(finished, stop)
+    return reply
+  }
+
+  async function steps(assistant: AssistantRecord, ids: { thread_id: string; run_id: string }) {
+    const run = await threads.findRun(assistant, ids.thread_id, ids.run_id)
+    return stepsOf(run, await threads.messages(assistant, run.thread_id, run._id))
+  }
+}
+
+function overridesOf(body: CompatRunCreateRequest) {
+  const { temperature, max_completion_tokens: maxTokens } = body
+  const instructions = [body.instructions, body.additional_instructions].filter(Boolean).join('\n\n')
+  return {
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
+    ...(instructions === '' ? {} : { instructions }),
+  }
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply } from 'fastify'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import type { FollowedRun, PublicAssistant } from '../../../services/public/index.ts'
+import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
+import { openEventStream } from '../../sse/event-stream.ts'
+import { followRun } from '../../sse/follow-run.ts'
+import { brokenStream, endOf } from './run-end.ts'
+import { type RunEvent, createRunEvents } from './run-events.ts'
+import { threadShape } from './thread-shapes.ts'
+
+interface StreamOptions {
+  about: PublicAssistant
+  /** The run as it is stored, for its last event. */
+  reread(): Promise<RunRecord>
+  /** A thread that was made with the run: it is announced first. */
+  newThread?: ThreadRecord
+}
+
+/**
+ * Sends a run as the events of the assistants interface, up to its last one and `done`. A stream
+ * that cannot go on ends in an `error` event; no text is sent twice.
+ */
+export function streamThreadRun(
+  reply: FastifyReply,
+  { run, feed }: FollowedRun,
+  { about, reread, newThread }: StreamOptions,
+) {
+  const stream = openEventStream(reply)
+  const events = createRunEvents(run, about, () => new Date())
+  let anyText = false
+  const sendAll = (all: RunEvent[]) => {
+    for (const { name, data } of all) {
+      stream.send({ name, data: JSON.stringify(data) })
+      anyText ||= name === 'thread.message.delta'
+    }
+  }
+  const sendError = (error: CompatErrorObject) => {
+    sendAll(events.abandon())
+    stream.send({ name: 'error', data: JSON.stringify({ error }) })
+  }
+  if (newThread !== undefined) sendAll([{ name: 'thread.created', data: threadShape(newThread) }])
+  sendAll(events.begin())
+
+  return followRun(stream, feed, {
+    async send(view) {
+      const end = endOf(view)
+      const news = events.advance(view)
+      sendAll(news.events)
+      if (news.contradicted && end?.type !== 'error') {
+        sendError(brokenStream.contradicted)
+        return 'over'
+      }
+      if (end === undefined) return anyText ? 'sent' : 'waiting'
+      sendAll(events.end(await reread()))
+      stream.send({ name: 'done', data: '[DONE]' })
+      return 'over'
+    },
+    giveUp: (reason) => sendError(brokenStream[reason]),
+    onError: (error) => reply.log.error({ err: error }, 'a stream of the compat family failed'),
+  })
+}

@@ -1,0 +1,188 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { TokenUsage } from '../../../domain/messages.ts'
+import { PathId, freeForm } from '../schemas.ts'
+import { Content, Temperature, TokenLimit, nullable } from './chat-schemas.ts'
+
+/** Shapes of the assistants interface, version 2, after the `openai` package's types (resources/beta). */
+const seconds = Type.Integer({ description: 'Seconds since 1970.' })
+const maybeSeconds = nullable(seconds)
+const Metadata = freeForm('Kept as it is.')
+const MetadataInput = Type.Optional(nullable(Metadata))
+
+/** A list in the shape of the interface. */
+export const listOf = <T extends TSchema>(entry: T, title: string) =>
+  Type.Object(
+    {
+      object: Type.Literal('list'),
+      data: Type.Array(entry),
+      first_id: nullable(Type.String()),
+      last_id: nullable(Type.String()),
+      has_more: Type.Boolean(),
+    },
+    { title },
+  )
+
+const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }))
+export const ListQuery = Type.Object({
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+  order: Type.Enum(['asc', 'desc'], { default: 'desc' }),
+  after: cursor,
+  before: cursor,
+})
+export const MessageListQuery = Type.Object({ ...ListQuery.properties, run_id: Type.Optional(PathId) })
+
+export const ThreadParams = Type.Object({ thread_id: PathId })
+export const ThreadRunParams = Type.Object({ thread_id: PathId, run_id: PathId })
+const EntryId = Type.String({ minLength: 1, maxLength: 200 })
+export const ThreadMessageParams = Type.Object({ thread_id: PathId, message_id: EntryId })
+export const RunStepParams = Type.Object({ thread_id: PathId, run_id: PathId, step_id: EntryId })
+
+export const CompatThreadMessageRequest = Type.Object(
+  { role: Type.Enum(['user', 'assistant']), content: Content, metadata: MetadataInput },
+  { title: 'CompatThreadMessageRequest' },
+)
+export type CompatThreadMessageRequest = Static<typeof CompatThreadMessageRequest>
+
+const threadMembers = {
+  messages: Type.Optional(nullable(Type.Array(CompatThreadMessageRequest, { maxItems: 1000 }))),
+  metadata: MetadataInput,
+}
+export const CompatThreadCreateRequest = Type.Object(threadMembers, { title: 'CompatThreadCreateRequest' })
+export const CompatThreadUpdateRequest = Type.Object(
+  { metadata: MetadataInput },
+  { title: 'CompatThreadUpdateRequest' },
+)
+
+const runMembers = {
+  assistant_id: PathId,
+  instructions: Type.Optional(nullable(Type.String())),
+  additional_instructions: Type.Optional(nullable(Type.String())),
+  additional_messages: Type.Optional(nullable(Type.Array(CompatThreadMessageRequest, { maxItems: 1000 }))),
+  metadata: MetadataInput,
+  temperature: Temperature,
+  max_completion_tokens: TokenLimit,
+  stream: Type.Optional(nullable(Type.Boolean())),
+}
+const runDescription =
+  'Instructions are added to those of the assistant, which stay in force. Members beside these are accepted and have no effect.'
+export const CompatRunCreateRequest = Type.Object(runMembers, {
+  title: 'CompatRunCreateRequest',
+  description: runDescription,
+})
+export type CompatRunCreateRequest = Static<typeof CompatRunCreateRequest>
+export const CompatThreadRunCreateRequest = Type.Object(
+  { ...runMembers, thread: Type.Optional(nullable(Type.Object(threadMembers))) },
+  { title: 'CompatThreadRunCreateRequest', description: runDescription },
+)
+
+export const CompatThread = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('thread'),
+    created_at: seconds,
+    metadata: Metadata,
+    tool_resources: Type.Null(),
+  },
+  { title: 'CompatThread' },
+)
+export type CompatThread = Static<typeof CompatThread>
+
+const TextBlock = Type.Object({
+  type: Type.Literal('text'),
+  text: Type.Object({ value: Type.String(), annotations: Type.Array(Type.Unknown()) }),
+})
+
+export const CompatMessage = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('thread.message'),
+    created_at: seconds,
+    completed_at: maybeSeconds,
+    incomplete_at: maybeSeconds,
+    incomplete_details: nullable(Type.Object({ reason: Type.String() })),
+    thread_id: Type.String(),
+    assistant_id: nullable(Type.String()),
+    run_id: nullable(Type.String()),
+    role: Type.Enum(['user', 'assistant']),
+    status: Type.Enum(['in_progress', 'incomplete', 'completed']),
+    content: Type.Array(TextBlock),
+    attachments: Type.Array(Type.Unknown()),
+    metadata: Metadata,
+  },
+  { title: 'CompatMessage' },
+)
+export type CompatMessage = Static<typeof CompatMessage>
+
+export const CompatRun = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('thread.run'),
+    created_at: seconds,
+    started_at: maybeSeconds,
+    completed_at: maybeSeconds,
+    cancelled_at: maybeSeconds,
+    failed_at: maybeSeconds,
+    expires_at: maybeSeconds,
+    thread_id: Type.String(),
+    assistant_id: Type.String(),
+    status: Type.Enum(['queued', 'in_progress', 'cancelled', 'failed', 'completed']),
+    required_action: Type.Null(),
+    last_error: nullable(
+      Type.Object({
+        code: Type.Enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt']),
+        message: Type.String(),
+      }),
+    ),
+    incomplete_details: Type.Null(),
+    model: Type.String(),
+    instructions: Type.String({ description: "The run's own; those of the assistant are not shown." }),
+    tools: Type.Array(Type.Unknown()),
+    metadata: Metadata,
+    temperature: nullable(Type.Number()),
+    top_p: Type.Null(),
+    max_prompt_tokens: Type.Null(),
+    max_completion_tokens: nullable(Type.Integer()),
+    truncation_strategy: Type.Object({ type: Type.Literal('auto'), last_messages: Type.Null() }),
+    tool_choice: Type.Literal('auto'),
+    parallel_tool_calls: Type.Boolean(),
+    response_format: Type.Literal('auto'),
+    usage: nullable(TokenUsage),
+  },
+  { title: 'CompatRun' },
+)
+export type CompatRun = Static<typeof CompatRun>
+
+const StepToolCall = Type.Object({
+  id: Type.String(),
+  type: Type.Literal('function'),
+  function: Type.Object({ name: Type.String(), arguments: Type.String(), output: nullable(Type.String()) }),
+})
+
+export const CompatRunStep = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('thread.run.step'),
+    created_at: seconds,
+    completed_at: maybeSeconds,
+    cancelled_at: maybeSeconds,
+    failed_at: maybeSeconds,
+    expired_at: maybeSeconds,
+    run_id: Type.String(),
+    thread_id: Type.String(),
+    assistant_id: Type.String(),
+    type: Type.Enum(['message_creation', 'tool_calls']),
+    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed']),
+    step_details: Type.Union([
+      Type.Object({
+        type: Type.Literal('message_creation'),
+        message_creation: Type.Object({ message_id: Type.String() }),
+      }),
+      Type.Object({ type: Type.Literal('tool_calls'), tool_calls: Type.Array(StepToolCall) }),
+    ]),
+    last_error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    metadata: Metadata,
+    usage: nullable(TokenUsage),
+  },
+  { title: 'CompatRunStep' },
+)
+export type CompatRunStep = Static<typeof CompatRunStep>

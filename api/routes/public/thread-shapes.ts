@@ -1,0 +1,111 @@
+import { objectFromJsonText } from '../../../domain/json-text.ts'
+import type { RunError, RunRecord, RunStatus } from '../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { PublicAssistant } from '../../../services/public/index.ts'
+import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
+import type { Page } from '../../../services/public/threads.ts'
+import type { CompatMessage, CompatRun, CompatThread } from './thread-schemas.ts'
+
+export const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000)
+const maybeSecondsOf = (date: Date | undefined) => (date === undefined ? null : secondsOf(date))
+
+/** A part of a list as the interface shows it. */
+export function listPage<T extends { id: string }>({ entries, hasMore }: Page<T>) {
+  return {
+    object: 'list' as const,
+    data: entries,
+    first_id: entries[0]?.id ?? null,
+    last_id: entries.at(-1)?.id ?? null,
+    has_more: hasMore,
+  }
+}
+
+export function threadShape(thread: ThreadRecord): CompatThread {
+  return {
+    id: thread._id,
+    object: 'thread',
+    created_at: secondsOf(thread.created_at),
+    metadata: objectFromJsonText(thread.metadata_json),
+    tool_resources: null,
+  }
+}
+
+/** What people and the assistant said. System messages and tools are not part of the conversation that a client is shown. */
+export function isShown({ message }: LoggedMessage): boolean {
+  return message.type === 'HumanMessage' || (message.type === 'AIMessage' && message.data.content !== '')
+}
+
+export function messageShape(
+  { message, createdAt, runId }: LoggedMessage,
+  { threadId, assistantId }: { threadId: string; assistantId: string },
+): CompatMessage {
+  const created = secondsOf(createdAt)
+  const isAnswer = message.type === 'AIMessage'
+  const isIncomplete = message.type === 'AIMessage' && message.data.incomplete === true
+  const kept = message.type === 'AIMessage' || message.type === 'HumanMessage' ? message.data.metadata : undefined
+  return {
+    id: message.data.id,
+    object: 'thread.message',
+    created_at: created,
+    completed_at: isIncomplete ? null : created,
+    incomplete_at: isIncomplete ? created : null,
+    incomplete_details: isIncomplete ? { reason: 'run_failed' } : null,
+    thread_id: threadId,
+    assistant_id: isAnswer && runId !== undefined ? assistantId : null,
+    run_id: runId ?? null,
+    role: isAnswer ? 'assistant' : 'user',
+    status: isIncomplete ? 'incomplete' : 'completed',
+    content: [{ type: 'text', text: { value: message.data.content, annotations: [] } }],
+    attachments: [],
+    metadata: kept ?? {},
+  }
+}
+
+/** A run that waits for its owner's approval is `in_progress`: its caller has nothing to do but wait. */
+const shownStatus: Record<RunStatus, CompatRun['status']> = {
+  pending: 'queued',
+  running: 'in_progress',
+  interrupted: 'in_progress',
+  success: 'completed',
+  error: 'failed',
+  cancelled: 'cancelled',
+}
+
+export function runShape(run: RunRecord, { model, temperature }: PublicAssistant): CompatRun {
+  const status = shownStatus[run.status]
+  const finished = maybeSecondsOf(run.finished_at)
+  return {
+    id: run._id,
+    object: 'thread.run',
+    created_at: secondsOf(run.created_at),
+    started_at: maybeSecondsOf(run.started_at),
+    completed_at: status === 'completed' ? finished : null,
+    cancelled_at: status === 'cancelled' ? finished : null,
+    failed_at: status === 'failed' ? finished : null,
+    expires_at: null,
+    thread_id: run.thread_id,
+    assistant_id: run.assistant_id,
+    status,
+    required_action: null,
+    last_error: run.error !== undefined && status === 'failed' ? lastError(run.error) : null,
+    incomplete_details: null,
+    model,
+    instructions: run.overrides.instructions ?? '',
+    tools: [],
+    metadata: run.metadata_json === undefined ? {} : objectFromJsonText(run.metadata_json),
+    temperature: run.overrides.temperature ?? temperature ?? null,
+    top_p: null,
+    max_prompt_tokens: null,
+    max_completion_tokens: run.overrides.max_tokens ?? null,
+    truncation_strategy: { type: 'auto', last_messages: null },
+    tool_choice: 'auto',
+    parallel_tool_calls: true,
+    response_format: 'auto',
+    usage: run.usage ?? null,
+  }
+}
+
+export function lastError({ status_code: status, message }: RunError): NonNullable<CompatRun['last_error']> {
+  const code = status === 429 ? 'rate_limit_exceeded' : status < 499 ? 'invalid_prompt' : 'server_error'
+  return { code, message }
+}

@@ -1,0 +1,162 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { AppError } from '../../../domain/errors.ts'
+import { checkFreeForm } from '../../../domain/free-form.ts'
+import { newId } from '../../../domain/ids.ts'
+import type { Message } from '../../../domain/messages.ts'
+import { pageOf } from '../../../services/public/threads.ts'
+import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { TokenHeader, assistantOf } from './caller.ts'
+import { textOf } from './client-messages.ts'
+import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import {
+  CompatMessage,
+  CompatThread,
+  CompatThreadCreateRequest,
+  CompatThreadMessageRequest,
+  CompatThreadUpdateRequest,
+  MessageListQuery,
+  ThreadMessageParams,
+  ThreadParams,
+  listOf,
+} from './thread-schemas.ts'
+import { isShown, listPage, messageShape, threadShape } from './thread-shapes.ts'
+
+/** `threads` and their messages. */
+export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+  const { threads } = publicFamily
+
+  app.post(
+    '/threads',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.create', 'Begin a conversation'),
+        headers: TokenHeader,
+        body: CompatThreadCreateRequest,
+        response: { 200: CompatThread, ...compatRefusals },
+      },
+    },
+    async (request) => threadShape(await threads.create(assistantOf(request), newThreadOf(request.body, ['body']))),
+  )
+
+  app.get(
+    '/threads/:thread_id',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.read', 'Read a thread'),
+        headers: TokenHeader,
+        params: ThreadParams,
+        response: { 200: CompatThread, ...compatRefusals },
+      },
+    },
+    async (request) => threadShape(await threads.find(assistantOf(request), request.params.thread_id)),
+  )
+
+  app.post(
+    '/threads/:thread_id',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.update', "Replace a thread's metadata"),
+        headers: TokenHeader,
+        params: ThreadParams,
+        body: CompatThreadUpdateRequest,
+        response: { 200: CompatThread, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const { thread_id: threadId } = request.params
+      const { metadata } = request.body
+      if (!metadata) return threadShape(await threads.find(assistantOf(request), threadId))
+      return threadShape(await threads.setMetadata(assistantOf(request), threadId, metadata))
+    },
+  )
+
+  app.post(
+    '/threads/:thread_id/messages',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.messages.create', 'Add a message for later runs'),
+        headers: TokenHeader,
+        params: ThreadParams,
+        body: CompatThreadMessageRequest,
+        response: { 200: CompatMessage, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const { _id: assistantId } = assistantOf(request)
+      const { thread_id: threadId } = request.params
+      const message = messageOf(request.body, ['body'])
+      const added = await threads.addMessage(assistantOf(request), threadId, message)
+      return messageShape(added, { threadId, assistantId })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/messages',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.messages.list', 'What was said in a thread'),
+        headers: TokenHeader,
+        params: ThreadParams,
+        querystring: MessageListQuery,
+        response: { 200: listOf(CompatMessage, 'CompatMessageList'), ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const { _id: assistantId } = assistantOf(request)
+      const { thread_id: threadId } = request.params
+      const { run_id: runId, ...page } = request.query
+      const all = (await threads.messages(assistantOf(request), threadId)).filter(isShown)
+      const wanted = runId === undefined ? all : all.filter((entry) => entry.runId === runId)
+      const shapes = wanted.map((entry) => messageShape(entry, { threadId, assistantId }))
+      return listPage(pageOf(shapes, ({ id }) => id, page))
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/messages/:message_id',
+    {
+      config: compatConfig,
+      schema: {
+        ...operation(family, 'threads.messages.read', 'Read one message'),
+        headers: TokenHeader,
+        params: ThreadMessageParams,
+        response: { 200: CompatMessage, ...compatRefusals },
+      },
+    },
+    async (request) => {
+      const { _id: assistantId } = assistantOf(request)
+      const { thread_id: threadId, message_id: messageId } = request.params
+      const all = (await threads.messages(assistantOf(request), threadId)).filter(isShown)
+      const found = all.find(({ message }) => message.data.id === messageId)
+      if (found === undefined) throw new AppError('not_found', 'There is no such message.')
+      return messageShape(found, { threadId, assistantId })
+    },
+  )
+}
+
+type NewMessages = { messages?: CompatThreadMessageRequest[] | null; metadata?: Record<string, unknown> | null }
+
+/** What a request says of a new thread. */
+export function newThreadOf({ messages, metadata }: NewMessages, loc: (string | number)[]) {
+  return {
+    metadata: metadata ?? undefined,
+    messages: messagesOf(messages ?? [], [...loc, 'messages']),
+  }
+}
+
+export function messagesOf(messages: CompatThreadMessageRequest[], loc: (string | number)[]): Message[] {
+  return messages.map((message, index) => messageOf(message, [...loc, index]))
+}
+
+function messageOf({ role, content, metadata }: CompatThreadMessageRequest, loc: (string | number)[]): Message {
+  if (metadata) checkFreeForm([...loc.map(String), 'metadata'], metadata)
+  return {
+    type: role === 'user' ? 'HumanMessage' : 'AIMessage',
+    data: { id: newId(), content: textOf(content, [...loc, 'content']), ...(metadata ? { metadata } : {}) },
+  }
+}

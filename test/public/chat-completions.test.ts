@@ -1,0 +1,167 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiClient } from '../support/api-client.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { allEvents } from '../support/sse.ts'
+import { newPublicAssistant } from './public-assistant.ts'
+
+describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base) => {
+  let model: ScriptedModel
+  let service: TestService
+  let token: string
+  let client: OpenAI
+
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    service = await startService({ env: model.env })
+    token = (await newPublicAssistant(service)).token
+    client = new OpenAI({ baseURL: `${service.url}${base}`, apiKey: token, maxRetries: 0 })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  const usage = { prompt_tokens: 11, completion_tokens: 4 }
+
+  it('answers a conversation with text and usage', async () => {
+    model.reply({ text: ['One ', 'answer'], usage })
+    const completion = await client.chat.completions.create({
+      model: 'whatever',
+      temperature: 0.3,
+      max_completion_tokens: 50,
+      tools: [{ type: 'function', function: { name: 'ignored', parameters: {} } }],
+      messages: [
+        { role: 'developer', content: 'Speak plainly.' },
+        { role: 'user', content: [{ type: 'text', text: 'First' }] },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"it"}' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: 'seen' },
+        { role: 'user', content: 'Second' },
+      ],
+    })
+    expect(completion).toMatchObject({
+      object: 'chat.completion',
+      model: 'whatever',
+      choices: [
+        { index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'One answer', refusal: null } },
+      ],
+      usage: { ...usage, total_tokens: 15 },
+    })
+    expect(completion.id).toMatch(/^chatcmpl-/)
+    const asked = model.requests.at(-1)?.body
+    expect(asked?.temperature).toBe(0.3)
+    expect(asked?.max_tokens ?? asked?.max_completion_tokens).toBe(50)
+    expect(asked?.tools).toBeUndefined()
+    expect(asked?.messages).toEqual([
+      { role: 'system', content: 'The owner says: be brief.' },
+      { role: 'system', content: 'Speak plainly.' },
+      { role: 'user', content: 'First' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":"it"}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'seen' },
+      { role: 'user', content: 'Second' },
+    ])
+  })
+
+  it('streams deltas, a finish reason, the usage when asked for it, and [DONE]', async () => {
+    model.reply({ text: ['Str', 'eam', 'ed'], finishReason: 'length', usage })
+    const chunks = await Array.fromAsync(
+      await client.chat.completions.create({
+        model: 'm',
+        messages: [{ role: 'user', content: 'Go' }],
+        stream: true,
+        stream_options: { include_usage: true },
+      }),
+    )
+    expect(chunks.every((chunk) => chunk.object === 'chat.completion.chunk' && chunk.model === 'm')).toBe(true)
+    expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant')
+    expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Streamed')
+    expect(chunks.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? [])).toEqual(['length'])
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { ...usage, total_tokens: 15 } })
+
+    model.reply({ text: 'Raw' })
+    const raw = await apiClient(service.url, token).fetch('POST', `${base}/chat/completions`, {
+      model: 'm',
+      messages: [{ role: 'user', content: 'Go' }],
+      stream: true,
+    })
+    expect(raw.headers.get('content-type')).toContain('text/event-stream')
+    const events = await allEvents(raw)
+    expect(events.every((event) => event.event === 'message' && event.id === undefined)).toBe(true)
+    expect(events.at(-1)?.data).toBe('[DONE]')
+    expect(events.slice(0, -1).every((event) => !('usage' in JSON.parse(event.data)))).toBe(true)
+  })
+
+  it('gives the finished completion to the stream helper of the client', async () => {
+    model.reply({ text: ['Help', 'ed'] })
+    const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Go' }] })
+    expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('Helped')
+  })
+
+  it('reports a failed run by its status, or in the middle of a stream by an error frame', async () => {
+    const messages = [{ role: 'user' as const, content: 'Go' }]
+    model.reply({ status: 400, errorMessage: 'no' })
+    const refused = await client.chat.completions.create({ model: 'm', messages }).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(OpenAI.APIError)
+    expect(refused).toMatchObject({ status: 400, type: 'invalid_request_error' })
+
+    model.reply({ status: 401, errorMessage: 'bad key sk-abcdefgh' })
+    const upstream = await client.chat.completions.create({ model: 'm', messages }).catch((error: unknown) => error)
+    expect(upstream).toMatchObject({ status: 502, type: 'server_error' })
+    expect(String(upstream)).not.toContain('sk-abcdefgh')
+
+    model.reply({ status: 400, errorMessage: 'no' })
+    const stream = await client.chat.completions.create({ model: 'm', messages, stream: true })
+    const failure = await Array.fromAsync(stream).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(OpenAI.APIError)
+
+    model.reply({ status: 400, errorMessage: 'no' })
+    const body = { model: 'm', messages, stream: true }
+    const events = await allEvents(await apiClient(service.url, token).fetch('POST', `${base}/chat/completions`, body))
+    const last = JSON.parse(events.at(-1)?.data ?? '')
+    expect(last.error).toMatchObject({ type: 'invalid_request_error', param: null })
+    expect(typeof last.error.message).toBe('string')
+  })
+
+  it('refuses with both detail and error', async () => {
+    const messages = [{ role: 'user', content: 'Go' }]
+    const closed = await newPublicAssistant(service, { mode: 'authenticated' })
+    for (const bad of [undefined, 'unknown', closed.token]) {
+      const answer = await apiClient(service.url, bad).post(`${base}/chat/completions`, { model: 'm', messages }, 401)
+      expect(answer).toMatchObject({
+        detail: expect.any(String),
+        error: { message: answer.detail, type: 'authentication_error', param: null, code: 'invalid_api_key' },
+      })
+    }
+    const caller = apiClient(service.url, token)
+    const invalid = await caller.post(`${base}/chat/completions`, { model: 'm', messages: [{ role: 'bird' }] }, 422)
+    expect(invalid.detail[0]).toMatchObject({ loc: ['body', 'messages', 0, 'role'], type: 'enum' })
+    expect(invalid.error).toMatchObject({
+      type: 'invalid_request_error',
+      param: 'messages.0.role',
+      code: 'invalid_input',
+    })
+    const picture = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }] }]
+    expect(
+      (await caller.post(`${base}/chat/completions`, { model: 'm', messages: picture }, 422)).detail[0].loc,
+    ).toEqual(['body', 'messages', 0, 'content', 0])
+    await caller.post(`${base}/chat/completions`, { messages: [] }, 422)
+    expect((await caller.get(`${base}/nowhere`, 404)).error.type).toBe('invalid_request_error')
+    expect((await caller.get(`${base}/chat/completions`, 405)).error.code).toBe('method_not_allowed')
+    const broken = await fetch(`${service.url}${base}/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{',
+    })
+    expect(broken.status).toBe(400)
+    expect(await broken.json()).toMatchObject({ detail: expect.any(String), error: { code: 'bad_request' } })
+  })
+})

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { apiClient, newUser } from '../support/api-client.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { allEvents } from '../support/sse.ts'
+import { newPublicAssistant } from './public-assistant.ts'
+
+describe('the native public stream', () => {
+  let model: ScriptedModel
+  let service: TestService
+
+  beforeAll(async () => {
+    model = await startScriptedModel({ respond: () => ({ text: ['Hello ', 'public'] }) })
+    service = await startService({ env: model.env })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  const post = (body: object, headers: Record<string, string> = {}) =>
+    apiClient(service.url, undefined).fetch('POST', '/public/runs/stream', body, headers)
+  const input = [{ type: 'human', content: 'Hi' }]
+
+  it.each([
+    ['Authorization', (token: string) => [{}, { authorization: `Bearer ${token}` }] as const],
+    ['X-Public-Bot-Token', (token: string) => [{}, { 'x-public-bot-token': token }] as const],
+    ['the body', (token: string) => [{ token }, {}] as const],
+    [
+      'one of two places',
+      (token: string) => [{}, { authorization: 'Bearer other', 'x-public-bot-token': token }] as const,
+    ],
+  ])('takes the token in %s', async (_place, handOver) => {
+    const { id, token, owner } = await newPublicAssistant(service)
+    const [body, headers] = handOver(token)
+    const response = await post({ assistant_id: id, input, ...body }, headers)
+    expect(response.status).toBe(200)
+    const events = await allEvents(response)
+    expect(events.map((event) => event.event).filter((name) => name !== 'data')).toEqual(['start', 'metadata', 'end'])
+    const metadata = JSON.parse(events[1]?.data ?? '')
+    expect(response.headers.get('content-location')).toBe(`/public/runs/${metadata.run_id}`)
+    const [last] = JSON.parse(events.findLast((event) => event.event === 'data')?.data ?? '')
+    expect(last).toMatchObject({ type: 'AIMessage', data: { content: 'Hello public' } })
+    // The thread is the assistant's: it takes no place of its owner's quota and is in no list.
+    expect((await owner.get('/auth/thread-info')).thread_counter).toBe(0)
+    expect((await owner.get('/threads/')).threads).toEqual([])
+  })
+
+  it('tells unknown, closed, missing and wrong apart', async () => {
+    const open = await newPublicAssistant(service)
+    const closed = await newPublicAssistant(service, { mode: 'authenticated' })
+    const status = async (body: object, headers?: Record<string, string>) => (await post(body, headers)).status
+    expect(await status({ assistant_id: randomUUID(), input, token: open.token })).toBe(404)
+    expect(await status({ assistant_id: closed.id, input, token: closed.token })).toBe(403)
+    expect(await status({ assistant_id: open.id, input })).toBe(401)
+    expect(await status({ assistant_id: open.id, input, token: `${open.token}x` })).toBe(401)
+    expect(await status({ assistant_id: open.id, input, token: closed.token })).toBe(401)
+    expect(await status({ assistant_id: open.id, token: open.token })).toBe(422)
+    expect(await status({ input, token: open.token })).toBe(422)
+    expect(await status({ assistant_id: open.id, input, token: 7 })).toBe(422)
+  })
+
+  it('needs no token in mode public_no_auth', async () => {
+    const { id } = await newPublicAssistant(service, { mode: 'public_no_auth' })
+    const response = await post({ assistant_id: id, input })
+    expect(response.status).toBe(200)
+    expect((await allEvents(response)).at(-1)?.event).toBe('end')
+  })
+
+  it('continues a thread, through its own assistant only', async () => {
+    const one = await newPublicAssistant(service)
+    const other = await newPublicAssistant(service)
+    const first = await allEvents(await post({ assistant_id: one.id, token: one.token, input }))
+    const { thread_id, run_id } = JSON.parse(first[1]?.data ?? '')
+    const again = await allEvents(await post({ assistant_id: one.id, token: one.token, input, thread_id }))
+    expect(JSON.parse(again[1]?.data ?? '').thread_id).toBe(thread_id)
+    const asked = model.requests.at(-1)?.body.messages.map(({ role }) => role)
+    expect(asked).toEqual(['system', 'user', 'assistant', 'user'])
+
+    const foreign = await post({ assistant_id: other.id, token: other.token, input, thread_id })
+    expect(foreign.status).toBe(404)
+    // Nor a thread of a user, not even of the assistant's owner.
+    const { thread_id: own } = await one.owner.post('/threads/', { assistant_id: one.id })
+    expect((await post({ assistant_id: one.id, token: one.token, input, thread_id: own })).status).toBe(404)
+    expect((await (await newUser(service)).client.fetch('GET', `/threads/${thread_id}`)).status).toBe(404)
+
+    const joined = await apiClient(service.url, one.token).fetch('GET', `/public/runs/${run_id}/stream`)
+    expect((await allEvents(joined)).at(-1)?.event).toBe('end')
+    expect((await apiClient(service.url, other.token).fetch('GET', `/public/runs/${run_id}/stream`)).status).toBe(401)
+    expect((await apiClient(service.url, undefined).fetch('GET', `/public/runs/${run_id}/stream`)).status).toBe(401)
+  })
+
+  it('does not show the runs of users', async () => {
+    const { id, token, owner } = await newPublicAssistant(service)
+    const { thread_id } = await owner.post('/threads/', {})
+    const { run_id } = await owner.post('/runs/', { thread_id, assistant_id: id, input })
+    expect((await apiClient(service.url, token).fetch('GET', `/public/runs/${run_id}/stream`)).status).toBe(404)
+  })
+})

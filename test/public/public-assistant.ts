@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto'
+import { type ApiClient, newUser } from '../support/api-client.ts'
+import type { TestService } from '../support/service.ts'
+
+export interface PublicAssistantOptions {
+  mode?: 'authenticated' | 'public_token' | 'public_no_auth'
+  name?: string
+  config?: Record<string, unknown>
+}
+
+/** A new user's assistant with a public token of its own. */
+export async function newPublicAssistant(
+  service: Pick<TestService, 'url' | 'api'>,
+  { mode = 'public_token', name = 'Public helper', config = {} }: PublicAssistantOptions = {},
+): Promise<{ id: string; token: string; owner: ApiClient }> {
+  const { client: owner } = await newUser(service)
+  const token = `pub-${randomBytes(12).toString('hex')}`
+  const { assistant_id: id } = await owner.post('/assistants/', {
+    name,
+    config: {
+      'type==agent/access_mode': mode,
+      'type==agent/public_token': token,
+      'type==agent/system_message': 'The owner says: be brief.',
+      ...config,
+    },
+  })
+  return { id, token, owner }
+}
