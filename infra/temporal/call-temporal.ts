@@ -1,7 +1,9 @@
+import { ApplicationFailure } from '@temporalio/common'
 import {
   type Client,
   ServiceError,
   WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
   isGrpcServiceError,
 } from '@temporalio/client'
@@ -33,7 +35,16 @@ export async function unlessEnded<T>(call: Promise<T>): Promise<T | undefined> {
   try {
     return await call
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined
+    if (error instanceof WorkflowNotFoundError || isCutOff(error)) return undefined
     throw error
   }
+}
+
+/** An update that was taken, but whose workflow was ended from outside before it could answer. */
+function isCutOff(error: unknown): boolean {
+  return (
+    error instanceof WorkflowUpdateFailedError &&
+    error.cause instanceof ApplicationFailure &&
+    error.cause.type === 'AcceptedUpdateCompletedWorkflow'
+  )
 }

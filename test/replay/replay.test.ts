@@ -1,0 +1,24 @@
+import { Worker } from '@temporalio/worker'
+import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../infra/logger.ts'
+import { installRuntime } from '../../worker/start-worker.ts'
+import { workflowBundle } from '../../worker/workflow-bundle.ts'
+import { readHistory, savedHistories } from '../support/histories.ts'
+
+/**
+ * Workflows outlive deployments: today's code must take the same decisions as the code that wrote
+ * these histories. When one fails, the change needs `patched()`, or a new workflow type.
+ */
+describe('saved histories', async () => {
+  installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
+  const files = await savedHistories()
+
+  it('are there', () => {
+    expect(files.length).toBeGreaterThan(0)
+  })
+
+  it.each(files)('%s is replayed without a difference', async (file) => {
+    const replay = Worker.runReplayHistory({ workflowBundle: await workflowBundle() }, await readHistory(file))
+    await expect(replay).resolves.toBeUndefined()
+  })
+})

@@ -1,0 +1,50 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { temporal } from '@temporalio/proto'
+
+const historiesFolder = fileURLToPath(new URL('../replay/histories/', import.meta.url))
+
+const { History } = temporal.api.history.v1
+type History = temporal.api.history.v1.IHistory
+
+/**
+ * Everything that a history says, as text: strings, and bytes both as they are and in base64. What is
+ * not in here is not in the history.
+ */
+export function historyText(history: History): string {
+  const found: string[] = []
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') found.push(value)
+    else if (value instanceof Uint8Array)
+      found.push(Buffer.from(value).toString('utf8'), Buffer.from(value).toString('base64'))
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, entry] of Object.entries(value)) {
+        found.push(key)
+        visit(entry)
+      }
+    }
+  }
+  visit(history)
+  return found.join('\n')
+}
+
+/** Keeps a history for the replays of later versions: only with `RECORD_HISTORIES=1`, when a workflow was changed on purpose. */
+export async function recordHistory(name: string, history: History): Promise<void> {
+  if (process.env['RECORD_HISTORIES'] !== '1') return
+  const json = History.toObject(History.fromObject(history), { longs: String, bytes: String, enums: String })
+  await writeFile(join(historiesFolder, `${name}.json`), `${JSON.stringify(json, withoutMachine, 1)}\n`)
+}
+
+export async function savedHistories(): Promise<string[]> {
+  return (await readdir(historiesFolder)).filter((file) => file.endsWith('.json'))
+}
+
+export async function readHistory(file: string): Promise<History> {
+  return History.fromObject(JSON.parse(await readFile(join(historiesFolder, file), 'utf8')))
+}
+
+/** Who wrote the history is of no use to a replay, and names a machine. */
+function withoutMachine(key: string, value: unknown): unknown {
+  return key === 'identity' ? 'recorded' : value
+}
