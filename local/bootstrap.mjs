@@ -84,7 +84,13 @@ function cachedNode() {
 /** The same folder as in services/cache.ts. */
 function cacheDir() {
   if (process.env.ASSISTANT_CACHE_DIR) return path.resolve(process.env.ASSISTANT_CACHE_DIR)
-  return path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'assistant-platform')
+  const folder = path.join(process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'assistant-platform')
+  try {
+    mkdirSync(folder, { recursive: true })
+    return folder
+  } catch {
+    return path.join(root, '.cache')
+  }
 }
 
 function packagesAreCurrent() {
@@ -163,9 +169,21 @@ function runScript(node, script, args) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`${node} did not start: ${error.message}`))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : code))
-  if (process.env.npm_lifecycle_event) {
-    const npm = process.ppid
-    setInterval(() => process.ppid === npm || child.kill('SIGTERM'), 500).unref()
+  const npm = npmPid()
+  if (npm) setInterval(() => npmPid() === npm || child.kill('SIGTERM'), 500).unref()
+}
+
+/**
+ * The npm that runs us: our parent, or, since npm runs scripts by a shell that may stay, the parent of
+ * that shell. Another number later means that npm is gone: its children get another parent at once.
+ */
+function npmPid() {
+  if (!process.env.npm_lifecycle_event) return undefined
+  try {
+    const [, name, parent] = /\((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${process.ppid}/stat`, 'utf8'))
+    return /^(sh|dash|bash|zsh)$/.test(name) ? Number(parent) : process.ppid
+  } catch {
+    return process.ppid
   }
 }
 

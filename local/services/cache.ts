@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -7,11 +7,18 @@ import type { Log } from './ways.ts'
 
 /**
  * The folder that keeps what was fetched or built. It lies outside the repository so that a second
- * clone does not build Temporal again; `ASSISTANT_CACHE_DIR` puts it somewhere else.
+ * clone does not build Temporal again; `ASSISTANT_CACHE_DIR` puts it somewhere else, and where the
+ * home folder takes no files it is `.cache` here.
  */
 export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
   if (env.ASSISTANT_CACHE_DIR) return path.resolve(env.ASSISTANT_CACHE_DIR)
-  return path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'assistant-platform')
+  const folder = path.join(env.XDG_CACHE_HOME || path.join(homedir(), '.cache'), 'assistant-platform')
+  try {
+    mkdirSync(folder, { recursive: true })
+    return folder
+  } catch {
+    return path.join(import.meta.dirname, '..', '..', '.cache')
+  }
 }
 
 /** A finished installation is told from a broken one by this file, which is written last. */
