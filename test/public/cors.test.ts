@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { newPublicAssistant } from './public-assistant.ts'
+
+const configured = 'https://front.test'
+const ones = 'https://one.test'
+const others = 'https://two.test'
+const strangers = 'https://stranger.test'
+
+describe('origins of the public family', () => {
+  let model: ScriptedModel
+  let service: TestService
+  let one: Awaited<ReturnType<typeof newPublicAssistant>>
+  let open: Awaited<ReturnType<typeof newPublicAssistant>>
+
+  beforeAll(async () => {
+    model = await startScriptedModel({ respond: () => ({ text: 'Hi' }) })
+    service = await startService({ env: { ...model.env, CORS_ORIGINS: configured } })
+    one = await newPublicAssistant(service, { config: { 'type==agent/allowed_origins': [ones] } })
+    await newPublicAssistant(service, { config: { 'type==agent/allowed_origins': [others] } })
+    open = await newPublicAssistant(service)
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  const allowed = (response: Response) => response.headers.get('access-control-allow-origin')
+  const preflight = (path: string, headers: Record<string, string>) =>
+    fetch(`${service.url}${path}`, { method: 'OPTIONS', headers })
+  const wanted = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers':
+      'authorization,content-type,openai-beta,x-stainless-os,x-stainless-retry-count,x-public-bot-token,x-evil',
+  }
+
+  it.each([
+    '/public/runs/stream',
+    ...['/public/compat/v1', '/public/v1'].flatMap((base) =>
+      [
+        '/chat/completions',
+        '/assistants',
+        '/assistants/some',
+        '/models',
+        '/threads',
+        '/threads/t/messages',
+        '/threads/t/runs',
+      ].map((path) => base + path),
+    ),
+  ])('answers preflights of %s for every origin that somebody names', async (path) => {
+    for (const origin of [configured, ones, others]) {
+      const response = await preflight(path, { origin, ...wanted })
+      expect(response.status).toBe(200)
+      expect(allowed(response)).toBe(origin)
+      expect(response.headers.get('access-control-allow-credentials')).toBe('true')
+      expect(response.headers.get('access-control-allow-methods')).toContain('POST')
+      expect(response.headers.get('access-control-allow-headers')?.split(', ')).toEqual([
+        'authorization',
+        'content-type',
+        'openai-beta',
+        'x-stainless-os',
+        'x-stainless-retry-count',
+        'x-public-bot-token',
+      ])
+      expect(response.headers.get('vary')).toContain('Origin')
+    }
+    for (const headers of [{ origin: strangers, ...wanted }, { origin: 'null', ...wanted }, {}]) {
+      const response = await preflight(path, headers)
+      expect(response.status).toBe(200)
+      expect([...response.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+    }
+  })
+
+  const complete = (token: string, origin: string, stream = false) =>
+    fetch(`${service.url}/public/v1/chat/completions`, {
+      method: 'POST',
+      headers: { origin, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream }),
+    })
+
+  it("holds a request to its own assistant's list", async () => {
+    for (const origin of [ones, configured, new URL(service.settings.baseUrl).origin]) {
+      for (const stream of [false, true]) {
+        const response = await complete(one.token, origin, stream)
+        expect(response.status).toBe(200)
+        expect(allowed(response)).toBe(origin)
+        await response.text()
+      }
+    }
+    const before = model.requests.length
+    for (const origin of [others, strangers]) {
+      const response = await complete(one.token, origin)
+      expect(response.status).toBe(403)
+      expect(allowed(response)).toBeNull()
+      expect(await response.json()).toMatchObject({ detail: expect.any(String), error: { type: 'permission_error' } })
+    }
+    expect(model.requests.length).toBe(before)
+  })
+
+  it('lets no page read the answers of an assistant that names no origins', async () => {
+    const response = await complete(open.token, others)
+    expect(response.status).toBe(200)
+    expect(allowed(response)).toBeNull()
+  })
+
+  it('lets known pages read why they are refused', async () => {
+    const refused = await complete('wrong', ones)
+    expect([refused.status, allowed(refused)]).toEqual([401, ones])
+    const stranger = await complete('wrong', strangers)
+    expect([stranger.status, allowed(stranger)]).toEqual([401, null])
+  })
+
+  it('is the same on the native stream', async () => {
+    const run = (origin: string, token: string) =>
+      fetch(`${service.url}/public/runs/stream`, {
+        method: 'POST',
+        headers: { origin, 'content-type': 'application/json' },
+        body: JSON.stringify({ assistant_id: one.id, token, input: [{ type: 'human', content: 'Hi' }] }),
+      })
+    const good = await run(ones, one.token)
+    expect([good.status, allowed(good)]).toEqual([200, ones])
+    await good.text()
+    const bad = await run(others, one.token)
+    expect([bad.status, allowed(bad)]).toEqual([403, null])
+    const refused = await run(ones, 'wrong')
+    expect([refused.status, allowed(refused)]).toEqual([401, ones])
+  })
+})

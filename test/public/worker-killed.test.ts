@@ -1,0 +1,99 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServiceProcess, startWorkerProcess } from '../support/processes.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { newPublicAssistant } from './public-assistant.ts'
+
+describe('kill -9 of the worker in the middle of a completion', () => {
+  let model: ScriptedModel
+  let service: TestService
+  let worker: ServiceProcess
+  let assistant: Awaited<ReturnType<typeof newPublicAssistant>>
+  let client: OpenAI
+
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    service = await startService({ worker: false, env: model.env })
+    worker = await startWorkerProcess(service.env)
+    assistant = await newPublicAssistant(service)
+    client = new OpenAI({ baseURL: `${service.url}/public/v1`, apiKey: assistant.token, maxRetries: 0 })
+  })
+  afterAll(async () => {
+    await worker.stop()
+    await service.close()
+    await model.close()
+  })
+
+  const never = new Promise<never>(() => {})
+  const killOnce = () => {
+    let killed = false
+    return async () => {
+      if (killed) return
+      killed = true
+      await worker.kill()
+      worker = await startWorkerProcess(service.env)
+    }
+  }
+  const question = { model: 'm', messages: [{ role: 'user' as const, content: 'Count' }] }
+
+  it('does not break the stream of chunks, and sends no text twice', async () => {
+    const cut = model.reply({ text: ['One ', 'two ', never] })
+    // The second attempt comes in other pieces: what counts is the text.
+    model.reply({ text: ['On', 'e tw', 'o three', ' four.'] })
+    const kill = killOnce()
+    let text = ''
+    const finishes: string[] = []
+    for await (const chunk of await client.chat.completions.create({ ...question, stream: true })) {
+      text += chunk.choices[0]?.delta.content ?? ''
+      finishes.push(...[chunk.choices[0]?.finish_reason ?? []].flat())
+      if (text === 'One two ') await kill()
+    }
+    expect(await cut.ended).toBe('dropped')
+    expect(text).toBe('One two three four.')
+    expect(finishes).toEqual(['stop'])
+    expect(model.unused).toBe(0)
+  })
+
+  it('ends in an error frame when the second attempt says something else', async () => {
+    model.reply({ text: ['One ', 'two ', never] })
+    const second = model.reply({ text: 'Four five six' })
+    const kill = killOnce()
+    let text = ''
+    const read = async () => {
+      for await (const chunk of await client.chat.completions.create({ ...question, stream: true })) {
+        text += chunk.choices[0]?.delta.content ?? ''
+        if (text === 'One two ') await kill()
+      }
+    }
+    const error = await read().catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(OpenAI.APIError)
+    expect(error).toMatchObject({ code: 'answer_changed' })
+    expect(text).toBe('One two ')
+    expect(await second.ended).toBe('sent')
+  })
+
+  it('goes on in the same way for the events of a thread run', async () => {
+    model.reply({ text: ['One ', 'two ', never] })
+    model.reply({ text: 'One two three.' })
+    const kill = killOnce()
+    const stream = client.beta.threads.createAndRunStream({
+      assistant_id: assistant.id,
+      thread: { messages: [{ role: 'user', content: 'Count' }] },
+    })
+    let text = ''
+    const names: string[] = []
+    for await (const { event, data } of stream) {
+      names.push(event)
+      if (event !== 'thread.message.delta') continue
+      for (const block of data.delta.content ?? []) text += block.type === 'text' ? (block.text?.value ?? '') : ''
+      if (text === 'One two ') await kill()
+    }
+    expect(text).toBe('One two three.')
+    expect(names.filter((name) => name === 'thread.message.created').length).toBe(1)
+    expect(names.at(-1)).toBe('thread.run.completed')
+    expect((await stream.finalMessages())[0]?.content).toEqual([
+      { type: 'text', text: { value: 'One two three.', annotations: [] } },
+    ])
+  })
+})

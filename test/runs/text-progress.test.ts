@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest'
+import { type RunEntry, applyEntries, emptyView } from '../../domain/run-events.ts'
+import { createTextProgress } from '../../domain/text-progress.ts'
+
+const begin: RunEntry = { type: 'begin', id: 'a' }
+const text = (said: string): RunEntry => ({ type: 'text', id: 'a', text: said })
+const whole = (content: string): RunEntry => ({
+  type: 'message',
+  message: { type: 'AIMessage', data: { id: 'a', content } },
+})
+
+/** What a reader is sent after each of several batches. */
+function told(...batches: RunEntry[][]): (string | null)[] {
+  const view = emptyView()
+  const progress = createTextProgress()
+  return batches.map((entries, index) => {
+    applyEntries(view, `1-${index + 1}`, entries)
+    const folded = view.messages.get('a')
+    const { delta = '', contradicted = false } = folded ? progress.advance(folded) : {}
+    return contradicted ? null : delta
+  })
+}
+
+it('tells what is added', () => {
+  expect(told([begin], [text('He')], [text('l'), text('lo')], [whole('Hello')])).toEqual(['', 'He', 'llo', ''])
+})
+
+it('tells the rest of a message that comes whole', () => {
+  expect(told([begin, text('He')], [whole('Hello')])).toEqual(['He', 'llo'])
+})
+
+it('waits until a new attempt has caught up, and tells nothing twice', () => {
+  expect(
+    told([begin, text('Hello')], [begin], [text('He')], [text('llo')], [text(' you')], [whole('Hello you')]),
+  ).toEqual(['Hello', '', '', '', ' you', ''])
+})
+
+it('notices a new attempt that says something else, or less', () => {
+  expect(told([begin, text('Hello')], [begin, text('Hi')])).toEqual(['Hello', null])
+  expect(told([begin, text('Hello')], [whole('Hell')])).toEqual(['Hello', null])
+})
+
+it('does not cut a character in two', () => {
+  const [high, low] = ['\uD83D', '\uDE00']
+  expect(told([begin, text(`a${high}`)], [text(`${low}b`)])).toEqual(['a', '😀b'])
+})
