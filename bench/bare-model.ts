@@ -1,0 +1,22 @@
+import { createServer } from 'node:http'
+
+/** A model that says twenty words at once, as fast as a process can: what is measured is everything around it. */
+const words = Array.from({ length: 20 }, (_, index) => `word${index} `)
+const chunk = (delta: object, finish: string | null) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'bare', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
+const usage = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'bare', choices: [], usage: { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 } })}\n\n`
+const answer = `${words.map((content) => chunk({ content }, null)).join('')}${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
+
+const server = createServer((request, response) => {
+  request.resume()
+  request.on('end', () => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(answer)
+  })
+})
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  console.log(JSON.stringify({ url: `http://127.0.0.1:${port}/v1` }))
+})
+process.once('SIGTERM', () => process.exit(0))

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { startLocalServices } from '../local/services/index.ts'
+import { createTokens } from '../services/auth/tokens.ts'
+
+export interface BenchProcess {
+  pid: number
+  /** Resident memory in MiB. */
+  memoryMiB(): Promise<number>
+  stop(): Promise<void>
+}
+
+/** A service on servers of its own: what every measurement works with. */
+export interface BenchContext {
+  url: string
+  env: Record<string, string>
+  api: BenchProcess
+  worker: BenchProcess
+  /** Base address of the bare model, for `OPENAI_BASE_URL`. */
+  modelUrl: string
+  /** A new user's token. */
+  newToken(): Promise<string>
+  /** Starts a script of ours beside the service; resolves when it prints a JSON line. */
+  startProcess(script: string, env?: Record<string, string>): Promise<BenchProcess & { ready: Record<string, unknown> }>
+  log(line: string): void
+}
+
+/** Starts servers in a temporary folder, a bare model, worker and API; gives the context and takes all of it away afterwards. */
+export async function withBenchContext(work: (context: BenchContext) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'assistant-bench-'))
+  const log = (line: string) => console.log(line)
+  const local = await startLocalServices({ dataDir, env: {}, log: (line) => log(`> ${line}`) })
+  const children: ChildProcess[] = []
+  try {
+    const start = (script: string, env: Record<string, string>, isReady?: string) =>
+      startScript(children, script, env, isReady)
+    const model = await start('bench/bare-model.ts', {})
+    const modelUrl = String(model.ready['url'])
+    const jwtSecret = randomBytes(32).toString('hex')
+    const env: Record<string, string> = {
+      ...local.env,
+      PORT: '0',
+      DATA_DIR: dataDir,
+      JWT_SECRET: jwtSecret,
+      SECRETS_KEY: randomBytes(32).toString('base64'),
+      OPENAI_API_KEY: 'bench',
+      OPENAI_BASE_URL: modelUrl,
+      DEFAULT_MODEL: 'bare',
+      EMBEDDING_DIMENSIONS: '256',
+      THREAD_MAX_DEFAULT: '1000000000',
+      SHUTDOWN_GRACE_SECONDS: '2',
+      LOG_LEVEL: 'info',
+    }
+    const worker = await start('worker/main.ts', env, 'worker ready')
+    const api = await start('api/server.ts', env, 'listening')
+    const tokens = createTokens({
+      jwtAlgorithms: ['HS256'],
+      jwtIssuer: 'assistant-platform',
+      jwtAudience: 'assistant-platform',
+      jwtSecret,
+    })
+    await work({
+      url: String(api.ready['address']),
+      env,
+      api,
+      worker,
+      modelUrl,
+      newToken: () => tokens.sign({ user_id: randomUUID(), project_id: randomUUID() }),
+      startProcess: (script, more = {}) => start(script, { ...env, ...more }),
+      log,
+    })
+  } finally {
+    for (const child of children.toReversed()) await stop(child)
+    await local.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+async function startScript(children: ChildProcess[], script: string, env: Record<string, string>, isReady?: string) {
+  const child = spawn(process.execPath, [script], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const ready = Promise.withResolvers<Record<string, unknown>>()
+  void once(child, 'exit').then(() => ready.reject(new Error(`${script} ended`)))
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const said: unknown = line.startsWith('{') ? JSON.parse(line) : undefined
+    if (isRecord(said) && (isReady === undefined || said['msg'] === isReady)) ready.resolve(said)
+  })
+  const pid = child.pid ?? 0
+  return { ready: await ready.promise, pid, memoryMiB: () => memoryMiB(pid), stop: () => stop(child) }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGKILL'), 8000)
+  await exited
+  clearTimeout(timer)
+}
+
+async function memoryMiB(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
