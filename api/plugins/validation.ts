@@ -3,15 +3,16 @@ import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { AppError, type FieldProblem } from '../../domain/errors.ts'
 
-const shared = { allErrors: true, strict: false, removeAdditional: false, useDefaults: true } as const
+const shared = { allErrors: true, strict: false, removeAdditional: false } as const
 
 /**
- * Bodies are checked as they are; path, query and header values arrive as text and are converted.
- * Problems are reported as `{loc, msg, type}`, one entry a member.
+ * Bodies are checked as they are and stay so: a default in a schema only tells what holds when a
+ * member is missing, and a free-form `config` comes back without it. Path, query and header values
+ * arrive as text and are converted. Problems are reported as `{loc, msg, type}`, one entry a member.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false }))
-  const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array' }))
+  const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array', useDefaults: true }))
 
   app.setValidatorCompiler<FastifySchema>(({ schema, httpPart }) => {
     const validate = (httpPart === 'body' ? strict : converting).compile(schema)
@@ -41,7 +42,9 @@ function problemsOf(errors: ErrorObject[], httpPart: string): AppError {
     type: error.keyword,
   }))
   const first = fields[0]
-  return new AppError('invalid_input', first ? `${first.loc.join('.')}: ${first.msg}` : 'The request is not valid.', { fields })
+  return new AppError('invalid_input', first ? `${first.loc.join('.')}: ${first.msg}` : 'The request is not valid.', {
+    fields,
+  })
 }
 
 function pathOf(error: ErrorObject): (string | number)[] {

@@ -17,8 +17,6 @@ interface CompatAccountsDeps {
   secretBox: SecretBox
 }
 
-export type CompatAccounts = ReturnType<typeof createCompatAccounts>
-
 /** The model account that an assistant brings along: its runs go there, with its key. Only the owner has to do with it. */
 export function createCompatAccounts({ collections, assistants, outbound, secretBox }: CompatAccountsDeps) {
   return {

@@ -28,8 +28,6 @@ interface FeedbackDeps {
   hasReceiver: boolean
 }
 
-export type Feedback = ReturnType<typeof createFeedback>
-
 /** What users think of their runs. */
 export function createFeedback({ collections, transaction, runs, workflows, hasReceiver }: FeedbackDeps) {
   return {
