@@ -74,6 +74,13 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (extension === 'cfb') return oldOffice(head, nameExtension)
   if (mime.startsWith('text/') || mime.endsWith('+xml') || mime === 'application/xml') return undefined
   if (/^(image|audio|video|font)\//.test(mime)) return { format: 'media', contentType: mime, extension }
+  // A damaged document, or one whose parts are in an unusual order: its reader says more than `zip`.
+  if (mime === 'application/zip' && officeExtensions.has(nameExtension)) {
+    return { format: 'office', contentType: mime, extension: officeKind(nameExtension) }
+  }
+  if (mime === 'application/zip' && spreadsheetExtensions.has(nameExtension)) {
+    return { format: 'spreadsheet', contentType: mime, extension: nameExtension }
+  }
   if (isArchive.test(mime)) return { format: 'media', contentType: mime, extension }
   return looksLikeText(head) ? undefined : { format: 'binary', contentType: mime, extension }
 }
@@ -89,7 +96,7 @@ function officeKind(extension: string): string {
 /** The container of Office 97, and of password-protected files of today's Office. */
 function oldOffice(head: Buffer, nameExtension: string): Detected {
   const text = head.toString('latin1')
-  const has = (stream: string) => text.includes([...stream].join('\0'))
+  const has = (stream: string) => text.includes(stream.split('').join('\0'))
   if (has('EncryptedPackage'))
     return { format: 'encrypted', contentType: 'application/x-ole-storage', extension: nameExtension }
   if (has('Workbook') || has('Book') || nameExtension === 'xls') {

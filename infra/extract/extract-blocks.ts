@@ -7,8 +7,8 @@ import { UnreadableFile, noText } from '../../domain/knowledge/unreadable-file.t
  * Text that a file may unpack to, in characters. Honest documents stay far below; a page that is drawn
  * a million times, or a cell repeated over a sheet, does not.
  */
-const freeCharacters = 20_000_000
-const charactersPerByte = 100
+const freeCharacters = 10_000_000
+const charactersPerByte = 50
 
 /**
  * The text of a file as blocks in reading order. Throws `UnreadableFile`. Runs parsers on foreign

@@ -133,7 +133,7 @@ async function* readChild(
     if (!child.stdout) throw new Error('the extraction process has no standard output')
     child.send(job, () => undefined)
     for await (const text of createInterface({ input: child.stdout, crlfDelay: Infinity })) {
-      const line: ExtractionLine = JSON.parse(text)
+      const line = parseLine(text)
       if ('chunk' in line) yield line.chunk
       else if ('end' in line) return line.end
       else throw new UnreadableFile(line.failed.reason, line.failed.message)
@@ -145,6 +145,12 @@ async function* readChild(
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
   }
+}
+
+/** Our own code wrote the line, in the process of the same checkout. */
+function parseLine(text: string): ExtractionLine {
+  const line: ExtractionLine = JSON.parse(text) as ExtractionLine
+  return line
 }
 
 function whyItDied(isTimedOut: boolean, errors: string, job: ExtractionJob): UnreadableFile {
@@ -173,7 +179,7 @@ function createGate(places: number) {
         }
         const leave = () => {
           waiting.splice(waiting.indexOf(enter), 1)
-          reject(signal?.reason)
+          reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
         }
         waiting.push(enter)
         signal?.addEventListener('abort', leave, { once: true })

@@ -4,7 +4,8 @@ import { detectCharset } from './charset.ts'
 /** A text file as decoded pieces, without a byte order mark; bytes that mean nothing become U+FFFD. */
 export async function* readText(path: string, charset?: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(charset ?? (await detectCharset(path)))
-  for await (const bytes of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+  const source: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 })
+  for await (const bytes of source) {
     const text = decoder.decode(bytes, { stream: true })
     if (text !== '') yield text.includes('\0') ? text.replaceAll('\0', '') : text
   }

@@ -84,8 +84,9 @@ export function createLanceTables(uri: string) {
       if (name.startsWith(plainPrefix)) return name.slice(plainPrefix.length)
       const db = await database()
       const table = await db.openTable(name)
-      const [row] = await table.query().select(['assistant_id']).limit(1).toArray()
-      const id: unknown = row?.assistant_id
+      const rows: unknown[] = await table.query().select(['assistant_id']).limit(1).toArray()
+      const [row] = rows
+      const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
       return typeof id === 'string' ? id : undefined
     },
 

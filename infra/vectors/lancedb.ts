@@ -246,7 +246,8 @@ function rowOf(row: unknown): LanceRow | undefined {
   const values: number[] = []
   for (const value of vector as Iterable<unknown>) values.push(Number(value))
   return {
-    ...{ id: String(member(row, 'id')), file_id: String(member(row, 'file_id')) },
+    id: String(member(row, 'id')),
+    file_id: String(member(row, 'file_id')),
     assistant_id: String(member(row, 'assistant_id')),
     terms: String(member(row, 'terms')),
     vector: values,

@@ -93,13 +93,10 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     },
 
     async deleteFile(assistantId, fileId) {
-      let pending: string[] = []
-      for await (const ids of idsOf(assistantId, `${fileId}:`)) {
-        pending.push(...ids)
-        if (pending.length < deleteBatch) continue
-        await asked(space(assistantId).deleteMany({ ids: pending.splice(0, deleteBatch) }))
-      }
-      if (pending.length > 0) await asked(space(assistantId).deleteMany({ ids: pending }))
+      // Listed to the end first: pages may shift while what they list is deleted.
+      const all: string[] = []
+      for await (const ids of idsOf(assistantId, `${fileId}:`)) all.push(...ids)
+      while (all.length > 0) await asked(space(assistantId).deleteMany({ ids: all.splice(-deleteBatch) }))
     },
 
     async deleteAssistant(assistantId) {

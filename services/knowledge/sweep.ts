@@ -40,8 +40,8 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
   const abandoned = await files.find({ status: 'uploading', updated_at: { $lt: before } }, { _id: 1 }).lean()
   for (const { _id } of abandoned) if (!orphans.files.includes(_id)) orphans.files.push(_id)
 
-  for await (const { _id } of chunks.aggregate<{ _id: string }>([{ $group: { _id: '$file_id' } }]).cursor()) {
-    if (!(await isFile(_id))) orphans.chunks.push(_id)
+  for (const fileId of await chunks.distinct('file_id')) {
+    if (!(await isFile(fileId))) orphans.chunks.push(fileId)
   }
   for await (const blobId of blobs.listBefore(before)) {
     if ((await files.exists({ blob_id: blobId })) === null) orphans.blobs.push(blobId)

@@ -39,7 +39,7 @@ function createHtmlWriter(xmlMode: boolean) {
   const tables: OpenTable[] = []
 
   function endBlock(kind: 'text' | 'row' | 'code' = 'text'): void {
-    const content = preformatted > 0 ? text : text.replace(/[ \t\r\n\f]+/g, ' ').trim()
+    const content = preformatted > 0 ? text : text.replace(/[ \t\r\n\f\u00a0]+/g, ' ').trim()
     text = ''
     if (content.trim() === '') return
     if (heading === undefined) blocks.push({ kind, text: content })

@@ -10,12 +10,12 @@ export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
   for (const name of workbook.SheetNames) {
     const sheet = workbook.Sheets[name]
     if (!sheet) continue
-    const rows: unknown[][] = utils.sheet_to_json(sheet, { header: 1, raw: false, blankrows: false, defval: '' })
+    const rows: string[][] = utils.sheet_to_json(sheet, { header: 1, raw: false, blankrows: false, defval: '' })
     if (rows.length === 0) continue
     yield { kind: 'heading', level: 1, text: name }
     const table = createTableWriter()
     for (const row of rows) {
-      const block = table.row(row.map((cell) => (typeof cell === 'string' ? cell : String(cell ?? ''))))
+      const block = table.row(row.map(String))
       if (block) yield block
     }
     const alone = table.end()

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import type { Block } from '../../domain/chunking/block.ts'
+import { type ChunkerOptions, createChunker } from '../../domain/chunking/chunker.ts'
+import { countTokens } from '../../domain/chunking/count-tokens.ts'
+
+function chunk(blocks: Block[], options: ChunkerOptions = { maxTokens: 60, overlapTokens: 15 }) {
+  const chunker = createChunker(options)
+  return [...blocks.flatMap((block) => chunker.push(block)), ...chunker.flush()]
+}
+
+const sentence = (index: number) => `Sentence number ${index} says a little about the harbour.`
+const sentences = (count: number) => Array.from({ length: count }, (_, index) => sentence(index)).join(' ')
+
+describe('chunking', () => {
+  it('cuts after sentences, overlaps, and loses nothing', () => {
+    const chunks = chunk([{ kind: 'text', text: sentences(40) }])
+    expect(chunks.length).toBeGreaterThan(5)
+    for (const { text, tokens } of chunks) {
+      expect(text).toMatch(/^Sentence number .*harbour\.$/s)
+      expect(tokens).toBeLessThanOrEqual(60)
+      expect(countTokens(text)).toBeLessThanOrEqual(60)
+    }
+    for (let index = 0; index < 40; index++)
+      expect(chunks.some(({ text }) => text.includes(sentence(index)))).toBe(true)
+    for (const [index, { text }] of chunks.slice(1).entries()) {
+      const first = text.split('. ')[0] ?? ''
+      expect(chunks[index]?.text).toContain(first)
+    }
+    expect(chunks.reduce((sum, { newCharacters }) => sum + newCharacters, 0)).toBe(sentences(40).length + 2)
+  })
+
+  it('begins a new chunk with a new section, and names the headings above it', () => {
+    const chunks = chunk([
+      { kind: 'heading', level: 1, text: 'Harbour' },
+      { kind: 'heading', level: 2, text: 'Ships' },
+      { kind: 'text', text: sentences(4) },
+      { kind: 'heading', level: 2, text: 'Costs' },
+      { kind: 'text', text: 'The dredging was dear.' },
+    ])
+    expect(chunks.map(({ heading }) => heading)).toEqual(['Harbour > Ships', 'Harbour > Costs'])
+    expect(chunks[0]?.text).toMatch(/^Harbour\nShips\nSentence/)
+    expect(chunks[1]?.text).toBe('Costs\nThe dredging was dear.')
+  })
+
+  it('lets short sections share a chunk and leaves no heading behind at the end of one', () => {
+    const short = chunk([
+      { kind: 'heading', level: 1, text: 'A' },
+      { kind: 'text', text: 'One.' },
+      { kind: 'heading', level: 1, text: 'B' },
+      { kind: 'text', text: 'Two.' },
+    ])
+    expect(short).toHaveLength(1)
+    expect(short[0]).toMatchObject({ text: 'A\nOne.\n\nB\nTwo.', heading: 'A' })
+    const long = chunk([
+      { kind: 'text', text: 'Short start.' },
+      { kind: 'heading', level: 1, text: 'A heading' },
+      { kind: 'text', text: sentences(6) },
+    ])
+    for (const { text } of long) expect(text.endsWith('A heading')).toBe(false)
+  })
+
+  it('keeps rows whole', () => {
+    const rows = Array.from({ length: 30 }, (_, index): Block => ({
+      kind: 'row',
+      text: `Ship: S${index}; Tons: ${index * 10}`,
+    }))
+    for (const { text } of chunk(rows))
+      for (const line of text.split('\n')) expect(line).toMatch(/^Ship: S\d+; Tons: \d+$/)
+  })
+
+  it('says the page that most of a chunk is from', () => {
+    const chunks = chunk([
+      { kind: 'text', text: sentences(2), page: 1 },
+      { kind: 'text', text: sentences(5), page: 2 },
+      { kind: 'text', text: 'The end.', page: 3 },
+    ])
+    expect(chunks.map(({ page }) => page)).toEqual([1, 2, 2])
+  })
+
+  it.each([
+    ['Chinese without a space', '漢字仮名交'.repeat(20_000)],
+    ['one endless word', 'x'.repeat(100_000)],
+    ['emoji', '👩‍👩‍👧'.repeat(10_000)],
+    ['dots', '.'.repeat(100_000)],
+  ])('takes %s in its stride and breaks no character', (_what, text) => {
+    const chunks = chunk([{ kind: 'text', text }], { maxTokens: 400, overlapTokens: 50 })
+    expect(chunks.length).toBeGreaterThan(1)
+    for (const { text: piece, tokens } of chunks) {
+      expect(tokens).toBeLessThanOrEqual(400)
+      expect(piece.isWellFormed()).toBe(true)
+    }
+    expect(chunks.reduce((sum, { newCharacters }) => sum + newCharacters, 0)).toBe(text.length + 2)
+  })
+
+  it('gives the same chunks again', () => {
+    const blocks: Block[] = [{ kind: 'text', text: sentences(100) }]
+    expect(chunk(blocks)).toEqual(chunk(blocks))
+  })
+})

@@ -1,0 +1,232 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Chunk } from '../../domain/chunking/chunker.ts'
+import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
+import { deepDocx, docxBomb, endlessPdf } from '../support/hostile-files.ts'
+
+const fixtures = join(import.meta.dirname, 'fixtures')
+let folder: string
+let extractor: Extractor
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'extraction-'))
+  extractor = createExtractor({ memoryMb: 600, timeoutSeconds: 60, concurrency: 2 })
+})
+afterAll(async () => {
+  await extractor.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+interface Read {
+  chunks: Chunk[]
+  contentType: string
+  text: string
+}
+
+async function read(path: string, name: string, from = extractor): Promise<Read> {
+  const chunks: Chunk[] = []
+  const running = from.extract(path, name)
+  for (;;) {
+    const next = await running.next()
+    if (next.done) return { chunks, ...next.value, text: chunks.map((chunk) => chunk.text).join('\n') }
+    chunks.push(next.value)
+  }
+}
+
+const fixture = (name: string, as = name) => read(join(fixtures, name), as)
+
+async function content(name: string, data: string | Buffer, from = extractor) {
+  const path = join(folder, 'given')
+  await writeFile(path, data)
+  return read(path, name, from)
+}
+
+const reasonOf = (reading: Promise<Read>) =>
+  reading.then(
+    ({ text }) => `text: ${text.slice(0, 200)}`,
+    (error: unknown) => (error instanceof UnreadableFile ? error.reason : error),
+  )
+
+const amalia = 'Ship: Amalia; Tons: 1180; Captain: Brandt'
+
+describe('documents made by other software', () => {
+  it.each([
+    ['harbour-pandoc.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+    ['harbour-libreoffice.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+    ['harbour.odt', 'application/vnd.oasis.opendocument.text'],
+    ['harbour.epub', 'application/epub+zip'],
+    ['harbour.rtf', 'application/rtf'],
+    ['harbour.html', 'text/html'],
+    ['harbour.md', 'text/markdown'],
+  ])('reads %s: headings, lists, tables with their header, notes', async (name, type) => {
+    const { chunks, contentType, text } = await fixture(name)
+    expect(contentType).toBe(type)
+    expect(text).toContain('Written for the harbour board of Lüneburg in 1904.')
+    expect(text).toContain('412 passengers across the strait in March.')
+    expect(text).toMatch(/coal from Silesia\n+- ?timber from Riga/)
+    expect(text).toContain(amalia)
+    expect(text).toContain('Paid in three parts.')
+    expect(chunks[0]?.heading).toContain('Harbour report')
+    expect(text).not.toMatch(/[<>]/)
+  })
+
+  it.each([['harbour.pptx'], ['harbour.odp']])('reads the slides of %s', async (name) => {
+    const { chunks, text } = await fixture(name)
+    expect(text).toContain(amalia)
+    expect(text).toContain('The dredging of the western basin cost 73,500 marks.')
+    expect(chunks[0]).toMatchObject({ page: 1, heading: 'Harbour report' })
+  })
+
+  it.each([['ships.xlsx'], ['ships.ods'], ['ships.xls'], ['ships.csv']])(
+    'keeps the header in the rows of %s',
+    async (name) => {
+      expect((await fixture(name)).text).toContain(`${amalia}\nShip: Nordstern; Tons: 960; Captain: Øver;gård`)
+    },
+  )
+
+  it('reads a PDF page by page, in the order of the text', async () => {
+    const { chunks, text } = await fixture('devils-dictionary.pdf')
+    expect(text.indexOf('ABASEMENT')).toBeLessThan(text.indexOf('ABDICATION'))
+    expect(text.indexOf('ABDICATION')).toBeLessThan(text.indexOf('ABSURDITY'))
+    const pages = chunks.map((chunk) => chunk.page ?? 0)
+    expect(pages).toEqual(pages.toSorted((a, b) => a - b))
+    expect(new Set(pages)).toEqual(new Set(Array.from({ length: 24 }, (_, index) => index + 1)))
+    const ghostscript = await fixture('harbour-ghostscript.pdf')
+    expect(ghostscript.text).toMatch(/dredging of the western basin.*73,500 marks.*Nordstern carried coal/s)
+  })
+
+  it.each([
+    ['harbour-latin1.txt', 'Lüneburg'],
+    ['harbour-utf16.txt', 'Øvergård'],
+    ['czech-8859-2.txt', 'Příliš žluťoučký kůň'],
+    ['russian-koi8r.txt', 'Это обычный русский текст'],
+    ['japanese-shiftjis.txt', 'これは日本語の文章です'],
+  ])('knows the encoding of %s', async (name, words) => {
+    expect((await fixture(name)).text).toContain(words)
+  })
+
+  it('finds what is readable in a Word 97 document', async () => {
+    expect((await fixture('harbour.doc')).text).toContain('The dredging of the western basin cost 73,500 marks.')
+  })
+
+  it('goes by the content where a name says something else', async () => {
+    expect((await fixture('harbour-ghostscript.pdf', 'notes.txt')).contentType).toBe('application/pdf')
+    expect((await fixture('harbour.md', 'harbour.pdf')).text).toContain('412 passengers')
+    expect((await fixture('harbour.html', 'page')).contentType).toBe('text/html')
+  })
+})
+
+describe('text of many kinds', () => {
+  it('reads the content of a page, not its markup', async () => {
+    const page = `<!doctype html><html><head><title>Tides &amp; ships</title><style>p{color:red}</style></head><body>
+      <nav><a href="/">Home</a></nav><script>alert("no")</script><!-- hidden words -->
+      <h1>Tides</h1><p>High water at <b>six</b>&nbsp;o&#8217;clock.<br>Low at noon.</p><p hidden>secret</p>
+      <table><tr><th>Port</th><th>Metres</th></tr><tr><td>Riga</td><td>2,1</td></tr></table>
+      <pre>let x = 1
+  let y</pre></body></html>`
+    const { chunks, text } = await content('page.html', page)
+    expect(text).toBe(
+      'Tides & ships\nTides\nHigh water at six o’clock.\n\nLow at noon.\n\nPort: Riga; Metres: 2,1\nlet x = 1\n  let y',
+    )
+    expect(chunks[0]?.heading).toBe('Tides')
+  })
+
+  it('reads JSON as paths and values, and keys that mean something elsewhere', async () => {
+    const { text } = await content('data.json', '{"ship":{"name":"Amalia","tons":[1180,{"__proto__":"x"}]}}')
+    expect(text).toBe('ship.name: Amalia\nship.tons.0: 1180\nship.tons.1.__proto__: x')
+    expect((await content('rows.jsonl', '{"a":1}\n{"a":2}\nbroken {')).text).toBe('a: 1\na: 2\nbroken {')
+    expect((await content('broken.json', '{"a": nothing')).text).toBe('{"a": nothing')
+  })
+
+  it('keeps the indentation of source code', async () => {
+    const code = 'def tide(hour):\n    if hour > 6:\n        return "low"\n'
+    expect((await content('tide.py', code)).text).toBe(code.trimEnd())
+  })
+
+  it('tells a separator from its neighbours, and survives quotes that never close', async () => {
+    expect((await content('a.csv', 'Name;Born\n"Lovelace; Ada";1815\n')).text).toBe('Name: Lovelace; Ada; Born: 1815')
+    expect((await content('a.tsv', 'Name\tBorn\nAda\t1815\n')).text).toBe('Name: Ada; Born: 1815')
+    const broken = `Name,Born\nAda,1815\nEve,"1900\n${'Zoe,1901\n'.repeat(150_000)}`
+    const { text } = await content('broken.csv', broken)
+    expect(text).toContain('Name: Ada; Born: 1815')
+    expect(text).toContain('Zoe,1901')
+  })
+
+  it('takes the name of a control token for text', async () => {
+    expect((await content('a.txt', 'before <|endoftext|> after')).text).toBe('before <|endoftext|> after')
+  })
+})
+
+describe('what cannot be read', () => {
+  it.each([
+    ['encrypted.pdf', 'encrypted'],
+    ['encrypted.docx', 'encrypted'],
+    ['encrypted.odt', 'encrypted'],
+    ['picture.png', 'unsupported'],
+  ])('says why for %s', async (name, reason) => {
+    expect(await reasonOf(fixture(name))).toBe(reason)
+  })
+
+  it.each([
+    ['nothing.txt', '', 'empty'],
+    ['blank.txt', '  \n\n ', 'no_text'],
+    [
+      'noise.bin',
+      Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919 * (index % 251)) % 256)),
+      'no_text',
+    ],
+    ['cut.pdf', '%PDF-1.7\n1 0 obj\n<<', 'damaged'],
+    ['cut.docx', Buffer.from('504b0304140000000800', 'hex'), 'damaged'],
+  ])('says why for %s', async (name, data, reason) => {
+    expect(await reasonOf(content(name, data))).toBe(reason)
+  })
+})
+
+describe('files made to do harm', () => {
+  it.each([
+    ['a document that unpacks to gigabytes', 'bomb.docx', () => docxBomb(150), /out_of_memory|too_large/],
+    [
+      'a document nested without end',
+      'deep.docx',
+      () => deepDocx(200_000),
+      /out_of_memory|too_large|damaged|crashed|no_text/,
+    ],
+    ['a page nested without end', 'deep.html', () => Buffer.from('<div>'.repeat(1_000_000)), /damaged/],
+    ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|timed_out|out_of_memory/],
+  ])('%s fails alone', async (_what, name, make, reason) => {
+    const [bad, good] = await Promise.all([reasonOf(content(name, make())), fixture('harbour.md')])
+    expect(bad).toMatch(reason)
+    expect(good.text).toContain(amalia)
+  })
+
+  it('reads JSON that is nested without end', async () => {
+    const depth = 200_000
+    const { text } = await content('deep.json', `${'['.repeat(depth)}"core"${']'.repeat(depth)}`)
+    expect(text).toBe('0.0.0.0.0.0: core')
+  })
+
+  it('ends a reader that takes too long', async () => {
+    const impatient = createExtractor({ memoryMb: 600, timeoutSeconds: 0.2, concurrency: 1 })
+    try {
+      expect(await reasonOf(content('slow.pdf', endlessPdf(20_000), impatient))).toBe('timed_out')
+    } finally {
+      await impatient.close()
+    }
+  })
+
+  it('ends its reader when nobody wants the text any more', async () => {
+    const stop = new AbortController()
+    const path = join(folder, 'aborted.pdf')
+    await writeFile(path, endlessPdf(50_000))
+    const running = extractor.extract(path, 'aborted.pdf', stop.signal)
+    await running.next()
+    stop.abort(new Error('enough'))
+    const drained = (async () => {
+      for (;;) if ((await running.next()).done) return 'finished'
+    })()
+    await expect(drained).rejects.toThrow('enough')
+  })
+})

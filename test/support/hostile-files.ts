@@ -1,0 +1,51 @@
+import { zip } from './zip.ts'
+
+/** Documents that were made to hurt whoever reads them. */
+
+/** A Word document of some hundred kilobytes that unpacks to `megabytes` of paragraphs. */
+export function docxBomb(megabytes: number): Buffer {
+  const paragraph = `<w:p><w:r><w:t>${'A bomb. '.repeat(10)}</w:t></w:r></w:p>`
+  const body = paragraph.repeat(Math.ceil((megabytes * 1024 * 1024) / paragraph.length))
+  return docx(`<w:body>${body}</w:body>`)
+}
+
+/** A Word document whose elements are nested `depth` deep. */
+export function deepDocx(depth: number): Buffer {
+  return docx(
+    `<w:body>${'<w:sdt><w:sdtContent>'.repeat(depth)}<w:p/>${'</w:sdtContent></w:sdt>'.repeat(depth)}</w:body>`,
+  )
+}
+
+function docx(body: string): Buffer {
+  const types =
+    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
+  const document = `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">${body}</w:document>`
+  return zip([
+    { name: '[Content_Types].xml', data: Buffer.from(types) },
+    { name: 'word/document.xml', data: Buffer.from(document) },
+  ])
+}
+
+/** A small PDF that shows one page, full of text, `pages` times. */
+export function endlessPdf(pages: number): Buffer {
+  const line = '(Endless pages of the very same words, again and again and again.) Tj T*\n'
+  const content = `BT /F1 9 Tf 40 780 Td 11 TL\n${line.repeat(60)}ET`
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Count ${pages} /Kids [${'3 0 R '.repeat(pages)}] >>`,
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ]
+  let text = '%PDF-1.4\n'
+  const offsets = objects.map((object, index) => {
+    const offset = text.length
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`
+    return offset
+  })
+  const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
+  const xref = text.length
+  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${rows}`
+  text += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${xref}\n%%EOF\n`
+  return Buffer.from(text, 'latin1')
+}
