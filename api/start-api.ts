@@ -6,6 +6,7 @@ import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
 import { hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
 import { ingestionWorkflows } from '../infra/temporal/ingestion-workflows.ts'
+import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { createDeletionWorkflows } from '../infra/temporal/deletion-workflows.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
@@ -27,6 +28,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     transaction: infra.database.transaction,
     outbound: infra.outbound,
     tracing: infra.tracing,
+    codec: { codec: codecFor(settings), token: codecTokenOf(settings), uiOrigins: settings.temporalUiOrigins },
     deletionWorkflows: createDeletionWorkflows(infra.temporal.client, {
       taskQueuePrefix: settings.taskQueuePrefix,
       waitMs: settings.deletionWaitSeconds * 1000,

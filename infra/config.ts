@@ -49,6 +49,12 @@ function storeSettings(read: Reader) {
     temporalTls: read.boolean('TEMPORAL_TLS', false),
     temporalApiKey: read.optionalText('TEMPORAL_API_KEY'),
     temporalCodecKey: read.optionalKey('TEMPORAL_CODEC_KEY', 32),
+    /** Earlier values of TEMPORAL_CODEC_KEY: histories that they encrypted can still be read. */
+    temporalCodecKeyPrevious: read.keys('TEMPORAL_CODEC_KEY_PREVIOUS', 32),
+    /** Opens the codec endpoint; without it a token that follows from the key does. */
+    temporalCodecToken: read.optionalText('TEMPORAL_CODEC_TOKEN'),
+    /** Pages that may ask the codec endpoint: the address of the Temporal UI. */
+    temporalUiOrigins: read.origins('TEMPORAL_UI_ORIGINS'),
     vectorStore: read.oneOf('VECTOR_STORE', ['lancedb', 'pinecone'], 'lancedb'),
     lancedbUri: read.optionalText('LANCEDB_URI'),
     pineconeApiKey: read.optionalText('PINECONE_API_KEY'),

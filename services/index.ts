@@ -14,6 +14,7 @@ import type { IngestionWorkflows } from './knowledge/ingestion-workflows.ts'
 import { type FeedbackWorkflows, createFeedback } from './feedback/index.ts'
 import type { Outbound } from './outbound.ts'
 import type { DeletionWorkflows } from './deletion/deletion-workflows.ts'
+import { type CodecPorts, createCodecService } from './codec.ts'
 import { createDeletionRequests } from './deletion/requests.ts'
 import { createPublicFamily } from './public/index.ts'
 import { createProjects } from './projects/index.ts'
@@ -51,6 +52,7 @@ export interface Ports extends RunPorts {
   /** Whether the settings name a tracing service that takes feedback. */
   hasFeedbackReceiver: boolean
   deletionWorkflows: DeletionWorkflows
+  codec: CodecPorts
   knowledge: KnowledgePorts
   ingestionWorkflows: IngestionWorkflows
 }
@@ -110,6 +112,7 @@ export async function createServices({
     describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
     threads,
     createThread,
+    codec: createCodecService(ports.codec),
     deletions: createDeletionRequests({ collections, workflows: ports.deletionWorkflows }),
     ...wireKnowledge({ collections, transaction, knowledge, ingestionWorkflows }),
     ...running,

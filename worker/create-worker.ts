@@ -1,10 +1,13 @@
-import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker'
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { type Queue, queueName } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 
 export interface WorkerOptions {
-  settings: Pick<Settings, 'temporalNamespace' | 'temporalCodecKey' | 'taskQueuePrefix' | 'shutdownGraceSeconds'>
+  settings: Pick<
+    Settings,
+    'temporalNamespace' | 'temporalCodecKey' | 'temporalCodecKeyPrevious' | 'taskQueuePrefix' | 'shutdownGraceSeconds'
+  >
   connection: NativeConnection
   queue: Queue
   activities: object

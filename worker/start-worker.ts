@@ -7,6 +7,7 @@ import { createLangSmithReceiver } from '../infra/feedback/langsmith.ts'
 import { connectInfra } from '../infra/index.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
+import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
@@ -29,7 +30,7 @@ export async function startWorker(
   const [infra, connection, bundle] = await Promise.all([
     connectInfra(settings, logger),
     NativeConnection.connect(connectionOptions(settings)),
-    workflowBundle(),
+    workflowBundle(dataConverterFor(settings)),
   ])
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
   const mailer = createSmtpMailer(settings)

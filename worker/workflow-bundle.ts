@@ -9,14 +9,19 @@ const cacheDir = join(root, 'node_modules', '.cache', 'workflows')
 
 /**
  * The workflow code as one file. It is built once for each state of the sources and kept, because
- * building takes seconds and a worker that comes back after a crash should not wait for it.
+ * building takes seconds and a worker that comes back after a crash should not wait for it. How
+ * failures are written is part of it.
  */
-export async function workflowBundle(): Promise<WorkflowBundleWithSourceMap> {
-  const path = join(cacheDir, `${await sourcesHash()}.js`)
+export async function workflowBundle({
+  failureConverterPath,
+}: { failureConverterPath?: string } = {}): Promise<WorkflowBundleWithSourceMap> {
+  const variant = failureConverterPath === undefined ? '' : '-encoded-failures'
+  const path = join(cacheDir, `${await sourcesHash()}${variant}.js`)
   const cached = await readFile(path, 'utf8').catch(() => undefined)
   if (cached !== undefined) return { code: cached, sourceMap: '' }
   const bundle = await bundleWorkflowCode({
     workflowsPath: join(root, 'workflows', 'index.ts'),
+    ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })
   await mkdir(cacheDir, { recursive: true })

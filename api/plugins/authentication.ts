@@ -13,9 +13,10 @@ import type { ErrorBody } from './errors.ts'
  * - `token`: a service token, whose user is not looked up: it may be gone
  * - `optional-user`: everybody, and a service token is honoured (a bad one is refused)
  * - `public`: held to the access mode of the assistant, by the route's own service
+ * - `codec`: the token of the codec endpoint, checked by its service
  * - `admin`: the admin token
  */
-export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'public' | 'admin'
+export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'public' | 'codec' | 'admin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -60,6 +61,7 @@ export function installAuthentication(app: FastifyInstance, sessions: Sessions, 
         return
       case 'none':
       case 'public':
+      case 'codec':
       case undefined:
     }
   })

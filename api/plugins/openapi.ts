@@ -21,6 +21,7 @@ export async function installOpenApi(app: FastifyInstance, baseUrl: string): Pro
           userToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
           publicToken: { type: 'http', scheme: 'bearer' },
           publicTokenHeader: { type: 'apiKey', in: 'header', name: 'X-Public-Bot-Token' },
+          codecToken: { type: 'http', scheme: 'bearer' },
           adminToken: { type: 'apiKey', in: 'query', name: 'admin_token' },
         },
       },
@@ -48,6 +49,8 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
       return [{}, { userToken: [] }]
     case 'public':
       return [{}, { publicToken: [] }, { publicTokenHeader: [] }]
+    case 'codec':
+      return [{}, { codecToken: [] }]
     case 'admin':
       return [{ adminToken: [] }]
     default:

@@ -4,7 +4,12 @@ import { dataConverterFor } from './data-converter.ts'
 
 type TemporalSettings = Pick<
   Settings,
-  'temporalAddress' | 'temporalNamespace' | 'temporalTls' | 'temporalApiKey' | 'temporalCodecKey'
+  | 'temporalAddress'
+  | 'temporalNamespace'
+  | 'temporalTls'
+  | 'temporalApiKey'
+  | 'temporalCodecKey'
+  | 'temporalCodecKeyPrevious'
 >
 
 /** Options that the API's connection and the worker's native connection share. */

@@ -1,7 +1,28 @@
+import { createHmac } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import type { DataConverter } from '@temporalio/common'
 import type { Settings } from '../config.ts'
+import { createPayloadCodec } from './payload-codec.ts'
 
-/** How payloads travel; the client, the worker and replays must use the same one. */
-export function dataConverterFor(_settings: Pick<Settings, 'temporalCodecKey'>): DataConverter {
-  return {}
+type CodecSettings = Pick<Settings, 'temporalCodecKey'> &
+  Partial<Pick<Settings, 'temporalCodecKeyPrevious' | 'temporalCodecToken'>>
+
+export const failureConverterPath = fileURLToPath(new URL('failure-converter.ts', import.meta.url))
+
+/** How payloads travel; the client, the worker and replays must use the same one. Without a key they travel as they are. */
+export function dataConverterFor(settings: CodecSettings): DataConverter {
+  const codec = codecFor(settings)
+  return codec === undefined ? {} : { payloadCodecs: [codec], failureConverterPath }
+}
+
+export function codecFor({ temporalCodecKey, temporalCodecKeyPrevious = [] }: CodecSettings) {
+  return temporalCodecKey === undefined
+    ? undefined
+    : createPayloadCodec([temporalCodecKey, ...temporalCodecKeyPrevious])
+}
+
+/** What opens the codec endpoint: the setting, or else a secret that follows from the key (HMAC-SHA-256). */
+export function codecTokenOf({ temporalCodecKey, temporalCodecToken }: CodecSettings): string | undefined {
+  if (temporalCodecToken !== undefined || temporalCodecKey === undefined) return temporalCodecToken
+  return createHmac('sha256', temporalCodecKey).update('codec endpoint').digest('base64url')
 }

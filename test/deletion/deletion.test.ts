@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { eventually } from '../support/eventually.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { caller, newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -156,11 +157,17 @@ describe('deletion', () => {
       }),
       keepCreating(upload),
     ]
-    const done = await user.call('DELETE', `/projects/${project.project_id}?confirm=true`)
-    over = true
-    await Promise.all(writers)
+    const deleteWhenBusy = async () => {
+      try {
+        await eventually('enough to be made', () => made.length > 12)
+        return await user.call('DELETE', `/projects/${project.project_id}?confirm=true`)
+      } finally {
+        over = true
+        await Promise.all(writers)
+      }
+    }
+    const done = await deleteWhenBusy()
     expect(done).toMatchObject({ status: 200, body: { deleted: true } })
-    expect(made.length).toBeGreaterThan(4)
     const traces = await tracesOf(service, { ids: [project.project_id, ...made], assistants: made, runs: [] })
     expect(traces).toEqual([])
     expect(await counterOf(user.userId)).toBe(0)

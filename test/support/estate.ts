@@ -8,7 +8,7 @@ import { type TestUser, caller } from './http.ts'
 import type { TestService } from './service.ts'
 
 /** Something in every store, for one user: what a deletion has to find. */
-export async function fillEstate(service: TestService, user: TestUser) {
+export async function fillEstate(service: TestService, user: TestUser, { projects = 2 } = {}) {
   const { call, userId, email } = user
   const { body: project } = await call('POST', '/projects/', { name: 'second' })
   const ids: string[] = [userId, user.projectId, project.project_id]
@@ -19,7 +19,7 @@ export async function fillEstate(service: TestService, user: TestUser) {
   const assistants: string[] = []
   const threads: string[] = []
   const runs: string[] = []
-  for (const place of places) {
+  for (const place of places.slice(0, projects)) {
     const { body: assistant } = await place.call('POST', '/assistants/', { name: 'A', config: { note: 'x' } })
     assistants.push(assistant.assistant_id)
     await addFile(service, { userId, assistantId: assistant.assistant_id })
@@ -177,6 +177,16 @@ async function addRun(
     name: 'retrieval',
     args_json: '{}',
     status: 'done',
+    created_at: new Date(),
+  })
+  await service.collections.feedback.create({
+    _id: newId(),
+    run_id: id,
+    thread_id: ref.threadId,
+    user_id: ref.userId,
+    key: 'helpful',
+    score: 1,
+    status: 'stored',
     created_at: new Date(),
   })
   await createRunStream(service.api.infra.redis).publish(id, 1, [{ type: 'open' }, { type: 'end' }])

@@ -11,6 +11,8 @@ export interface ServiceProcess {
   ready: Record<string, unknown>
   /** Ends the process as a crash does, and waits until it is gone. */
   kill(): Promise<void>
+  /** Settles when the process is gone, however it ended. */
+  exited: Promise<unknown>
   /** Asks the process to end, and waits for its exit code. */
   stop(): Promise<number | null>
 }
@@ -28,7 +30,8 @@ export async function startApiProcess(env: Record<string, string>): Promise<Serv
   return { ...process, url: String(process.ready['address']) }
 }
 
-async function startProcess(
+/** Starts one of our scripts and waits for the log line that says that it is ready. */
+export async function startProcess(
   script: string,
   env: Record<string, string>,
   readyMessage: string,
@@ -53,6 +56,7 @@ async function startProcess(
   void exited.then(() => ready.reject(new Error(`${script} ended before it was ready:\n${output}`)))
   return {
     ready: await ready.promise,
+    exited,
     async kill() {
       child.kill('SIGKILL')
       await exited

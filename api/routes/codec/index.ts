@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../services/index.ts'
+import { bearerOf } from '../../plugins/authentication.ts'
+import { refusals } from '../schemas.ts'
+
+const Payloads = Type.Object(
+  {
+    payloads: Type.Array(
+      Type.Object({
+        metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+        data: Type.Optional(Type.String({ description: 'base64' })),
+      }),
+    ),
+  },
+  { title: 'CodecPayloads' },
+)
+
+/**
+ * The remote data encoder of the Temporal UI and CLI (https://docs.temporal.io/remote-data-encoding).
+ * The token is sent as a bearer token or stands in the path, because the UI can only append `/decode`
+ * to the address that it is given.
+ */
+export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = async (app, { codec }) => {
+  const config = {
+    auth: 'codec',
+    cors: {
+      origin: codec.uiOrigins,
+      credentials: true,
+      methods: ['POST'],
+      allowedHeaders: ['content-type', 'x-namespace', 'authorization'],
+    },
+  } as const
+
+  for (const direction of ['decode', 'encode'] as const) {
+    const schema = {
+      summary:
+        direction === 'decode' ? 'Payloads in readable form, for the Temporal UI' : 'Payloads as Temporal stores them',
+      tags: ['operations'],
+      body: Payloads,
+      response: { 200: Payloads, ...refusals(400, 401, 404) },
+    }
+    app.post(
+      `/codec/${direction}`,
+      { config, schema: { ...schema, operationId: `codec.${direction}` } },
+      async (request) => ({
+        payloads: await codec.convert(direction, bearerOf(request), request.body.payloads),
+      }),
+    )
+
+    const params = Type.Object({ token: Type.String() })
+    const inPath = { ...schema, params, operationId: `codec.${direction}WithToken` }
+    app.post(`/codec/:token/${direction}`, { config, schema: inPath }, async (request) => ({
+      payloads: await codec.convert(direction, request.params.token, request.body.payloads),
+    }))
+  }
+  for (const url of ['/codec/decode', '/codec/encode', '/codec/:token/decode', '/codec/:token/encode']) {
+    app.options(url, { config, schema: { hide: true } }, (_request, reply) => reply.code(204).send())
+  }
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deletionWorkflowId, deletionWorkflowType } from '../../domain/contracts/deletion.ts'
+import { emailVerificationWorkflowId } from '../../domain/contracts/email-verification.ts'
+import { queueName } from '../../domain/contracts/queues.ts'
+import { newId } from '../../domain/ids.ts'
+import { codecTokenOf } from '../../infra/temporal/data-converter.ts'
+import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.ts'
+import { eventually } from '../support/eventually.ts'
+import { caller, newUser } from '../support/http.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+const uiOrigin = 'http://127.0.0.1:8233'
+
+interface JsonPayload {
+  metadata: Record<string, string>
+  data: string
+}
+
+describe('the payload codec', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({
+      env: { TEMPORAL_CODEC_KEY: randomBytes(32).toString('base64'), TEMPORAL_UI_ORIGINS: uiOrigin },
+    })
+  })
+  afterAll(() => service.close())
+
+  const decodePath = () => `/codec/${codecTokenOf(service.settings)}/decode`
+
+  it('leaves nothing to read in a history, and the endpoint reads it', async () => {
+    const user = await newUser(service)
+    const { body: thread } = await user.call('POST', '/threads/', {})
+    expect((await user.call('DELETE', `/threads/${thread.thread_id}`)).status).toBe(200)
+    const email = `${newId()}@example.com`
+    const call = caller(service.url)
+    const { body: signup } = await call('POST', '/auth/signup', { email, password: 'correct horse battery' })
+    const found = await service.collections.users.findOne({ email }).lean()
+    expect(signup.user_id ?? found?._id).toBe(found?._id)
+
+    for (const workflowId of [
+      deletionWorkflowId({ kind: 'thread', id: thread.thread_id }),
+      emailVerificationWorkflowId(found?._id ?? ''),
+    ]) {
+      const payloads = await payloadsOf(service, workflowId)
+      expect(payloads.length).toBeGreaterThan(0)
+      expect(payloads.filter((payload) => encodingOf(payload) !== 'binary/encrypted')).toEqual([])
+      const { body } = await call('POST', decodePath(), { payloads })
+      const readable = body.payloads
+        .map((payload: JsonPayload) => Buffer.from(payload.data, 'base64').toString())
+        .join('\n')
+      expect(readable).toContain(workflowId.split('/')[1])
+      expect(body.payloads.map(encodingOf)).not.toContain('binary/encrypted')
+      expect(readable).not.toContain(email)
+    }
+  })
+
+  it('encrypts what failures say', async () => {
+    const workflowId = `test/${newId()}`
+    const handle = await service.temporal.workflow.start(deletionWorkflowType, {
+      workflowId,
+      taskQueue: queueName('accounts', service.settings.taskQueuePrefix),
+      args: [{ kind: 'nothing that there is', id: 'x', receiptId: newId() }],
+    })
+    const failure = await eventually('a failed activity', async () => {
+      const { raw } = await handle.describe()
+      return raw.pendingActivities?.[0]?.lastFailure ?? undefined
+    })
+    expect(failure.message).toBe('Encoded failure')
+    expect(JSON.stringify(failure)).not.toContain('unexpected failure')
+    const { body } = await caller(service.url)('POST', decodePath(), { payloads: [toJson(failure.encodedAttributes)] })
+    expect(Buffer.from(body.payloads[0].data, 'base64').toString()).toContain('unexpected failure')
+    await handle.terminate('the test is over')
+  })
+
+  it('opens the endpoint to its own token only, and to the pages of the UI', async () => {
+    const call = caller(service.url)
+    const payloads = [
+      {
+        metadata: { encoding: Buffer.from('json/plain').toString('base64') },
+        data: Buffer.from('"hi"').toString('base64'),
+      },
+    ]
+    for (const path of ['/codec/decode', '/codec/wrong/decode', `/codec/${service.settings.adminToken}/decode`]) {
+      expect((await call('POST', path, { payloads })).status).toBe(401)
+    }
+    const bearer = caller(service.url, codecTokenOf(service.settings))
+    const encoded = await bearer('POST', '/codec/encode', { payloads })
+    expect(encoded.body.payloads.map(encodingOf)).toEqual(['binary/encrypted'])
+    expect((await bearer('POST', '/codec/decode', encoded.body)).body).toEqual({ payloads })
+    expect((await bearer('POST', '/codec/decode', { payloads: 'x' })).status).toBe(422)
+    const spoilt = [{ ...encoded.body.payloads[0], data: Buffer.alloc(60).toString('base64') }]
+    expect((await bearer('POST', '/codec/decode', { payloads: spoilt })).status).toBe(400)
+
+    const preflight = (origin: string) =>
+      fetch(`${service.url}${decodePath()}`, {
+        method: 'OPTIONS',
+        headers: {
+          origin,
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'content-type,x-namespace',
+        },
+      })
+    expect((await preflight(uiOrigin)).headers.get('access-control-allow-origin')).toBe(uiOrigin)
+    expect((await preflight('https://elsewhere.example.com')).headers.get('access-control-allow-origin')).toBeNull()
+    const answer = await fetch(`${service.url}${decodePath()}`, {
+      method: 'POST',
+      headers: { origin: uiOrigin, 'content-type': 'application/json', 'x-namespace': 'default' },
+      body: JSON.stringify({ payloads: [] }),
+    })
+    expect(answer.headers.get('access-control-allow-origin')).toBe(uiOrigin)
+    expect(await answer.json()).toEqual({ payloads: [] })
+  })
+
+  it('reads with earlier keys what they encrypted, and refuses foreign and changed payloads', async () => {
+    const [old, current, foreign] = [randomBytes(32), randomBytes(32), randomBytes(32)]
+    const payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"a":1}') }
+    const [encrypted = {}] = await createPayloadCodec([old]).encode([payload])
+    const rotated = createPayloadCodec([current, old])
+    expect(
+      (await rotated.decode([encrypted, payload])).map((entry) => Buffer.from(entry.data ?? []).toString()),
+    ).toEqual(['{"a":1}', '{"a":1}'])
+    const [anew = {}] = await rotated.encode([payload])
+    expect(Buffer.from(anew.metadata?.['encryption-key-id'] ?? []).toString()).toBe(keyIdOf(current))
+    await expect(createPayloadCodec([foreign]).decode([encrypted])).rejects.toThrow('not configured')
+    const changed = Buffer.from(encrypted.data ?? [])
+    changed.writeUInt8(changed.readUInt8(40) ^ 1, 40)
+    await expect(rotated.decode([{ ...encrypted, data: changed }])).rejects.toThrow()
+  })
+})
+
+const encodingOf = (payload: JsonPayload) => Buffer.from(payload.metadata['encoding'] ?? '', 'base64').toString()
+
+/** Every payload of a history as it is stored; search attributes are no secret and are left out. */
+async function payloadsOf(service: TestService, workflowId: string): Promise<JsonPayload[]> {
+  const { history } = await service.temporal.workflowService.getWorkflowExecutionHistory({
+    namespace: service.settings.temporalNamespace,
+    execution: { workflowId },
+  })
+  const found: JsonPayload[] = []
+  const visit = (value: unknown, key: string): void => {
+    if (typeof value !== 'object' || value === null || value instanceof Uint8Array || key === 'searchAttributes') return
+    if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) found.push(toJson(value))
+    else for (const [name, entry] of Object.entries(value)) visit(entry, name)
+  }
+  visit(history?.events, '')
+  return found
+}
+
+function toJson(payload: object | null | undefined): JsonPayload {
+  const { metadata, data }: { metadata?: Record<string, Uint8Array>; data?: Uint8Array } = payload ?? {}
+  const encoded = Object.entries(metadata ?? {}).map(
+    ([name, bytes]) => [name, Buffer.from(bytes).toString('base64')] as const,
+  )
+  return { metadata: Object.fromEntries(encoded), data: Buffer.from(data ?? []).toString('base64') }
+}
