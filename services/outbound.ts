@@ -6,6 +6,8 @@ export interface OutboundOptions {
   maxRedirects?: number
   /** Called for the first address and for every redirect; throws to refuse one. */
   checkUrl?: (url: URL) => void
+  /** Most bytes of a body; reading more is an error. For readers that would hold all of it. */
+  maxBytes?: number
 }
 
 /**

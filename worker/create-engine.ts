@@ -11,6 +11,9 @@ import { createSecretBox } from '../services/secrets.ts'
 import { createThreadLog } from '../services/threads/log.ts'
 import { createTools } from '../services/tools/index.ts'
 
+/** Of one answer of a model that a user brought: far more than any answer, far less than endless. */
+const maxOwnModelBytes = 64 * 1024 * 1024
+
 /** What the steps of a run work with, in this process. */
 export function createEngine(settings: Settings, infra: Infra, logger: Logger): EngineDeps {
   const { collections, transaction } = infra.database
@@ -24,7 +27,7 @@ export function createEngine(settings: Settings, infra: Infra, logger: Logger): 
     collections,
     log: createThreadLog({ collections, transaction }),
     stream: createRunStream(infra.redis),
-    model: createChatModel({ guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }) }),
+    model: createChatModel({ guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0, maxBytes: maxOwnModelBytes }) }),
     defaultModel: settings.defaultModel,
     accountOf: createAccountOf(settings, secretBox),
     async toolsOf(assistant, signal) {

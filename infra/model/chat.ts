@@ -45,7 +45,7 @@ export function createChatModel({ guardedFetch }: ChatModelOptions): ChatModel {
         if (!finished) throw brokenOff()
       } catch (error) {
         request.signal.throwIfAborted()
-        throw failureOf(error)
+        throw failureOf(error, request.account.apiKey)
       }
     },
   }
@@ -95,8 +95,11 @@ function brokenOff(): ModelFailure {
   })
 }
 
-/** The one place that decides whether a model's error is worth another try: 408, 409, 429, 5xx and broken connections are. */
-export function failureOf(error: unknown): unknown {
+/**
+ * The one place that decides whether a model's error is worth another try: 408, 409, 429, 5xx and
+ * broken connections are. `apiKey` is the key that was used: what the server quotes of it is blanked.
+ */
+export function failureOf(error: unknown, apiKey: string): unknown {
   if (error instanceof ModelFailure || error instanceof APIUserAbortError) return error
   if (error instanceof APIConnectionError) {
     return new ModelFailure('The model could not be reached.', {
@@ -112,7 +115,7 @@ export function failureOf(error: unknown): unknown {
     return new ModelFailure(messageFor(status), {
       statusCode: status === 401 || status === 403 ? 502 : status,
       type: isContextOverflow(error) ? 'context_length_exceeded' : (error.type ?? 'model_error'),
-      details: withoutKeys(`${status} ${error.message}`),
+      details: withoutKeys(`${status} ${error.message}`, apiKey),
       retryable: retryable && error.code !== 'insufficient_quota',
       retryAfterMs: retryAfterMs(headers),
       cause: error,
@@ -145,9 +148,12 @@ function isRefusedAddress(error: { cause?: unknown }): boolean {
   return false
 }
 
-/** Providers quote the key that they refuse. */
-function withoutKeys(text: string): string {
-  return text.replaceAll(/\b(?:sk|pk|key)[-_][\w*-]{4,}/gi, '[key]').slice(0, 1000)
+/** Providers quote the key that they refuse, and the failure may be shown to a public caller. */
+function withoutKeys(text: string, apiKey: string): string {
+  return text
+    .replaceAll(apiKey, '[key]')
+    .replaceAll(/\b(?:sk|pk|key)[-_][\w*-]{4,}/gi, '[key]')
+    .slice(0, 1000)
 }
 
 /** `Retry-After` (RFC 9110, seconds or a date), or the finer `retry-after-ms`; at most five minutes. */

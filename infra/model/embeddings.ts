@@ -66,7 +66,7 @@ export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderO
         return vectors
       } catch (error) {
         signal?.throwIfAborted()
-        throw failureOf(error)
+        throw failureOf(error, apiKey)
       }
     },
   }

@@ -1,5 +1,6 @@
 import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import { AppError } from '../../domain/errors.ts'
+import { limitBody } from './limit-body.ts'
 import type { Fetch, OutboundOptions } from '../../services/outbound.ts'
 
 type FetchOnce = (url: URL, init: RequestInit) => Promise<Response>
@@ -13,7 +14,7 @@ const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'content-l
  */
 export function followRedirects(
   fetchOnce: FetchOnce,
-  { maxRedirects, checkUrl }: OutboundOptions & { maxRedirects: number },
+  { maxRedirects, checkUrl, maxBytes }: OutboundOptions & { maxRedirects: number },
 ): Fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
@@ -25,7 +26,9 @@ export function followRedirects(
       checkUrl?.(url)
       const response = await fetchOnce(url, options)
       const location = isRedirect(response.status) ? response.headers.get('location') : null
-      if (location === null || options.redirect === 'manual') return response
+      if (location === null || options.redirect === 'manual') {
+        return maxBytes === undefined ? response : limitBody(response, maxBytes)
+      }
       await response.body?.cancel()
       if (redirects >= maxRedirects || options.redirect === 'error')
         throw new AppError('upstream_failed', 'The server redirects too often.')

@@ -8,7 +8,7 @@ import { resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
-  outbound: Pick<Outbound, 'fetch' | 'fetchWith'>
+  outbound: Pick<Outbound, 'fetchWith'>
   search: WebSearchSettings
   /** For addresses from the settings. */
   fetch?: Fetch
@@ -37,6 +37,9 @@ export interface ToolDescription {
 
 export type Tools = ReturnType<typeof createTools>
 
+/** The client of MCP servers holds a whole answer in memory. */
+const maxMcpAnswerBytes = 8 * 1024 * 1024
+
 /** What tools there are, and which of them an assistant has. */
 export function createTools({
   outbound,
@@ -44,7 +47,7 @@ export function createTools({
   fetch = (input, init) => globalThis.fetch(input, init),
   retrieval,
 }: ToolsDeps) {
-  const mcp = createMcpTools(outbound)
+  const mcp = createMcpTools({ fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes }) })
   return {
     /** For `GET /tools/`. */
     catalogue: (): ToolDescription[] =>

@@ -129,6 +129,12 @@ describe('the model account of an assistant', () => {
     expect(failed?.event).toBe('error')
     expect(failed?.data).not.toContain('0123456789')
 
+    // A key in no usual form is known by its value.
+    await user.call('PUT', path(id), { api_key: 'unusual.4711.words', base_url: own.url })
+    own.reply({ status: 403, errorMessage: 'This is no key: unusual.4711.words' })
+    const refused = (await run()).events.at(-1)
+    expect(refused).toMatchObject({ event: 'error', data: expect.stringContaining('This is no key: [key]') })
+
     await user.call('PUT', path(id), { base_url: `${platform.url}` })
     expect((await run()).status).toBe(503)
     expect(platform.requests).toEqual([])

@@ -144,6 +144,13 @@ describe('the guarded way out', () => {
     expect(asked).toEqual(['/', '/again'])
   })
 
+  it('reads no more of a body than it was told to', async () => {
+    answer = (response) => response.end('x'.repeat(1000))
+    expect(await (await outbound.fetchWith({ maxBytes: 1000 })(trusted())).text()).toHaveLength(1000)
+    const tooLong = await outbound.fetchWith({ maxBytes: 999 })(trusted())
+    await expect(tooLong.text()).rejects.toMatchObject({ code: 'upstream_failed' })
+  })
+
   it('judges an address at the time it is entered', async () => {
     const check = (url: string) => outbound.assertReachable(url, ['body', 'base_url'])
     await expect(check(trusted())).resolves.toBeUndefined()
