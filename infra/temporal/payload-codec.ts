@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Payload, PayloadCodec } from '@temporalio/common'
-import { temporal } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 
-const PayloadMessage = temporal.api.common.v1.Payload
+// The package is CommonJS: its names cannot be imported one by one from an ES module.
+const PayloadMessage = proto.temporal.api.common.v1.Payload
 
 const encoding = Buffer.from('binary/encrypted')
 const cipherName = 'aes-256-gcm'

@@ -1,12 +1,12 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
-import { temporal } from '@temporalio/proto'
+import proto from '@temporalio/proto'
 
 const historiesFolder = fileURLToPath(new URL('../replay/histories/', import.meta.url))
 
-const { History } = temporal.api.history.v1
-type History = temporal.api.history.v1.IHistory
+const { History } = proto.temporal.api.history.v1
+type History = proto.temporal.api.history.v1.IHistory
 
 /**
  * Everything that a history says, as text: strings, and bytes both as they are and in base64. What is
