@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { createSmtpMailer } from '../../infra/mail/smtp-mailer.ts'
+import { freePort } from '../../local/services/ports.ts'
+import { passwordResetMail, verificationMail } from '../../services/accounts/mails.ts'
+import { startMailServer } from '../support/mail-server.ts'
+
+const mailFrom = 'Assistants <no-reply@service.example.com>'
+const mail = verificationMail('ada@example.com', '123456', 'verification.run.1')
+
+describe('mail by SMTP', () => {
+  it('carries text, HTML and an id that is the same each time', async () => {
+    const server = await startMailServer()
+    const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom })
+    await mailer.ping?.()
+    await mailer.send(mail)
+    await mailer.send(passwordResetMail('ada@example.com', 'https://front.example.com/x?a=1&b=2', 'reset.run.1'))
+    mailer.close()
+    await server.close()
+    expect(server.mails).toHaveLength(2)
+    expect(server.mails[0]).toContain('From: Assistants <no-reply@service.example.com>')
+    expect(server.mails[0]).toContain('To: ada@example.com')
+    expect(server.mails[0]).toContain('Message-ID: <verification.run.1@service.example.com>')
+    expect(server.mails[0]).toMatch(/^123456\r?$/m)
+    expect(server.mails[1]).toContain('text/html')
+  })
+
+  it.each([
+    [550, 'bad_request'],
+    [553, 'bad_request'],
+    [451, 'upstream_failed'],
+  ])('tells a refusal for good from one for now (%i)', async (code, expected) => {
+    const server = await startMailServer({ answer: () => code })
+    const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom })
+    await expect(mailer.send(mail)).rejects.toMatchObject({ code: expected })
+    mailer.close()
+    await server.close()
+  })
+
+  it('says when no server answers and when none is configured', async () => {
+    const away = createSmtpMailer({ smtpUrl: `smtp://127.0.0.1:${await freePort()}`, mailFrom })
+    await expect(away.send(mail)).rejects.toMatchObject({ code: 'upstream_failed' })
+    const none = createSmtpMailer({ smtpUrl: undefined, mailFrom })
+    await expect(none.send(mail)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('SMTP_URL'),
+    })
+    expect(none.ping).toBeUndefined()
+  })
+})
