@@ -110,7 +110,8 @@ export function failureOf(error: unknown, apiKey: string): unknown {
     })
   }
   if (error instanceof APIError) {
-    const { status = 502, headers }: { status?: number; headers?: Headers } = error
+    const facts: { status?: number; headers?: Headers } = error
+    const { status = 502, headers } = facts
     const retryable = status === 408 || status === 409 || status === 429 || status >= 500
     return new ModelFailure(messageFor(status), {
       statusCode: status === 401 || status === 403 ? 502 : status,
