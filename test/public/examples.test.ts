@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { run } from '../../local/services/command.ts'
+import { installTimeoutMs, pythonWithClients, runPython } from '../support/python-clients.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+describe('the examples of the public family', () => {
+  let model: ScriptedModel
+  let service: TestService
+  let python: string
+  let env: Record<string, string>
+
+  beforeAll(async () => {
+    python = await pythonWithClients()
+    model = await startScriptedModel({
+      respond: ({ body }) => ({ text: ['You said: ', String(body.messages.at(-1)?.content)] }),
+    })
+    service = await startService({ env: model.env })
+    const base = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+    const opened = await run('sh', ['examples/public/open-assistant.sh'], {
+      cwd: root,
+      env: { ...base, API_URL: service.url, MAILBOX_URL: inject('services').mailboxUrl },
+    })
+    const set = [...opened.matchAll(/(\w+)='([^']*)'/g)].map(([, name = '', value = '']) => [name, value])
+    env = { ...base, ...Object.fromEntries(set) }
+  }, installTimeoutMs)
+  afterAll(async () => {
+    await service?.close()
+    await model?.close()
+  })
+
+  it('curl.sh', async () => {
+    const output = await run('sh', ['examples/public/curl.sh'], { cwd: root, env })
+    expect(output).toContain('event: end')
+    expect(output).toContain('"object":"chat.completion"')
+    expect(output.trimEnd().endsWith('data: [DONE]')).toBe(true)
+  })
+
+  it('chat.ts', async () => {
+    const output = await run(process.execPath, ['examples/public/chat.ts'], { cwd: root, env })
+    expect(output).toContain('You said: Hello! Who are you?')
+    expect(output).toContain('15 tokens')
+    expect(output).toContain('assistant: You said: What is my name?')
+  })
+
+  it('chat.py', async () => {
+    const output = await runPython(python, 'examples/public/chat.py', env)
+    expect(output).toContain('You said: Hello! Who are you?')
+    expect(output).toContain('15 tokens')
+    expect(output).toContain('assistant: You said: What is my name?')
+  })
+})
