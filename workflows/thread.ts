@@ -31,6 +31,7 @@ import {
   tryEnqueueRunUpdateName,
 } from '../domain/contracts/thread.ts'
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
+import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy, toolPolicy } from './activity-policies.ts'
 
 export const enqueueRun = defineSignal<[EnqueueRun]>(enqueueRunSignalName)
@@ -88,13 +89,13 @@ export async function threadWorkflow(_input: ThreadWorkflowInput): Promise<void>
 
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const { runId } = next
-    upsertSearchAttributes([{ key: searchAttributes.AgentRunId, value: runId }])
     if (cancelled.delete(runId)) {
       await settleRun({ runId, step: 0, outcome: 'cancelled' })
       continue
     }
     current = { runId, scope: new CancellationScope(), resumed: false }
-    await executeRun(current)
+    showStatus(runId, 'running')
+    showStatus(runId, await executeRun(current))
     current = undefined
     await condition(allHandlersFinished)
   }
@@ -102,7 +103,7 @@ export async function threadWorkflow(_input: ThreadWorkflowInput): Promise<void>
 }
 
 /** Steps of the model and the tools that it asks for, until the run is over. What fails or is cancelled is settled, so that the thread can go on. */
-async function executeRun(run: CurrentRun): Promise<void> {
+async function executeRun(run: CurrentRun): Promise<RunStatus> {
   const { runId } = run
   let step = 0
   let limit = 1
@@ -115,7 +116,9 @@ async function executeRun(run: CurrentRun): Promise<void> {
         limit = result.maxSteps
         if (result.approval) {
           setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(result.calls)}`)
+          showStatus(runId, 'interrupted')
           await condition(() => run.resumed)
+          showStatus(runId, 'running')
           run.resumed = false
         }
         setCurrentDetails(`Run ${runId}: tools ${namesOf(result.calls)}`)
@@ -124,9 +127,20 @@ async function executeRun(run: CurrentRun): Promise<void> {
         if (step >= limit) throw stepLimitReached(limit)
       }
     })
+    return 'success'
   } catch (error) {
-    await CancellationScope.nonCancellable(() => settleRun({ runId, step, ...outcomeOf(error) }))
+    const settled = outcomeOf(error)
+    await CancellationScope.nonCancellable(() => settleRun({ runId, step, ...settled }))
+    return settled.outcome
   }
+}
+
+/** What an operator finds the workflow by. */
+function showStatus(runId: string, status: RunStatus): void {
+  upsertSearchAttributes([
+    { key: searchAttributes.AgentRunId, value: runId },
+    { key: searchAttributes.RunStatus, value: status },
+  ])
 }
 
 /** Each tool is an activity of its own name, with its own limit. A tool that fails tells the model so; only a cancellation ends the run. */

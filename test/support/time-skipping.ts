@@ -1,9 +1,13 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker } from '@temporalio/worker'
 import { inject } from 'vitest'
+import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/start-worker.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
+
+/** `INDEXED_VALUE_TYPE_KEYWORD` */
+const keyword = 2
 
 /** The server that skips time whenever a workflow only waits, and workers on it. One a test file. */
 export async function startTimeSkipping() {
@@ -11,10 +15,17 @@ export async function startTimeSkipping() {
   const env = await TestWorkflowEnvironment.createTimeSkipping({
     server: { executable: { type: 'existing-path', path: inject('services').timeSkippingPath } },
   })
+  // This server can add search attributes, but not list them.
+  await env.client.connection.operatorService.addSearchAttributes({
+    namespace: 'default',
+    searchAttributes: Object.fromEntries(Object.keys(searchAttributes).map((name) => [name, keyword])),
+  })
   return {
     client: env.client,
     /** Lets workflow time pass. */
     sleep: (ms: number) => env.sleep(ms),
+    /** The workflows' time, in milliseconds. */
+    now: () => env.currentTimeMs(),
     /** Does `work` with a worker that serves `taskQueue` with these activities. */
     async withWorker<T>(taskQueue: string, activities: object, work: () => Promise<T>): Promise<T> {
       const worker = await Worker.create({

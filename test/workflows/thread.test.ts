@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { ApplicationFailure } from '@temporalio/common'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type SettleInput,
+  type StepInput,
+  type StepResult,
+  type ToolInput,
+  threadWorkflowId,
+} from '../../domain/contracts/thread.ts'
+import { cancelRun, enqueueRun, resumeRun, threadWorkflow, tryEnqueueRun } from '../../workflows/thread.ts'
+import { startTimeSkipping } from '../support/time-skipping.ts'
+
+const tools = (approval = false): StepResult => ({
+  next: 'tools',
+  calls: [
+    { index: 0, name: 'look', timeoutMs: 1000, safeToRepeat: true },
+    { index: 1, name: 'act', timeoutMs: 1000, safeToRepeat: false },
+  ],
+  approval,
+  maxSteps: 3,
+})
+
+describe('the thread workflow', () => {
+  let server: Awaited<ReturnType<typeof startTimeSkipping>>
+  beforeAll(async () => {
+    server = await startTimeSkipping()
+  })
+  afterAll(() => server.close())
+
+  /** A thread with activities that note what they are asked and answer what the test says. */
+  async function thread<T>(
+    step: (input: StepInput, seen: string[]) => Promise<StepResult>,
+    work: (flow: Awaited<ReturnType<typeof start>>) => Promise<T>,
+  ) {
+    const taskQueue = randomUUID()
+    const seen: string[] = []
+    const activities = {
+      modelStep: async (input: StepInput) => {
+        seen.push(`model ${input.runId} ${input.step}`)
+        return step(input, seen)
+      },
+      settleRun: async ({ runId, outcome, error }: SettleInput) =>
+        void seen.push(`settle ${runId} ${outcome} ${error?.type ?? ''}`.trim()),
+      default: async ({ runId, step: number, index }: ToolInput) => void seen.push(`tool ${runId} ${number} ${index}`),
+    }
+    return server.withWorker(taskQueue, activities, async () => work(await start(taskQueue, seen)))
+  }
+
+  async function start(taskQueue: string, seen: string[]) {
+    const threadId = randomUUID()
+    const handle = await server.client.workflow.signalWithStart(threadWorkflow, {
+      workflowId: threadWorkflowId(threadId),
+      taskQueue,
+      args: [{ threadId }],
+      signal: enqueueRun,
+      signalArgs: [{ runId: 'a', strategy: 'enqueue' }],
+    })
+    return { handle, seen }
+  }
+
+  it('does steps and tools until the model has said all, then ends', async () => {
+    const seen = await thread(
+      async ({ step }) => (step === 0 ? tools() : { next: 'done' }),
+      async ({ handle, seen }) => {
+        await handle.result()
+        return seen
+      },
+    )
+    expect(seen[0]).toBe('model a 0')
+    expect(seen.slice(1, 3).toSorted((a, b) => a.localeCompare(b))).toEqual(['tool a 0 0', 'tool a 0 1'])
+    expect(seen.slice(3)).toEqual(['model a 1'])
+  })
+
+  it('waits a week for a person, and ends a run whose steps are used up', async () => {
+    const seen = await thread(
+      async ({ step }) => tools(step === 0),
+      async ({ handle, seen }) => {
+        await server.sleep(7 * 24 * 3600_000)
+        expect(seen).toEqual(['model a 0'])
+        await handle.signal(resumeRun, { runId: 'a' })
+        await handle.result()
+        return seen
+      },
+    )
+    expect(seen.filter((line) => line.startsWith('model'))).toEqual(['model a 0', 'model a 1', 'model a 2'])
+    expect(seen.at(-1)).toBe('settle a error max_steps')
+  })
+
+  it('takes each run once, in order; refuses a try while one is there; a cancelled one gives way', async () => {
+    const gate = Promise.withResolvers<void>()
+    const seen = await thread(
+      async ({ runId }) => {
+        if (runId === 'a') await gate.promise
+        return { next: 'done' }
+      },
+      async ({ handle, seen }) => {
+        for (const runId of ['b', 'b', 'c']) await handle.signal(enqueueRun, { runId, strategy: 'enqueue' })
+        expect(await handle.executeUpdate(tryEnqueueRun, { args: [{ runId: 'd', strategy: 'reject' }] })).toBe(false)
+        await handle.signal(cancelRun, { runId: 'b' })
+        gate.resolve()
+        await handle.result()
+        return seen
+      },
+    )
+    expect(seen).toEqual(['model a 0', 'settle b cancelled', 'model c 0'])
+  })
+
+  it('waits as long as the model asks, and settles what a model refuses for good', async () => {
+    let attempts = 0
+    const startedAt = await server.now()
+    const seen = await thread(
+      async () => {
+        attempts += 1
+        if (attempts === 1)
+          throw ApplicationFailure.create({
+            message: 'busy',
+            type: 'rate_limited',
+            details: [429],
+            nextRetryDelay: '4 minutes',
+          })
+        throw ApplicationFailure.create({
+          message: 'no',
+          type: 'model_error',
+          nonRetryable: true,
+          details: [400, 'because'],
+        })
+      },
+      async ({ handle, seen }) => {
+        await handle.result()
+        return seen
+      },
+    )
+    expect((await server.now()) - startedAt).toBeGreaterThanOrEqual(4 * 60_000)
+    expect(seen).toEqual(['model a 0', 'model a 0', 'settle a error model_error'])
+  })
+})
