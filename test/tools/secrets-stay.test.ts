@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { historyText } from '../support/histories.ts'
+import { startHttpServer } from '../support/http-server.ts'
+import { startMcpServer } from '../support/mcp-server.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { conversation } from '../runs/support.ts'
+
+const httpSecret = 'http-secret-4711'
+const mcpSecret = 'mcp-secret-4712'
+
+/** Both servers send back whatever they are sent, and the third is not there: what leaks anywhere, leaks here. */
+describe('the keys of a tool configuration', () => {
+  let model: ScriptedModel
+  let service: TestService
+  let echo: Awaited<ReturnType<typeof startHttpServer>>
+  let mcp: Awaited<ReturnType<typeof startMcpServer>>
+  const got: string[] = []
+  const logged: string[] = []
+
+  beforeAll(async () => {
+    vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => logged.push(String(chunk)) > 0)
+    model = await startScriptedModel()
+    echo = await startHttpServer((request, response) => {
+      got.push(String(request.headers['x-key']))
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(request.headers))
+    })
+    mcp = await startMcpServer({
+      authorization: `Bearer ${mcpSecret}`,
+      register: (server) =>
+        void server.registerTool('echo', {}, (extra) => ({
+          content: [{ type: 'text', text: JSON.stringify(extra.requestInfo?.headers) }],
+        })),
+    })
+    service = await startService({ env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace' } })
+  })
+  afterAll(async () => {
+    await service.close()
+    vi.restoreAllMocks()
+    await echo.close()
+    await mcp.close()
+    await model.close()
+  })
+
+  it('reach the tool, and nothing else: no message, event, history, log or description', async () => {
+    const talk = await conversation(service, {
+      'type==agent/tools': [
+        { type: 'http_request', config: { headers: { 'x-key': httpSecret } } },
+        { type: 'mcp', config: { name: 'm', url: mcp.url, headers: { authorization: `Bearer ${mcpSecret}` } } },
+        { type: 'mcp', config: { name: 'gone', url: 'http://127.0.0.1:9/', headers: { 'x-key': httpSecret } } },
+      ],
+    })
+    model.reply({
+      toolCalls: [
+        { name: 'http_request', arguments: { method: 'GET', url: echo.url } },
+        { name: 'm_echo', arguments: {} },
+        { name: 'http_request', arguments: { method: 'GET', url: 'http://10.0.0.1/' } },
+      ],
+    })
+    model.reply({ text: 'Done.' })
+    const run = await talk.stream('Go')
+    expect(run.end).toBe('end')
+    expect(got).toEqual([httpSecret])
+
+    const messages = await talk.messages()
+    const answers = messages.filter(({ type }) => type === 'ToolMessage').map(({ data }) => data.content)
+    expect(answers).toEqual([
+      expect.stringContaining('[hidden]'),
+      expect.stringContaining('[hidden]'),
+      expect.stringContaining('may not be reached'),
+    ])
+    const history = await service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId)).fetchHistory()
+    const stream = await service.redis.xRange(`run:{${run.runId}}:stream`, '-', '+')
+    const debug = await talk.client.get(`/runs/debug/assistant/${talk.assistantId}`)
+    expect(stream).not.toEqual([])
+    expect(logged.join('')).toContain('a tool cannot be used')
+    const places = {
+      run,
+      messages,
+      stream,
+      debug,
+      history: historyText(history),
+      logged,
+      asked: model.requests.map(({ body }) => body),
+    }
+    for (const [place, content] of Object.entries(places)) {
+      const text = JSON.stringify(content)
+      for (const secret of [httpSecret, mcpSecret]) expect(text.includes(secret), place).toBe(false)
+    }
+  })
+})
