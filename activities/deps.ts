@@ -4,6 +4,7 @@ import type { Deletion } from '../services/deletion/index.ts'
 import type { FeedbackActivityDeps } from './feedback/index.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import type { Mailer } from '../services/mailer.ts'
+import type { CleanupActivityDeps } from './cleanup/index.ts'
 import type { DocumentActivityDeps } from './documents/index.ts'
 
 /** What activities are given from outside; the worker makes it, and tests may give other things. */
@@ -16,5 +17,6 @@ export interface ActivityDeps {
   engine: EngineDeps
   feedback: FeedbackActivityDeps
   deletion: Deletion
+  cleanup: CleanupActivityDeps
   documents: DocumentActivityDeps
 }

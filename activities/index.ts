@@ -1,5 +1,6 @@
 import { createAccountActivities } from './accounts/index.ts'
 import type { Queue } from '../domain/contracts/queues.ts'
+import { createCleanupActivities } from './cleanup/index.ts'
 import { createDeletionActivities } from './deletion/index.ts'
 import type { ActivityDeps } from './deps.ts'
 import { createDocumentActivities } from './documents/index.ts'
@@ -15,6 +16,7 @@ export function createActivities(deps: ActivityDeps) {
       ...createAccountActivities(deps),
       ...createFeedbackActivities(deps.feedback),
       ...createDeletionActivities(deps.deletion),
+      ...createCleanupActivities(deps.cleanup),
     },
   } satisfies Record<Queue, object>
 }

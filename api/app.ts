@@ -19,6 +19,7 @@ import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
+import { adminRoutes } from './routes/admin/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
@@ -88,6 +89,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(threadStateRoutes, deps.services)
   await app.register(deletionRoutes, deps.services)
   await app.register(codecRoutes, deps.services)
+  await app.register(adminRoutes, deps.services)
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })

@@ -7,6 +7,7 @@ import { hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
 import { ingestionWorkflows } from '../infra/temporal/ingestion-workflows.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
+import { createCleanupWorkflows } from '../infra/temporal/cleanup-workflows.ts'
 import { createDeletionWorkflows } from '../infra/temporal/deletion-workflows.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
@@ -28,6 +29,10 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     transaction: infra.database.transaction,
     outbound: infra.outbound,
     tracing: infra.tracing,
+    cleanupWorkflows: createCleanupWorkflows(infra.temporal.client, {
+      taskQueuePrefix: settings.taskQueuePrefix,
+      waitMs: settings.deletionWaitSeconds * 1000,
+    }),
     codec: { codec: codecFor(settings), token: codecTokenOf(settings), uiOrigins: settings.temporalUiOrigins },
     deletionWorkflows: createDeletionWorkflows(infra.temporal.client, {
       taskQueuePrefix: settings.taskQueuePrefix,

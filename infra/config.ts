@@ -32,6 +32,8 @@ function serverSettings(read: Reader) {
     dataDir: read.text('DATA_DIR', { fallback: '.data' }),
     otlpEndpoint: read.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
     /** How long a request waits for the end of the deletion that it asked for; after that it answers 202. */
+    /** When what has no owner is removed: a cron expression in UTC, such as `0 3 * * *`; without it never by itself. */
+    orphanSweepCron: read.optionalCron('ORPHAN_SWEEP_CRON'),
     deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),

@@ -106,6 +106,14 @@ export function createReader(env: NodeJS.ProcessEnv) {
         (value) => (parseList(value).every(isHostOrRange) ? parseList(value) : undefined),
         'a comma-separated list of host names, addresses and CIDR ranges such as 10.0.0.0/8',
       ),
+    /** Five fields of a cron expression; Temporal checks what is in them. */
+    optionalCron: (name: string) =>
+      checked<string | undefined>(
+        name,
+        undefined,
+        (value) => (/^(?:[\d*/,a-zA-Z-]+ +){4}[\d*/,a-zA-Z-]+$/.test(value) ? value : undefined),
+        'a cron expression of five fields such as 0 3 * * *',
+      ),
     algorithms: (name: string, fallback: ('HS256' | 'RS256')[]) =>
       checked<('HS256' | 'RS256')[]>(
         name,

@@ -14,6 +14,8 @@ import type { IngestionWorkflows } from './knowledge/ingestion-workflows.ts'
 import { type FeedbackWorkflows, createFeedback } from './feedback/index.ts'
 import type { Outbound } from './outbound.ts'
 import type { DeletionWorkflows } from './deletion/deletion-workflows.ts'
+import type { CleanupWorkflows } from './admin/cleanup-workflows.ts'
+import { createAdmin } from './admin/index.ts'
 import { type CodecPorts, createCodecService } from './codec.ts'
 import { createDeletionRequests } from './deletion/requests.ts'
 import { createPublicFamily } from './public/index.ts'
@@ -53,6 +55,7 @@ export interface Ports extends RunPorts {
   hasFeedbackReceiver: boolean
   deletionWorkflows: DeletionWorkflows
   codec: CodecPorts
+  cleanupWorkflows: CleanupWorkflows
   knowledge: KnowledgePorts
   ingestionWorkflows: IngestionWorkflows
 }
@@ -112,6 +115,7 @@ export async function createServices({
     describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
     threads,
     createThread,
+    admin: createAdmin({ collections, workflows: ports.cleanupWorkflows }),
     codec: createCodecService(ports.codec),
     deletions: createDeletionRequests({ collections, workflows: ports.deletionWorkflows }),
     ...wireKnowledge({ collections, transaction, knowledge, ingestionWorkflows }),

@@ -9,10 +9,13 @@ import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
+import { ensureOrphanSchedule } from '../infra/temporal/orphan-schedule.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
 import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import { createOrphans } from '../services/admin/orphans.ts'
+import { createUserSelections } from '../services/admin/users.ts'
 import { createDeletionService } from './create-deletion.ts'
 import { createEngine } from './create-engine.ts'
 import { every } from './every.ts'
@@ -33,6 +36,7 @@ export async function startWorker(
     workflowBundle(dataConverterFor(settings)),
   ])
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
+  await ensureOrphanSchedule(infra.temporal.client, settings)
   const mailer = createSmtpMailer(settings)
   const extraction = createExtractor({
     memoryMb: settings.extractMemoryMb,
@@ -47,6 +51,10 @@ export async function startWorker(
     feedback: { collections: infra.database.collections, receiver: createLangSmithReceiver(settings) },
     engine: createEngine(settings, infra, logger),
     deletion: createDeletionService(infra, settings, logger),
+    cleanup: {
+      selections: createUserSelections(infra.database.collections),
+      orphans: createOrphans({ collections: infra.database.collections, knowledge: infra.knowledge }),
+    },
     documents: { collections: infra.database.collections, extraction, ...infra.knowledge },
   })
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))

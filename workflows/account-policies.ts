@@ -33,3 +33,9 @@ export const deletionStepPolicy: ActivityOptions = {
   heartbeatTimeout: '5s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 }
+
+/** Looks through whole collections; nothing is waited for by a caller. */
+export const cleanupStepPolicy: ActivityOptions = {
+  startToCloseTimeout: '1 hour',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 20 },
+}

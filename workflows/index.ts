@@ -1,4 +1,5 @@
 /** What a worker registers: every workflow under its own name. */
+export { cleanupWorkflow } from './cleanup.ts'
 export { deletionWorkflow } from './deletion.ts'
 export { emailVerificationWorkflow } from './email-verification.ts'
 export { fileDeletionWorkflow, ingestionWorkflow } from './ingestion.ts'

@@ -4,7 +4,7 @@ import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { VectorStore } from './vector-store.ts'
 
-interface SweepDeps {
+export interface SweepDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   blobs: Pick<BlobStore, 'listBefore' | 'delete'>
   vectors: Pick<VectorStore, 'listAssistants' | 'listFiles' | 'deleteAssistant' | 'deleteFile'>

@@ -1,0 +1,127 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type, { type TSchema } from 'typebox'
+import type { Services } from '../../../services/index.ts'
+import { Receipt, showReceipt } from '../deletion/schemas.ts'
+import { PathId, refusals } from '../schemas.ts'
+import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, showAdminUser } from './schemas.ts'
+
+const config = { auth: 'admin' } as const
+const tags = ['admin']
+const adminToken = Type.String({ description: "The service's ADMIN_TOKEN." })
+const dryRun = Type.Boolean({ default: true, description: 'A dry run changes nothing.' })
+const days = (fallback: number) => Type.Integer({ minimum: 0, maximum: 36_500, default: fallback })
+
+const inactiveDays = 90
+/** A day: nobody is still busy verifying an address after that. */
+const unverifiedDays = 1
+
+const declare = <Q extends Record<string, TSchema>, R extends TSchema>(
+  operationId: string,
+  summary: string,
+  query: Q,
+  answer: R,
+) => ({
+  operationId,
+  summary,
+  tags,
+  querystring: Type.Object({ admin_token: Type.Optional(adminToken), ...query }),
+  response: { 200: answer, ...refusals(401, 503) },
+})
+
+/** `/admin`: what operators see and have cleaned up. */
+export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'deletions'>> = async (
+  app,
+  { admin, deletions },
+) => {
+  app.get(
+    '/admin/system-stats',
+    { config, schema: declare('admin.systemStats', 'How much there is of everything', {}, SystemStats) },
+    () => admin.stats(),
+  )
+
+  app.get(
+    '/admin/inactive-users',
+    {
+      config,
+      schema: declare(
+        'admin.inactiveUsers',
+        'Users who have not been here for long',
+        { min_days_old: days(inactiveDays) },
+        InactiveUsers,
+      ),
+    },
+    async ({ query }) => {
+      const { users, total } = await admin.inactiveUsers(query.min_days_old)
+      return { users: users.map(showAdminUser), total, min_days_old: query.min_days_old }
+    },
+  )
+
+  for (const { kind, operationId, summary, fallback } of [
+    {
+      kind: 'inactive-users',
+      operationId: 'admin.cleanupInactiveUsers',
+      summary: 'Delete users who have not been here for long',
+      fallback: inactiveDays,
+    },
+    {
+      kind: 'unverified-users',
+      operationId: 'admin.cleanupUnverifiedUsers',
+      summary: 'Delete accounts that were never verified',
+      fallback: unverifiedDays,
+    },
+  ] as const) {
+    app.post(
+      `/admin/cleanup-${kind}`,
+      {
+        config,
+        schema: declare(operationId, summary, { min_days_old: days(fallback), dry_run: dryRun }, UserCleanupResponse),
+      },
+      async ({ query }) => {
+        const { users, total, workflowId } = await admin.cleanUsers(kind, {
+          minDaysOld: query.min_days_old,
+          dryRun: query.dry_run,
+        })
+        const message = query.dry_run ? `${total} users would be deleted.` : `${total} users are being deleted.`
+        return { dry_run: query.dry_run, users: users.map(showAdminUser), total, workflow_id: workflowId, message }
+      },
+    )
+  }
+
+  app.post(
+    '/admin/cleanup-orphans',
+    {
+      config,
+      schema: declare(
+        'admin.cleanupOrphans',
+        'Remove what has no owner any more',
+        { dry_run: dryRun },
+        OrphanCleanupResponse,
+      ),
+    },
+    async ({ query }) => {
+      const { workflowId, result } = await admin.cleanOrphans(query.dry_run)
+      const done = query.dry_run ? 'Found; nothing was changed.' : 'Removed.'
+      return {
+        dry_run: query.dry_run,
+        workflow_id: workflowId,
+        complete: result !== undefined,
+        found: result?.found ?? null,
+        orphans: result?.orphans ?? {},
+        message: result === undefined ? 'Under way.' : done,
+      }
+    },
+  )
+
+  app.get(
+    '/admin/receipts/:receipt_id',
+    {
+      config,
+      schema: {
+        ...declare('admin.readReceipt', 'The proof of any deletion', {}, Receipt),
+        params: Type.Object({ receipt_id: PathId }),
+        response: { 200: Receipt, ...refusals(401, 404) },
+      },
+    },
+    async ({ params }) => showReceipt(await deletions.receipt(params.receipt_id)),
+  )
+}

@@ -1,0 +1,77 @@
+import Type, { type Static } from 'typebox'
+import type { UserRecord } from '../../../domain/records/user.ts'
+import { Timestamp } from '../schemas.ts'
+
+const count = Type.Integer()
+
+export const SystemStats = Type.Object(
+  {
+    users: Type.Object({ total: count, verified: count, unverified: count, active_last_30_days: count }),
+    projects: Type.Object({ total: count }),
+    assistants: Type.Object({ total: count, public: count }),
+    threads: Type.Object({ total: count, public: count }),
+    runs: Type.Object({ total: count, by_status: Type.Record(Type.String(), count) }),
+    files: Type.Object({ total: count, bytes: count }),
+    deletions: Type.Object({ failed: count }),
+  },
+  { title: 'SystemStats' },
+)
+
+export const AdminUser = Type.Object(
+  {
+    user_id: Type.String(),
+    email: Type.Union([Type.String(), Type.Null()]),
+    provider: Type.String(),
+    verified: Type.Boolean(),
+    thread_counter: count,
+    created_at: Timestamp,
+    last_active_at: Timestamp,
+  },
+  { title: 'AdminUser' },
+)
+
+export const InactiveUsers = Type.Object(
+  {
+    users: Type.Array(AdminUser, { description: 'At most 1,000, longest unused first.' }),
+    total: count,
+    min_days_old: Type.Integer(),
+  },
+  { title: 'InactiveUsers' },
+)
+
+export const UserCleanupResponse = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    users: Type.Array(AdminUser, { description: 'Whom it concerns; at most 1,000.' }),
+    total: count,
+    workflow_id: Type.String({ description: 'The workflow that deletes them; a dry run deletes nobody.' }),
+    message: Type.String(),
+  },
+  { title: 'UserCleanupResponse' },
+)
+
+export const OrphanCleanupResponse = Type.Object(
+  {
+    dry_run: Type.Boolean(),
+    workflow_id: Type.String(),
+    complete: Type.Boolean({ description: 'False while it is still under way.' }),
+    found: Type.Union([count, Type.Null()], {
+      description: 'Owners without an owner, and deletions that stopped half-way.',
+    }),
+    orphans: Type.Record(Type.String(), count, { description: 'Things without an owner, by store.' }),
+    message: Type.String(),
+  },
+  { title: 'OrphanCleanupResponse' },
+)
+
+export function showAdminUser(user: UserRecord): Static<typeof AdminUser> {
+  return {
+    user_id: user._id,
+    email: user.email ?? null,
+    provider: user.provider,
+    verified: user.verified,
+    thread_counter: user.thread_counter,
+    created_at: user.created_at.toISOString(),
+    last_active_at: user.last_active_at.toISOString(),
+  }
+}

@@ -1,0 +1,146 @@
+import type { CleanupTarget } from '../../domain/contracts/cleanup.ts'
+import type { Collections } from '../collections.ts'
+import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
+
+interface OrphansDeps {
+  collections: Collections
+  knowledge: Pick<SweepDeps, 'blobs' | 'vectors'>
+}
+
+const batchSize = 500
+const targetLimit = 500
+/** A user that a token makes comes after the project. */
+const youngMs = 60 * 60_000
+
+export type Orphans = ReturnType<typeof createOrphans>
+
+/** Finds and removes what has no owner any more: what crashes outside any deletion may have left. */
+export function createOrphans({ collections, knowledge }: OrphansDeps) {
+  const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback } = collections
+  const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback }
+  const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
+    { kind: 'assistant', owned: assistants },
+    { kind: 'thread', owned: threads },
+  ]
+  const sweep = { collections, ...knowledge }
+
+  return {
+    /**
+     * What a deletion has to take: owners whose own owner is gone, and what a deletion closed and did
+     * not finish. At most 500; the next sweep takes the rest.
+     */
+    async targets(): Promise<CleanupTarget[]> {
+      const found: CleanupTarget[] = []
+      const closed = { deleting: true } as const
+      for (const user of await users.find(closed, { _id: 1 }).limit(targetLimit).lean()) {
+        found.push({ kind: 'account', id: user._id, userId: user._id })
+      }
+      const closedUsers = new Set(found.map((target) => target.id))
+      const isYoung = (createdAt: Date) => createdAt.getTime() > Date.now() - youngMs
+
+      for await (const project of projects.find({}, { user_id: 1, deleting: 1, created_at: 1 }).lean().cursor()) {
+        if (found.length >= targetLimit) return found
+        if (closedUsers.has(project.user_id)) continue
+        const ownerless = !isYoung(project.created_at) && (await users.exists({ _id: project.user_id })) === null
+        if (project.deleting || ownerless) found.push({ kind: 'project', id: project._id, userId: project.user_id })
+      }
+      const covered = new Set(found.map((target) => target.id))
+      for (const { kind, owned } of members) {
+        for (const projectId of await missingParents(owned, 'project_id', projects)) {
+          const orphaned = await owned.find({ project_id: projectId }, ownership).limit(targetLimit).lean()
+          found.push(...orphaned.map((record) => targetOf(kind, record)))
+        }
+        for (const record of await owned.find(closed, ownership).limit(targetLimit).lean()) {
+          if (covered.has(record.project_id) || closedUsers.has(record.user_id)) continue
+          found.push(targetOf(kind, record))
+        }
+      }
+      const distinct = new Map(found.map((target) => [`${target.kind}/${target.id}`, target]))
+      return [...distinct.values()].slice(0, targetLimit)
+    },
+
+    /** How much there is without an owner, by store. Changes nothing. */
+    async count(): Promise<Record<string, number>> {
+      const counts: Record<string, number> = {}
+      for (const [name, collection] of Object.entries(histories)) {
+        counts[name] = 0
+        for (const threadIds of batches(await missingParents(collection, 'thread_id', threads))) {
+          counts[name] += await collection.countDocuments({ thread_id: { $in: threadIds } })
+        }
+      }
+      const { files, chunks, blobs, vectors } = await findKnowledgeOrphans(sweep)
+      return {
+        ...counts,
+        files: files.length,
+        files_with_chunks: chunks.length,
+        blobs: blobs.length,
+        vector_spaces: vectors.length,
+      }
+    },
+
+    /** Removes it. Safe to repeat. */
+    async remove(): Promise<void> {
+      for (const collection of Object.values(histories)) {
+        for (const threadIds of batches(await missingParents(collection, 'thread_id', threads))) {
+          await collection.deleteMany({ thread_id: { $in: threadIds } })
+        }
+      }
+      await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
+    },
+  }
+}
+
+const ownership = { user_id: 1, project_id: 1 } as const
+
+interface Ownership {
+  _id: string
+  user_id: string
+  project_id: string
+}
+
+function targetOf(kind: 'assistant' | 'thread', record: Ownership): CleanupTarget {
+  return { kind, id: record._id, userId: record.user_id, projectId: record.project_id }
+}
+
+/** The parts of collections that are asked here. */
+interface Owned extends Referring {
+  find(
+    filter: { project_id: string } | { deleting: true },
+    projection: typeof ownership,
+  ): { limit(count: number): { lean(): PromiseLike<Ownership[]> } }
+}
+interface OfThread extends Referring {
+  countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
+  deleteMany(filter: { thread_id: { $in: string[] } }): PromiseLike<unknown>
+}
+interface Referring {
+  aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }
+}
+interface Referred {
+  find(filter: { _id: { $in: string[] } }, projection: { _id: 1 }): { lean(): PromiseLike<{ _id: string }[]> }
+}
+
+/** The ids that records name as their parent's and that no parent has. */
+async function missingParents(children: Referring, field: string, parents: Referred): Promise<string[]> {
+  const missing: string[] = []
+  const check = async (ids: string[]) => {
+    const there = new Set((await parents.find({ _id: { $in: ids } }, { _id: 1 }).lean()).map((parent) => parent._id))
+    missing.push(...ids.filter((id) => !there.has(id)))
+  }
+  let batch: string[] = []
+  for await (const group of children.aggregate([{ $group: { _id: `$${field}` } }]).cursor()) {
+    if (typeof group !== 'object' || group === null || !('_id' in group) || typeof group._id !== 'string') continue
+    batch.push(group._id)
+    if (batch.length < batchSize) continue
+    await check(batch)
+    batch = []
+  }
+  await check(batch)
+  return missing
+}
+
+function batches(ids: string[]): string[][] {
+  return Array.from({ length: Math.ceil(ids.length / batchSize) }, (_, index) =>
+    ids.slice(index * batchSize, (index + 1) * batchSize),
+  )
+}

@@ -1,0 +1,46 @@
+import { runStatuses } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+
+const recentMs = 30 * 86_400_000
+
+/** How much there is of everything. */
+export async function systemStats({ users, projects, assistants, threads, runs, files, receipts }: Collections) {
+  const since = new Date(Date.now() - recentMs)
+  const [
+    userTotal,
+    unverified,
+    active,
+    projectTotal,
+    assistantTotal,
+    openAssistants,
+    threadTotal,
+    publicThreads,
+    statuses,
+    fileStats,
+    failed,
+  ] = await Promise.all([
+    users.estimatedDocumentCount(),
+    users.countDocuments({ verified: false }),
+    users.countDocuments({ last_active_at: { $gte: since } }),
+    projects.estimatedDocumentCount(),
+    assistants.estimatedDocumentCount(),
+    assistants.countDocuments({ public: true }),
+    threads.estimatedDocumentCount(),
+    threads.countDocuments({ public: true }),
+    Promise.all(runStatuses.map(async (status) => [status, await runs.countDocuments({ status })] as const)),
+    files.aggregate<{ count: number; bytes: number }>([
+      { $group: { _id: null, count: { $sum: 1 }, bytes: { $sum: '$size' } } },
+    ]),
+    receipts.countDocuments({ status: 'failed' }),
+  ])
+  const [{ count = 0, bytes = 0 } = {}] = fileStats
+  return {
+    users: { total: userTotal, verified: userTotal - unverified, unverified, active_last_30_days: active },
+    projects: { total: projectTotal },
+    assistants: { total: assistantTotal, public: openAssistants },
+    threads: { total: threadTotal, public: publicThreads },
+    runs: { total: statuses.reduce((total, [, number]) => total + number, 0), by_status: Object.fromEntries(statuses) },
+    files: { total: count, bytes },
+    deletions: { failed },
+  }
+}

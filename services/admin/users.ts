@@ -1,0 +1,45 @@
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+
+export interface UserSelection {
+  kind: 'inactive-users' | 'unverified-users'
+  before: Date
+}
+
+const pageLimit = 1000
+
+/** The users that a clean-up concerns. Accounts that are being deleted already are not among them. */
+export function createUserSelections({ users }: Pick<Collections, 'users'>) {
+  return {
+    /** Longest unused or oldest first, at most 1,000, and how many there are. */
+    async list(selection: UserSelection): Promise<{ users: UserRecord[]; total: number }> {
+      const filter = filterOf(selection)
+      const order = selection.kind === 'inactive-users' ? 'last_active_at' : 'created_at'
+      const [found, total] = await Promise.all([
+        users
+          .find(filter, { password_hash: 0, verification: 0 })
+          .sort({ [order]: 1, _id: 1 })
+          .limit(pageLimit)
+          .lean<UserRecord[]>(),
+        users.countDocuments(filter),
+      ])
+      return { users: found, total }
+    },
+
+    /** Ids in their order, for going through all of them. */
+    async idsAfter(selection: UserSelection, after: string | undefined, limit: number): Promise<string[]> {
+      const page = { ...filterOf(selection), ...(after === undefined ? {} : { _id: { $gt: after } }) }
+      const found = await users.find(page, { _id: 1 }).sort({ _id: 1 }).limit(limit).lean()
+      return found.map((user) => user._id)
+    },
+  }
+}
+
+export type UserSelections = ReturnType<typeof createUserSelections>
+
+function filterOf({ kind, before }: UserSelection) {
+  const present = { deleting: { $ne: true } } as const
+  return kind === 'inactive-users'
+    ? { ...present, last_active_at: { $lt: before } }
+    : { ...present, verified: false, created_at: { $lt: before } }
+}

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
+import { newId } from '../../domain/ids.ts'
+import { ensureOrphanSchedule, orphanScheduleId } from '../../infra/temporal/orphan-schedule.ts'
+import { eventually } from '../support/eventually.ts'
+import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
+import { caller, newUser } from '../support/http.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+const day = 86_400_000
+
+describe('administration', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ env: { ORPHAN_SWEEP_CRON: '0 3 * * *' } })
+  })
+  afterAll(async () => {
+    await service.temporal.schedule.getHandle(orphanScheduleId(service.settings.taskQueuePrefix)).delete()
+    await service.close()
+  })
+
+  const admin = (method: string, path: string, query = '') =>
+    caller(service.url)(method, `${path}?admin_token=${service.settings.adminToken}${query}`)
+  const age = (userId: string, days: number, verified = true) => {
+    const then = new Date(Date.now() - days * day)
+    return service.collections.users.updateOne(
+      { _id: userId },
+      { $set: { last_active_at: then, created_at: then, verified } },
+    )
+  }
+  const isThere = async (userId: string) => (await service.collections.users.exists({ _id: userId })) !== null
+
+  it('is opened by its token only, which opens nothing else', async () => {
+    const user = await newUser(service)
+    const routes = [
+      ['GET', '/admin/system-stats'],
+      ['GET', '/admin/inactive-users'],
+      ['POST', '/admin/cleanup-inactive-users'],
+      ['POST', '/admin/cleanup-unverified-users'],
+      ['POST', '/admin/cleanup-orphans'],
+      ['GET', `/admin/receipts/${newId()}`],
+    ] as const
+    for (const [method, path] of routes) {
+      for (const query of [
+        '',
+        '?admin_token=',
+        '?admin_token=wrong',
+        `?admin_token=${user.token}`,
+        '?admin_token=a&admin_token=b',
+      ]) {
+        expect((await user.call(method, `${path}${query}`)).status, `${method} ${path}${query}`).toBe(401)
+      }
+    }
+    const token = String(service.settings.adminToken)
+    expect((await caller(service.url)('GET', `/projects/?admin_token=${token}`)).status).toBe(401)
+    expect((await caller(service.url, token)('GET', '/projects/')).status).toBe(401)
+  })
+
+  it('counts', async () => {
+    await fillEstate(service, await newUser(service))
+    const { status, body } = await admin('GET', '/admin/system-stats')
+    expect(status).toBe(200)
+    expect(body.files.total).toBeGreaterThanOrEqual(2)
+    expect(body.runs.by_status.success).toBeGreaterThanOrEqual(4)
+    expect(body.users.total).toBe(body.users.verified + body.users.unverified)
+  })
+
+  it('finds inactive users; a dry run changes nothing; the real one deletes them and nobody else', async () => {
+    const [old, recent] = [
+      await fillEstate(service, await newUser(service)),
+      await fillEstate(service, await newUser(service)),
+    ]
+    await age(old.userId, 120)
+    await age(recent.userId, 60)
+    const listed = await admin('GET', '/admin/inactive-users')
+    expect(listed.body).toMatchObject({
+      total: 1,
+      min_days_old: 90,
+      users: [{ user_id: old.userId, email: old.email }],
+    })
+    expect((await admin('GET', '/admin/inactive-users', '&min_days_old=30')).body.total).toBe(2)
+    expect((await admin('GET', '/admin/inactive-users', '&min_days_old=x')).status).toBe(422)
+
+    const [before, others] = [await fingerprint(service, old), await fingerprint(service, recent)]
+    const dry = await admin('POST', '/admin/cleanup-inactive-users')
+    expect(dry.body).toMatchObject({ dry_run: true, total: 1, users: [{ user_id: old.userId }] })
+    expect(await resultOf(dry.body.workflow_id)).toMatchObject({ found: 1, deleted: 0 })
+    expect(await fingerprint(service, old)).toBe(before)
+
+    const real = await admin('POST', '/admin/cleanup-inactive-users', '&dry_run=false')
+    expect(real.body).toMatchObject({ dry_run: false, total: 1 })
+    expect(await resultOf(real.body.workflow_id)).toMatchObject({ found: 1, deleted: 1, failed: 0 })
+    expect(await tracesOf(service, old)).toEqual([])
+    expect(await fingerprint(service, recent)).toBe(others)
+    const receipt = await service.collections.receipts.findOne({ subject_id: old.userId }).lean()
+    expect((await admin('GET', `/admin/receipts/${receipt?._id}`)).body).toMatchObject({
+      status: 'complete',
+      kind: 'account',
+    })
+
+    const found = await eventually('the workflow in the list by user', async () => {
+      const query = `UserId = "${old.userId}"`
+      for await (const { workflowId } of service.temporal.workflow.list({ query })) return workflowId
+      return undefined
+    })
+    expect(found).toBe(deletionWorkflowId({ kind: 'account', id: old.userId }))
+  })
+
+  it('deletes accounts that were never verified, a day after signup or later', async () => {
+    const [stale, fresh] = [await newUser(service), await newUser(service)]
+    await age(stale.userId, 2, false)
+    await age(fresh.userId, 0, false)
+    const dry = await admin('POST', '/admin/cleanup-unverified-users')
+    expect(dry.body.users.map((user: { user_id: string }) => user.user_id)).toEqual([stale.userId])
+    const real = await admin('POST', '/admin/cleanup-unverified-users', '&dry_run=false')
+    await resultOf(real.body.workflow_id)
+    expect([await isThere(stale.userId), await isThere(fresh.userId)]).toEqual([false, true])
+  })
+
+  it('sweeps what has no owner, and what a deletion closed and did not finish', async () => {
+    const kept = await fillEstate(service, await newUser(service))
+    const [ownerless, stuck] = [
+      await fillEstate(service, await newUser(service)),
+      await fillEstate(service, await newUser(service)),
+    ]
+    const { users, projects, threads, assistants } = service.collections
+    await users.deleteOne({ _id: ownerless.userId })
+    await projects.updateMany({ user_id: ownerless.userId }, { $set: { created_at: new Date(Date.now() - day) } })
+    await projects.deleteOne({ _id: ownerless.secondProjectId })
+    await threads.deleteOne({ _id: ownerless.threads[0] })
+    await assistants.deleteOne({ _id: ownerless.assistants[0] })
+    await users.updateOne({ _id: stuck.userId }, { $set: { deleting: true } })
+    const [before, others] = [await fingerprint(service, ownerless), await fingerprint(service, kept)]
+
+    const dry = await admin('POST', '/admin/cleanup-orphans')
+    expect(dry.body).toMatchObject({ dry_run: true, complete: true })
+    expect(dry.body.found).toBeGreaterThanOrEqual(5)
+    expect(dry.body.orphans).toMatchObject({ checkpoints: 1, runs: 1, tool_calls: 1, feedback: 1 })
+    expect(await fingerprint(service, ownerless)).toBe(before)
+
+    // The first sweep takes the owners; what that leaves without one is taken by it too.
+    const real = await admin('POST', '/admin/cleanup-orphans', '&dry_run=false')
+    expect(await resultOf(real.body.workflow_id)).toMatchObject({ failed: 0 })
+    const { passwordResets, pendingPasswords } = service.collections
+    expect(await tracesOf(service, stuck)).toEqual([])
+    // Codes of a user who is gone end by themselves, and so do files younger than an hour.
+    await passwordResets.deleteMany({ user_id: ownerless.userId })
+    await pendingPasswords.deleteMany({ user_id: ownerless.userId })
+    const left = await tracesOf(service, {
+      ...ownerless,
+      assistants: [],
+      runs: [],
+      ids: ownerless.ids.filter((id) => id !== ownerless.userId && id !== ownerless.assistants[0]),
+    })
+    expect(left).toEqual([])
+    expect(await fingerprint(service, kept)).toBe(others)
+  })
+
+  it('keeps the schedule of the sweep as the settings say', async () => {
+    const handle = service.temporal.schedule.getHandle(orphanScheduleId(service.settings.taskQueuePrefix))
+    const { action, spec } = await handle.describe()
+    expect(action).toMatchObject({ type: 'startWorkflow', workflowType: 'cleanupWorkflow' })
+    expect(JSON.stringify(spec)).toContain('calendars')
+    const prefix = `${newId()}-`
+    for (const cron of ['0 4 * * *', '0 5 * * *', undefined, undefined]) {
+      await ensureOrphanSchedule(service.temporal, { orphanSweepCron: cron, taskQueuePrefix: prefix })
+    }
+    await expect(service.temporal.schedule.getHandle(orphanScheduleId(prefix)).describe()).rejects.toThrow()
+  })
+
+  const resultOf = (workflowId: string) => service.temporal.workflow.getHandle(workflowId).result()
+})
+
+describe('administration without a configured token', () => {
+  it('lets nobody in', async () => {
+    const service = await startService({ worker: false, env: { ADMIN_TOKEN: '' } })
+    try {
+      for (const query of ['', '?admin_token=', '?admin_token=undefined', '?admin_token=never']) {
+        expect((await caller(service.url)('GET', `/admin/system-stats${query}`)).status).toBe(401)
+      }
+    } finally {
+      await service.close()
+    }
+  })
+})

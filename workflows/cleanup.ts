@@ -1,0 +1,93 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
+import {
+  ParentClosePolicy,
+  continueAsNew,
+  executeChild,
+  proxyActivities,
+  setCurrentDetails,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { createCleanupActivities } from '../activities/cleanup/index.ts'
+import type { CleanupInput, CleanupResult, CleanupTarget } from '../domain/contracts/cleanup.ts'
+import { type DeletionCondition, type DeletionInput, deletionWorkflowId } from '../domain/contracts/deletion.ts'
+import { targetAttributes } from '../domain/contracts/target-attributes.ts'
+import { cleanupStepPolicy } from './account-policies.ts'
+import { deletionWorkflow } from './deletion.ts'
+
+type Activities = ReturnType<typeof createCleanupActivities>
+const { findUsers, findOwnerless, countOrphans, removeOrphans } = proxyActivities<Activities>(cleanupStepPolicy)
+
+const pageSize = 100
+const atOnce = 5
+
+/** Finds what a clean-up concerns and, unless it is a dry run, has each of them deleted by a workflow of its own. */
+export async function cleanupWorkflow(input: CleanupInput): Promise<CleanupResult> {
+  const result = input.kind === 'orphans' ? await cleanOrphans(input) : await cleanUsers(input)
+  const verb = input.dryRun ? 'Dry run' : 'Done'
+  setCurrentDetails(`${verb}: ${describe(result)}.`)
+  return result
+}
+
+async function cleanUsers({ kind, before = '', dryRun, progress }: CleanupInput): Promise<CleanupResult> {
+  if (kind === 'orphans') throw new Error('orphans are no users')
+  const result: CleanupResult = { found: 0, deleted: 0, failed: 0, orphans: {}, ...progress }
+  const condition = kind === 'inactive-users' ? { inactiveSince: before } : { unverifiedSince: before }
+  let after = progress?.after
+  for (;;) {
+    const ids: string[] = await findUsers({ kind, before, limit: pageSize, ...(after === undefined ? {} : { after }) })
+    result.found += ids.length
+    const targets = ids.map((id) => ({ kind: 'account' as const, id, userId: id }))
+    if (!dryRun) await deleteAll(targets, result, condition)
+    setCurrentDetails(`So far: ${describe(result)}.`)
+    after = ids.at(-1)
+    if (ids.length < pageSize || after === undefined) return result
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof cleanupWorkflow>({ kind, before, dryRun, progress: { ...result, after } })
+    }
+  }
+}
+
+async function cleanOrphans({ dryRun }: CleanupInput): Promise<CleanupResult> {
+  const targets = await findOwnerless({})
+  const result: CleanupResult = { found: targets.length, deleted: 0, failed: 0, orphans: await countOrphans({}) }
+  if (dryRun) return result
+  setCurrentDetails(`Found: ${describe(result)}.`)
+  await deleteAll(targets, result, {})
+  await removeOrphans({})
+  return result
+}
+
+/** A few at a time. One that is being deleted already is left to that; one that fails does not stop the others. */
+async function deleteAll(targets: CleanupTarget[], result: CleanupResult, condition: DeletionCondition): Promise<void> {
+  const waiting = [...targets]
+  const takeNext = async () => {
+    for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
+      try {
+        if (await deleteOne(target, condition)) result.deleted += 1
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) result.failed += 1
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, takeNext))
+}
+
+async function deleteOne(target: CleanupTarget, condition: DeletionCondition): Promise<boolean> {
+  const { kind, id } = target
+  const input: DeletionInput = { kind, id, receiptId: uuid4(), condition }
+  const { outcome } = await executeChild(deletionWorkflow, {
+    workflowId: deletionWorkflowId(target),
+    args: [input],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    staticSummary: `Delete ${kind} ${id}`,
+    typedSearchAttributes: targetAttributes(target),
+  })
+  return outcome === 'deleted'
+}
+
+function describe({ found, deleted, failed, orphans }: CleanupResult): string {
+  const ownerless = Object.entries(orphans).filter(([, count]) => count > 0)
+  const rest = ownerless.map(([name, count]) => `${count} ${name}`).join(', ')
+  return `${found} found, ${deleted} deleted, ${failed} failed${rest === '' ? '' : `; without an owner: ${rest}`}`
+}
