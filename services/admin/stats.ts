@@ -33,14 +33,14 @@ export async function systemStats({ users, projects, assistants, threads, runs, 
     ]),
     receipts.countDocuments({ status: 'failed' }),
   ])
-  const [{ count = 0, bytes = 0 } = {}] = fileStats
+  const [sum] = fileStats
   return {
     users: { total: userTotal, verified: userTotal - unverified, unverified, active_last_30_days: active },
     projects: { total: projectTotal },
     assistants: { total: assistantTotal, public: openAssistants },
     threads: { total: threadTotal, public: publicThreads },
     runs: { total: statuses.reduce((total, [, number]) => total + number, 0), by_status: Object.fromEntries(statuses) },
-    files: { total: count, bytes },
+    files: { total: sum?.count ?? 0, bytes: sum?.bytes ?? 0 },
     deletions: { failed },
   }
 }
