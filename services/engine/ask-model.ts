@@ -1,7 +1,7 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { AIMessage } from '../../domain/messages.ts'
+import { type AIMessage, type Message, foldMessages } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Answer } from './answer.ts'
@@ -14,6 +14,8 @@ import type { RunWriter } from './run-writer.ts'
 interface Question {
   run: RunRecord
   step: number
+  /** What this step adds to the conversation; it may not be in the log yet. */
+  added: Message[]
   assistant: AssistantRecord
   config: AssistantSettings
   answer: Answer
@@ -62,7 +64,7 @@ async function streamAnswer(
   return answer.message()
 }
 
-async function requestFor(deps: EngineDeps, { run, assistant, config, signal }: Question): Promise<ChatRequest> {
+async function requestFor(deps: EngineDeps, { run, added, assistant, config, signal }: Question): Promise<ChatRequest> {
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
   const [tools, { messages }] = await Promise.all([deps.toolsOf(assistant, signal), deps.log.read(run.thread_id)])
@@ -72,7 +74,10 @@ async function requestFor(deps: EngineDeps, { run, assistant, config, signal }: 
   const fixedTokens = countTokens(`${systemMessages.join('')}${JSON.stringify(shownTools)}`)
   const window = deps.contextWindowOf(model)
   const answerTokens = run.overrides.max_tokens ?? Math.min(defaultAnswerTokens, window / 4)
-  const fitting = fitConversation(messages, window * (1 - countingMargin) - fixedTokens - answerTokens)
+  const fitting = fitConversation(
+    foldMessages(messages, added),
+    window * (1 - countingMargin) - fixedTokens - answerTokens,
+  )
   return {
     account,
     model,

@@ -42,22 +42,27 @@ export async function modelStep(
     onError: deps.onError,
   })
 
-  if (step === 0) {
-    writer.push({ type: 'open' })
-    await deps.log.append(run.thread_id, {
-      messages: messagesFromJson(run.input_json),
-      source: 'input',
-      runId,
-      step: inputEntry,
-    })
-  } else {
-    const results = await toolMessages(deps, run, step - 1)
-    await deps.log.append(run.thread_id, { messages: results, source: 'tools', runId, step: toolsEntry(step - 1) })
-    for (const message of results) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
-  }
+  if (step === 0) writer.push({ type: 'open' })
+  const added = step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps, run, step - 1)
+  for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
+  // The model is asked while this is being stored; what is refused (the thread is being deleted) stops the asking.
+  const recorded = deps.log.append(run.thread_id, {
+    messages: added,
+    runId,
+    ...(step === 0
+      ? { source: 'input' as const, step: inputEntry }
+      : { source: 'tools' as const, step: toolsEntry(step - 1) }),
+  })
+  recorded.catch((error: unknown) => superseded.abort(error))
 
-  const stored = await storedAnswer(deps, runId, step)
-  const message = stored ?? (await askModel(deps, { run, step, assistant, config, answer, writer, signal }))
+  const isFirstAttempt = step === 0 && run.fence === 1
+  const stored = isFirstAttempt ? undefined : await storedAnswer(deps, runId, step)
+  const message =
+    stored ??
+    (await askModel(deps, { run, step, added, assistant, config, answer, writer, signal }).finally(() =>
+      recorded.catch(() => undefined),
+    ))
+  await recorded
   if ((message.data.tool_calls ?? []).length === 0) {
     await commitEnd(deps, run, step, message)
     writer.push({ type: 'message', message }, { type: 'end' })

@@ -71,7 +71,7 @@ export function createPublicFamily({ collections, createThread, log, runs, runFe
           ...newRun,
           public: true,
           beforeStart: async ({ _id }) => {
-            feed = await runFeeds.open(_id)
+            feed = await runFeeds.open(_id, { isNew: true })
           },
         })
         if (feed === undefined) throw new Error('a run was started without a reader')

@@ -79,12 +79,15 @@ export function createRuns(deps: RunsDeps) {
         created_at: new Date(),
         ...(traceparent === undefined ? {} : { traceparent }),
       }
+      // Readers get ready while the run is being stored: neither needs the other, and the thread hears of it after both.
+      const ready = beforeStart?.(run)
+      ready?.catch(() => undefined)
       await deps.transaction(async (session) => {
         await holdThread(deps.collections, thread._id, session)
         await runs.create([run], { session })
       })
       try {
-        await beforeStart?.(run)
+        await ready
         const accepted = await deps.actor.enqueue(refOf(run), strategy)
         if (accepted) return run
       } catch (cause) {

@@ -49,8 +49,9 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     for (const feed of feeds.values()) feed.catchUp().catch(onError)
   })
 
-  async function open(runId: string): Promise<RunFeed> {
-    const feed = feeds.get(runId) ?? start(runId)
+  /** `isNew` says that nobody can have written to the run's stream yet: there is nothing to catch up with. */
+  async function open(runId: string, { isNew = false } = {}): Promise<RunFeed> {
+    const feed = feeds.get(runId) ?? start(runId, isNew)
     feed.users += 1
     try {
       await feed.ready
@@ -82,9 +83,9 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     feed.end()
   }
 
-  function start(runId: string): SharedFeed {
+  function start(runId: string, isNew: boolean): SharedFeed {
     let unsubscribe: (() => Promise<void>) | undefined
-    let waiting: StreamBatch[] | undefined = []
+    let waiting: StreamBatch[] | undefined = isNew ? undefined : []
     let lastNews = Date.now()
     let ended = false
 
@@ -135,7 +136,7 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       ready: (async () => {
         unsubscribe = await stream.subscribe(runId, hear)
         if (ended) await unsubscribe()
-        await catchUp()
+        if (!isNew) await catchUp()
       })(),
       catchUp,
       end() {

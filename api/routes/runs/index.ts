@@ -50,7 +50,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       let feed: RunFeed | undefined
       try {
         const run = await startRun(sessionOf(request).user._id, request.body, async ({ _id }) => {
-          feed = await runFeeds.open(_id)
+          feed = await runFeeds.open(_id, { isNew: true })
         })
         if (feed === undefined) throw new Error('a run was started without a reader')
         const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
