@@ -48,10 +48,11 @@ function answerPreflights(app: FastifyInstance, cors: PublicCors, family?: Famil
   app.addHook('onRoute', (route) => {
     if (route.method === 'OPTIONS' || answered.has(route.url)) return
     answered.add(route.url)
-    const name = `preflight.${route.path.replaceAll(/[^a-z_]+/g, '.').replaceAll(/^\.|\.$/g, '')}`
+    const url = route.url.slice(app.prefix.length)
+    const name = `preflight.${url.match(/[a-z_]+/g)?.join('.')}`
     app.route({
       method: 'OPTIONS',
-      url: route.url.slice(app.prefix.length),
+      url,
       config: compatConfig,
       schema: family === undefined ? { hide: true } : operation(family, name, 'Cross-origin preflight'),
       handler: (request, reply) => cors.preflight(request, reply),
