@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
+import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import type { EmbedStepResult, FileDeletionInput, FileStepInput } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -6,7 +6,7 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 import { type KnowledgeStores, deleteFileKnowledge } from '../../services/knowledge/delete-knowledge.ts'
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
 import { type ExtractFileDeps, extractFile, markFailed } from '../../services/knowledge/extract-file.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { durable } from '../durable.ts'
 
 export type DocumentActivityDeps = ExtractFileDeps &
   KnowledgeStores &
@@ -18,41 +18,27 @@ export type DocumentActivityDeps = ExtractFileDeps &
 /** The steps of an ingestion. Each can be repeated and goes on where it stopped. */
 export function createDocumentActivities(deps: DocumentActivityDeps) {
   return {
-    extractFile: durable((input: FileStepInput) => extractFile(deps, input.fileId, cancellationSignal())),
+    extractFile: step((input: FileStepInput) => extractFile(deps, input.fileId, cancellationSignal())),
 
-    embedFile: durable(async (input: FileStepInput): Promise<EmbedStepResult> => {
+    embedFile: step(async (input: FileStepInput): Promise<EmbedStepResult> => {
       const { embedder } = deps
       if (!embedder) throw new AppError('unavailable', 'No embedding model is configured on this server.')
       return embedFile({ ...deps, embedder }, input, cancellationSignal())
     }),
 
     /** For a step that gave up. The reason is one that the file's owner may read. */
-    failFile: durable((input: FileStepInput & { reason: string }) =>
+    failFile: step((input: FileStepInput & { reason: string }) =>
       markFailed(deps.collections, input.fileId, input.reason),
     ),
 
-    deleteFile: durable(async (input: FileDeletionInput) => {
+    deleteFile: step(async (input: FileDeletionInput) => {
       const isGone = await deleteFileKnowledge(deps, input)
       if (!isGone) throw new AppError('unavailable', 'Parts of the file are still there.')
     }),
   }
 }
 
-const heartbeatMs = 500
-
-/** Heartbeats while it works, and failures in the terms in which Temporal decides about retries. */
-function durable<Input, Output>(work: (input: Input) => Promise<Output>): (input: Input) => Promise<Output> {
-  return translateErrors(async (input: Input) => {
-    const beat = setInterval(heartbeat, heartbeatMs)
-    try {
-      return await work(input)
-    } catch (error) {
-      throw asFailure(error)
-    } finally {
-      clearInterval(beat)
-    }
-  })
-}
+const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
 
 /** The embedding server says itself how long to wait; without a word the waiting grows with each attempt. */
 function asFailure(error: unknown): unknown {

@@ -1,4 +1,4 @@
-import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity'
+import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import {
   type SettleInput,
@@ -13,32 +13,18 @@ import { modelStep } from '../../services/engine/model-step.ts'
 import { SupersededError } from '../../services/engine/run-writer.ts'
 import { settleRun } from '../../services/engine/settle.ts'
 import { toolStep } from '../../services/engine/tool-step.ts'
-import { translateErrors } from '../translate-errors.ts'
+import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal executes them. `default` takes every tool, whatever its name. */
 export function createRunActivities(deps: EngineDeps) {
   return {
-    modelStep: durable((input: StepInput): Promise<StepResult> => modelStep(deps, input, cancellationSignal())),
-    settleRun: durable((input: SettleInput): Promise<void> => settleRun(deps, input)),
-    default: durable((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
+    modelStep: step((input: StepInput): Promise<StepResult> => modelStep(deps, input, cancellationSignal())),
+    settleRun: step((input: SettleInput): Promise<void> => settleRun(deps, input)),
+    default: step((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
   }
 }
 
-const heartbeatMs = 500
-
-/** Heartbeats while it works, and failures in the terms in which Temporal decides about retries. */
-function durable<Input, Output>(work: (input: Input) => Promise<Output>): (input: Input) => Promise<Output> {
-  return translateErrors(async (input: Input) => {
-    const beat = setInterval(heartbeat, heartbeatMs)
-    try {
-      return await work(input)
-    } catch (error) {
-      throw asFailure(error)
-    } finally {
-      clearInterval(beat)
-    }
-  })
-}
+const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
 
 function asFailure(error: unknown): unknown {
   // Somebody else has the run, or it was cancelled: there is nothing left to do here.

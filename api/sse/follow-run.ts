@@ -3,7 +3,7 @@ import type { RunFeed } from '../../services/runs/run-feeds.ts'
 import type { EventStream } from './event-stream.ts'
 
 /** Readers get about thirty states a second; what happens in between is merged into the next. */
-export const mergeMs = 33
+const mergeMs = 33
 
 interface Follower {
   /** Sends what is new; `over` after the last event, `sent` when the reader has got any text yet. */

@@ -8,13 +8,11 @@ import {
 } from '../../../domain/run-events.ts'
 import type { RunFeed } from '../../../services/runs/run-feeds.ts'
 import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
+import { followRun } from '../../sse/follow-run.ts'
 
 /** Ids of the two events that come before anything from the stream. */
 export const startEventId = '0-1'
 export const metadataEventId = '0-2'
-
-/** Readers get about thirty states a second; what happens in between is merged into the next. */
-const mergeMs = 33
 
 interface StreamOptions {
   runId: string
@@ -38,40 +36,18 @@ export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId,
     stream.send({ name: 'metadata', id: metadataEventId, data: JSON.stringify({ run_id: runId, thread_id: threadId }) })
   }
 
-  let stopped = false
-  let wake = () => {}
-  const finished = (async () => {
-    let seen = positionIn(feed.view, after)
-    const unlisten = feed.onChange(() => wake())
-    try {
-      while (!stopped && !stream.isClosed) {
-        const news = new Promise<void>((resolve) => {
-          wake = resolve
-        })
-        seen = sendChanges(stream, feed.view, seen)
-        if (feed.view.terminal !== undefined) {
-          sendTerminal(stream, feed.view.terminal)
-          break
-        }
-        await Promise.race([stream.drained(), stream.closed])
-        await Promise.race([news, stream.closed])
-        // Only after the first text is on its way: the first token is never held back.
-        if (compareEntryIds(seen, metadataEventId) > 0) await new Promise((resolve) => setTimeout(resolve, mergeMs))
-      }
-    } finally {
-      unlisten()
-      feed.close()
-      stream.end()
-    }
-  })()
-
-  return {
-    finished,
-    stop() {
-      stopped = true
-      wake()
+  let seen = positionIn(feed.view, after)
+  return followRun(stream, feed, {
+    async send(view) {
+      seen = sendChanges(stream, view, seen)
+      if (view.terminal === undefined) return compareEntryIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
+      sendTerminal(stream, view.terminal)
+      return 'over'
     },
-  }
+    // Nothing is said: the run goes on, and the client comes back with the last id that it has.
+    giveUp: () => {},
+    onError: (error) => reply.log.error({ err: error }, 'a run stream failed'),
+  })
 }
 
 /** Where a returning reader goes on. A position that is not of this stream means everything, once: never a silent gap. */

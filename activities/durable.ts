@@ -1,0 +1,25 @@
+import { heartbeat } from '@temporalio/activity'
+import { translateErrors } from './translate-errors.ts'
+
+const heartbeatMs = 500
+
+/**
+ * An activity that heartbeats for as long as it works, so that a dead worker is noticed soon and a
+ * cancellation arrives, and whose failures are put by `asFailure` into the terms in which Temporal
+ * decides about retries; what it leaves as it is, `translateErrors` takes.
+ */
+export function durable<Input, Output>(
+  work: (input: Input) => Promise<Output>,
+  asFailure: (error: unknown) => unknown,
+): (input: Input) => Promise<Output> {
+  return translateErrors(async (input: Input) => {
+    const beat = setInterval(heartbeat, heartbeatMs)
+    try {
+      return await work(input)
+    } catch (error) {
+      throw asFailure(error)
+    } finally {
+      clearInterval(beat)
+    }
+  })
+}
