@@ -1,0 +1,169 @@
+/** Ids of one user, by the name of the path parameter that takes them. */
+export interface Ids {
+  project_id: string
+  aid: string
+  assistant_id: string
+  model: string
+  file_id: string
+  ingestion_id: string
+  tid: string
+  thread_id: string
+  run_id: string
+  message_id: string
+  step_id: string
+  receipt_id: string
+}
+
+/** What must happen when a user calls an operation with the ids of another. */
+export type Expectation =
+  /** All ids in the path are the other's. `body` makes the request a valid one otherwise. */
+  | { foreign: number; body?: (own: Ids, other: Ids) => unknown }
+  /** No id in the path, but some in the body. */
+  | { foreignBody: { status: number; body: (own: Ids, other: Ids) => unknown }[] }
+  /** Takes no ids: its answer must show nothing of the other. */
+  | { shows: 'nothing of others' }
+  /** Takes no ids and shows nothing but what the caller sent or the service is made of. */
+  | { takesNoIds: string }
+
+const secret = { shows: 'nothing of others' } as const
+const ownBody = { takesNoIds: 'acts on what the body says about the caller' } as const
+const openDoor = { takesNoIds: 'open to everybody, or held by a token of its own' } as const
+const human = [{ type: 'human', content: 'hi' }]
+
+/**
+ * Every operation of the OpenAPI document, by its name; the test fails for one that is missing here.
+ * 403 and 404 as `docs` and the contract say: projects and assistants 403, threads and runs 404.
+ */
+export const native: Record<string, Expectation> = {
+  'health.read': openDoor,
+  'accounts.signup': openDoor,
+  'accounts.login': openDoor,
+  'accounts.verifyEmail': openDoor,
+  'accounts.resendVerification': openDoor,
+  'accounts.forgotPassword': openDoor,
+  'accounts.resetPassword': openDoor,
+  'accounts.exchange': openDoor,
+  'accounts.verificationStatus': openDoor,
+  'accounts.socialLogin': openDoor,
+  'accounts.socialCallback': openDoor,
+  'accounts.userInfo': secret,
+  'accounts.me': secret,
+  'accounts.threadInfo': secret,
+  'users.read': secret,
+  'users.update': ownBody,
+  'users.changePassword': ownBody,
+  'users.usage': secret,
+  'auth.deleteUser': ownBody,
+  'projects.list': secret,
+  'projects.create': ownBody,
+  'projects.token': { foreign: 403 },
+  'projects.update': { foreign: 403, body: () => ({ name: 'mine' }) },
+  'projects.delete': { foreign: 403 },
+  'assistants.list': secret,
+  'assistants.create': ownBody,
+  'assistants.listPublic': secret,
+  'assistants.read': { foreign: 403 },
+  'assistants.put': { foreign: 403, body: () => ({ name: 'mine' }) },
+  'assistants.delete': { foreign: 403 },
+  'assistants.move': { foreign: 403, body: (own) => ({ project_id: own.project_id }) },
+  'assistants.compatAccount.put': {
+    foreign: 403,
+    body: () => ({ api_key: 'sk-mine', base_url: 'https://api.example.com/v1' }),
+  },
+  'assistants.compatAccount.read': { foreign: 403 },
+  'assistants.compatAccount.delete': { foreign: 403 },
+  'files.list': { foreign: 403 },
+  'files.upload': { foreign: 403, body: () => fileForm() },
+  'files.delete': { foreign: 403 },
+  'files.ingestion': { foreign: 403 },
+  'files.ingestionEvents': { foreign: 403 },
+  'tools.list': secret,
+  'threads.list': secret,
+  'threads.create': { foreignBody: [{ status: 403, body: (_own, other) => ({ assistant_id: other.aid }) }] },
+  'threads.read': { foreign: 404 },
+  'threads.put': { foreign: 404, body: () => ({ name: 'mine' }) },
+  'threads.delete': { foreign: 404 },
+  'threads.state': { foreign: 404 },
+  'threads.addState': { foreign: 404, body: () => ({ values: human }) },
+  'threads.history': { foreign: 404 },
+  'threads.runs': { foreign: 404 },
+  'runs.stream': { foreignBody: runBodies() },
+  'runs.create': { foreignBody: runBodies() },
+  'runs.read': { foreign: 404 },
+  'runs.join': { foreign: 404 },
+  'runs.cancel': { foreign: 404 },
+  'runs.resume': { foreign: 404, body: () => ({ action: 'approve' }) },
+  'runs.feedback': {
+    foreignBody: [{ status: 404, body: (_own, other) => ({ run_id: other.run_id, key: 'helpful', score: 1 }) }],
+  },
+  'runs.input_schema': secret,
+  'runs.output_schema': secret,
+  'runs.config_schema': secret,
+  'runs.debug_assistant': { foreign: 403 },
+  'receipts.read': { foreign: 404 },
+}
+
+/** Called with the public token of the caller's own assistant. Both families of paths have these operations. */
+export const compat: Record<string, Expectation> = {
+  'chat.completions.create': { takesNoIds: 'the token names the assistant' },
+  'models.list': secret,
+  'models.read': { foreign: 404 },
+  'assistants.list': secret,
+  'assistants.read': { foreign: 404 },
+  'assistants.config': { foreign: 404 },
+  'threads.create': ownBody,
+  'threads.read': { foreign: 404 },
+  'threads.update': { foreign: 404, body: () => ({ metadata: { mine: 'yes' } }) },
+  'threads.messages.create': { foreign: 404, body: () => ({ role: 'user', content: 'hi' }) },
+  'threads.messages.list': { foreign: 404 },
+  'threads.messages.read': { foreign: 404 },
+  'threads.runs.create': { foreign: 404, body: (own) => ({ assistant_id: own.aid }) },
+  'threads.runs.list': { foreign: 404 },
+  'threads.createAndRun': { foreignBody: [{ status: 404, body: (_own, other) => ({ assistant_id: other.aid }) }] },
+  'threads.runs.read': { foreign: 404 },
+  'threads.runs.cancel': { foreign: 404, body: () => ({}) },
+  'threads.runs.steps.list': { foreign: 404 },
+  'threads.runs.steps.read': { foreign: 404 },
+}
+
+/** The native public endpoints, called in the same way. */
+export const publicNative: Record<string, Expectation> = {
+  'public.runs.stream': {
+    foreignBody: [
+      { status: 401, body: (_own, other) => ({ assistant_id: other.aid, input: human }) },
+      { status: 404, body: (own, other) => ({ assistant_id: own.aid, thread_id: other.thread_id, input: human }) },
+    ],
+  },
+  'public.runs.join': { foreign: 404 },
+}
+
+function runBodies() {
+  const input = human
+  return [
+    {
+      status: 404,
+      body: (own: Ids, other: Ids) => ({
+        thread_id: other.tid,
+        input,
+        config: { configurable: { assistant_id: own.aid } },
+      }),
+    },
+    {
+      status: 403,
+      body: (own: Ids, other: Ids) => ({
+        thread_id: own.tid,
+        input,
+        config: { configurable: { assistant_id: other.aid } },
+      }),
+    },
+  ]
+}
+
+function fileForm(): FormData {
+  const form = new FormData()
+  form.append('files', new Blob(['words']), 'a.txt')
+  return form
+}
+
+/** Operations of the codec and of operators have tests of their own, for they know no users. */
+export const operators = /^(?:codec|admin)\./
