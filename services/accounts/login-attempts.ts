@@ -14,8 +14,6 @@ const SealedAttempt = Type.Object({
 
 const context = 'social-login'
 
-export type LoginAttempts = ReturnType<typeof createLoginAttempts>
-
 /** A begun login, sealed for the browser to keep: it can neither read nor change it, and it ends after ten minutes. */
 export function createLoginAttempts(box: Pick<SecretBox, 'seal' | 'open'>) {
   return {

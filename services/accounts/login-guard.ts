@@ -30,12 +30,14 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
 
     /** Counts a wrong password; throws `too_many_requests` when it came too late to count. */
     async recordFailure(email: string): Promise<void> {
-      const record = await countFailure(email).catch((error: unknown) => {
-        // Two first failures at once: one made the record, the other counts on it.
-        if (isDuplicateKey(error)) return countFailure(email)
-        throw error
-      })
-      if (record.count > maxFailures) throw slowedDown(record)
+      for (;;) {
+        const record = await countFailure(email)
+        if (record !== null) {
+          if (record.count > maxFailures) throw slowedDown(record)
+          return
+        }
+        await beginRow(email)
+      }
     },
 
     /** Ends the row, unless it is complete already. */
@@ -48,33 +50,40 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
       const { deletedCount } = await loginFailures.deleteOne(row)
       if (deletedCount === 0) await refuseIfSlowedDown(email)
     },
-
-    /** Ends the row whatever its state: the owner proved to be one in another way. */
-    async forget(email: string): Promise<void> {
-      await loginFailures.deleteOne({ _id: loginFailureKey(email) })
-    },
   }
 
-  async function countFailure(email: string): Promise<LoginFailuresRecord> {
+  /** Null when there is no row yet. Not an upsert: two of those at once are not answered alike by all databases. */
+  function countFailure(email: string): Promise<LoginFailuresRecord | null> {
     const now = new Date()
     const open = { $gt: ['$window_ends', now] }
-    const record = await loginFailures
+    return loginFailures
       .findOneAndUpdate(
         { _id: loginFailureKey(email) },
         [
           {
             $set: {
               count: { $cond: [open, { $add: ['$count', 1] }, 1] },
-              window_ends: { $cond: [open, '$window_ends', new Date(now.getTime() + failureWindowMs)] },
+              window_ends: { $cond: [open, '$window_ends', endOfWindow(now)] },
             },
           },
         ],
-        { upsert: true, returnDocument: 'after', updatePipeline: true },
+        { returnDocument: 'after', updatePipeline: true },
       )
       .lean<LoginFailuresRecord>()
-    if (record === null) throw new Error('a failed login could not be counted')
-    return record
+      .exec()
   }
+
+  async function beginRow(email: string): Promise<void> {
+    const row = { _id: loginFailureKey(email), count: 0, window_ends: endOfWindow(new Date()) }
+    await loginFailures.create(row).catch((error: unknown) => {
+      // Another first failure at the same time made it.
+      if (!isDuplicateKey(error)) throw error
+    })
+  }
+}
+
+function endOfWindow(now: Date): Date {
+  return new Date(now.getTime() + failureWindowMs)
 }
 
 function slowedDown(record: LoginFailuresRecord): AppError {

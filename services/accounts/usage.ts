@@ -8,13 +8,14 @@ export interface UserUsage extends Usage {
   thread_max: number
   projects: number
   assistants: number
+  files: number
   runs: number
 }
 
-type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs'>
+type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
 
 /** What a user has now, and the tokens that the models counted for the runs that still exist. */
-export function createUsage({ users, projects, assistants, runs }: UsedCollections) {
+export function createUsage({ users, projects, assistants, files, runs }: UsedCollections) {
   return async function usageOf(userId: string): Promise<UserUsage> {
     const own = { user_id: userId }
     const sums = {
@@ -23,10 +24,11 @@ export function createUsage({ users, projects, assistants, runs }: UsedCollectio
       completion_tokens: { $sum: '$usage.completion_tokens' },
       total_tokens: { $sum: '$usage.total_tokens' },
     }
-    const [user, projectCount, assistantCount, [totals]] = await Promise.all([
+    const [user, projectCount, assistantCount, fileCount, [totals]] = await Promise.all([
       users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>(),
       projects.countDocuments(own),
       assistants.countDocuments(own),
+      files.countDocuments({ ...own, status: { $ne: 'uploading' } }),
       runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
     ])
     if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
@@ -35,6 +37,7 @@ export function createUsage({ users, projects, assistants, runs }: UsedCollectio
       thread_max: user.thread_max,
       projects: projectCount,
       assistants: assistantCount,
+      files: fileCount,
       runs: totals?.runs ?? 0,
       prompt_tokens: totals?.prompt_tokens ?? 0,
       completion_tokens: totals?.completion_tokens ?? 0,

@@ -22,8 +22,6 @@ export interface VerificationStatus {
   resend_available_at: string | null
 }
 
-export type Verification = ReturnType<typeof createVerification>
-
 /** E-mail verification as callers see it. The workflow decides; this side only knows the codes. */
 export function createVerification({ collections: { users }, secrets, workflows }: VerificationDeps) {
   const findUser = async (email: string) => {

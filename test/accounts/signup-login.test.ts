@@ -1,5 +1,9 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { emailVerificationWorkflowId } from '../../domain/contracts/email-verification.ts'
+import { AppError } from '../../domain/errors.ts'
+import { createPasswords } from '../../services/accounts/passwords.ts'
+import { createSignup } from '../../services/accounts/signup.ts'
 import { call, goodPassword, newEmail, newUser } from '../support/accounts.ts'
 import { codeTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -112,6 +116,52 @@ describe('from signup to the first login', () => {
     expect((await post('/auth/resend-verification', { email: newEmail() })).status).toBe(404)
     expect((await post('/auth/verify-email', { email: newEmail(), code })).status).toBe(400)
     expect(await mailsTo(email)).toHaveLength(1)
+  })
+
+  it('sends a code again when the workflow has ended, one for five wishes at once, and the old code ends', async () => {
+    const email = newEmail()
+    const { body } = await post('/auth/signup', { email, password: goodPassword })
+    const first = await codeTo(email)
+    await service.temporal.workflow.getHandle(emailVerificationWorkflowId(body.user_id)).terminate()
+    expect((await post('/auth/verify-email', { email, code: first })).status).toBe(400)
+    expect((await post('/auth/resend-verification', { email })).status).toBe(400)
+
+    const aMinuteAgo = new Date(Date.now() - 60_000)
+    await service.collections.users.updateOne({ email }, { $set: { 'verification.sent_at': aMinuteAgo } })
+    const wishes = await Promise.all(Array.from({ length: 5 }, () => post('/auth/resend-verification', { email })))
+    expect(wishes.map((wish) => wish.status).toSorted((a, b) => a - b)).toEqual([200, 400, 400, 400, 400])
+    const second = await codeTo(email, 2)
+    expect((await post('/auth/verify-email', { email, code: first })).status).toBe(first === second ? 200 : 400)
+    expect((await post('/auth/verify-email', { email, code: second })).status).toBe(first === second ? 400 : 200)
+    expect(await mailsTo(email)).toHaveLength(2)
+  })
+
+  it('takes the account back when nobody can be asked to verify it', async () => {
+    const email = newEmail()
+    const { collections } = service
+    const passwords = createPasswords()
+    const signup = createSignup({
+      collections,
+      passwords,
+      homes: service.api.services.accounts.homes,
+      workflows: { startVerification: () => Promise.reject(new AppError('unavailable', 'away')) },
+      threadMaxDefault: 1,
+    })
+    await expect(signup({ email, password: goodPassword })).rejects.toMatchObject({ code: 'unavailable' })
+    expect(await collections.users.exists({ email })).toBeNull()
+    expect((await post('/auth/signup', { email, password: goodPassword })).status).toBe(200)
+  })
+
+  it('lets people in whose thread quota leaves room for no default thread', async () => {
+    const user = await newUser(service)
+    const { threads, users } = service.collections
+    const login = () => post('/auth/login', { email: user.email, password: user.password })
+    const other = await call(service, 'POST', '/threads/', { token: user.token, body: { name: 'other' } })
+    await threads.deleteOne({ _id: user.threadId })
+    await users.updateOne({ _id: user.userId }, { $set: { thread_max: 1, thread_counter: 1 } })
+    expect((await login()).body.main_thread_id).toBe(other.body.thread_id)
+    await threads.deleteOne({ _id: other.body.thread_id })
+    expect(await login()).toMatchObject({ status: 200, body: { main_thread_id: '' } })
   })
 
   it('makes one account of twenty signups at once', async () => {

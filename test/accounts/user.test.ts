@@ -45,6 +45,7 @@ describe('what users do with their own account', () => {
       thread_counter: 1,
       projects: 1,
       assistants: 1,
+      files: 0,
       runs: 0,
       total_tokens: 0,
     })

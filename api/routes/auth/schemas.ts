@@ -20,7 +20,7 @@ const publicUserMembers = {
 
 export const User = Type.Object(publicUserMembers, { title: 'User' })
 
-export const Message = Type.Object({ message: Type.String() }, { title: 'Message' })
+export const Message = Type.Object({ message: Type.String() }, { title: 'MessageResponse' })
 
 export const SignupRequest = Type.Object(
   {
@@ -94,6 +94,7 @@ export const Usage = Type.Object(
     thread_max: Type.Integer(),
     projects: Type.Integer(),
     assistants: Type.Integer(),
+    files: Type.Integer(),
     runs: Type.Integer(),
     prompt_tokens: Type.Integer(),
     completion_tokens: Type.Integer(),

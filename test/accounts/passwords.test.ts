@@ -1,0 +1,57 @@
+import argon2 from 'argon2'
+import { describe, expect, it } from 'vitest'
+import { checkNewPassword, createPasswords } from '../../services/accounts/passwords.ts'
+import { createSemaphore } from '../../services/semaphore.ts'
+
+describe('passwords', () => {
+  it('are argon2id with the parameters that OWASP names', async () => {
+    const passwords = createPasswords()
+    const hash = await passwords.hash('correct horse battery')
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    expect(await passwords.matches('correct horse battery', hash)).toBe(true)
+    expect(await passwords.matches('correct horse battery ', hash)).toBe(false)
+    expect(await passwords.matches('correct horse battery', undefined)).toBe(false)
+    expect(passwords.needsRenewal(hash)).toBe(false)
+    expect(
+      passwords.needsRenewal(await argon2.hash('x', { type: argon2.argon2id, memoryCost: 8192, timeCost: 1 })),
+    ).toBe(true)
+  })
+
+  it('are 8 to 256 characters, counted as people do', () => {
+    for (const password of ['12345678', '🐎'.repeat(8), '🐎'.repeat(256), 'with\u0000nul']) {
+      expect(() => checkNewPassword(password)).not.toThrow()
+    }
+    for (const password of ['', '1234567', '🐎'.repeat(7), 'x'.repeat(257)]) {
+      expect(() => checkNewPassword(password)).toThrow('8 to 256 characters')
+    }
+  })
+})
+
+describe('the semaphore', () => {
+  it('lets no more in than it has slots, in order, and refuses what it cannot keep waiting', async () => {
+    const withSlot = createSemaphore(2, 2)
+    const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
+    const begun: number[] = []
+    const works = gates.map((gate, index) =>
+      withSlot(async () => {
+        begun.push(index)
+        await gate.promise
+        return index
+      }),
+    )
+    await expect(withSlot(async () => undefined)).rejects.toMatchObject({ code: 'unavailable' })
+    expect(begun).toEqual([0, 1])
+    gates[1]?.resolve()
+    await works[1]
+    expect(begun).toEqual([0, 1, 2])
+    for (const gate of gates) gate.resolve()
+    expect(await Promise.all(works)).toEqual([0, 1, 2, 3])
+    expect(await withSlot(async () => 'free again')).toBe('free again')
+  })
+
+  it('gives a slot back when the work fails', async () => {
+    const withSlot = createSemaphore(1, 1)
+    await expect(withSlot(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
+    expect(await withSlot(async () => 'next')).toBe('next')
+  })
+})
