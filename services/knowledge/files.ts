@@ -9,7 +9,7 @@ import type { IngestionWorkflows } from './ingestion-workflows.ts'
 export interface IngestionView {
   ingestion_id: string
   status: 'processing' | 'done'
-  /** 0 to 1. Before a file is read its length in chunks is not known: it counts a little. */
+  /** 0 to 1, and never less than before. */
   progress: number
   files: FileRecord[]
 }
@@ -89,6 +89,6 @@ export type Files = ReturnType<typeof createFiles>
 function progressOf(record: FileRecord): number {
   if (record.status === 'ready' || record.status === 'failed') return 1
   if (record.chunks === 0) return 0
-  const embedded = record.embedded / record.chunks
-  return record.extracted ? 0.1 + 0.9 * embedded : 0.05 + 0.4 * embedded
+  // While it is being read, nobody knows its length: a bar that goes back would say less than one that stands.
+  return record.extracted ? 0.1 + (0.9 * record.embedded) / record.chunks : 0.05
 }

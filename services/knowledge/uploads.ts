@@ -20,7 +20,8 @@ export interface UploadPart {
 
 export interface Upload {
   ingestionId: string
-  fileIds: string[]
+  /** As they are at the start of their ingestion, in order. */
+  files: FileRecord[]
 }
 
 export interface UploadsDeps {
@@ -54,20 +55,23 @@ export function createUploads(deps: UploadsDeps) {
    * breaks off, or the ingestion cannot be started, everything that this upload stored is removed.
    */
   async function receive(assistant: AssistantRecord, parts: AsyncIterable<UploadPart>): Promise<Upload> {
-    const upload: Upload = { ingestionId: newId(), fileIds: [] }
+    const upload: Upload = { ingestionId: newId(), files: [] }
     const records: FileRecord[] = []
     const touch = setInterval(() => void keepAlive(upload.ingestionId), touchEveryMs)
     try {
       for await (const part of parts) {
         const record = await open(assistant, upload.ingestionId, records.length, part)
         records.push(record)
-        const { size, sha256 } = await deps.blobs.write(record.blob_id, part.content)
+        const { size, sha256 } = await deps.blobs.write(record.blob_id, part.content).catch((error: unknown) => {
+          throw part.content.errored ? brokenOff(error) : error
+        })
+        Object.assign(record, { size, sha256 })
         const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
         if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
-        upload.fileIds.push(record._id)
+        upload.files.push(record)
       }
-      if (upload.fileIds.length > 0) await begin(assistant, upload)
-      return upload
+      await begin(assistant, upload)
+      return { ...upload, files: records.map((record) => ({ ...record, status: 'queued' as const })) }
     } catch (error) {
       await discard(records)
       throw error
@@ -111,10 +115,10 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   /** The start of the workflow is what makes the upload count; its first step would show the files, too. */
-  async function begin(assistant: AssistantRecord, { ingestionId, fileIds }: Upload): Promise<void> {
+  async function begin(assistant: AssistantRecord, { ingestionId, files: stored }: Upload): Promise<void> {
     await deps.workflows.start({
       ingestionId,
-      fileIds,
+      fileIds: stored.map((file) => file._id),
       assistantId: assistant._id,
       projectId: assistant.project_id,
       userId: assistant.user_id,
@@ -143,6 +147,11 @@ export function createUploads(deps: UploadsDeps) {
 }
 
 export type Uploads = ReturnType<typeof createUploads>
+
+/** For the caller's side: the service's own failures keep their names. */
+export function brokenOff(cause: unknown): AppError {
+  return new AppError('bad_request', 'The upload broke off or is not well-formed multipart/form-data.', { cause })
+}
 
 /** The knowledge of an assistant is reached by one `retrieval` tool, which takes no settings. */
 function requireFileConfiguration({ tools }: AssistantSettings): void {

@@ -72,8 +72,10 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
       if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the files as multipart/form-data.')
       await uploads.admit(assistant)
-      const { ingestionId } = await uploads.receive(assistant, filePartsOf(request))
-      if (request.query.wait !== false) await files.wait(ingestionId, request.signal)
+      const upload = await uploads.receive(assistant, filePartsOf(request))
+      const { ingestionId } = upload
+      if (request.query.wait === false) return { files: upload.files.map(showFile), ingestion_id: ingestionId }
+      await files.wait(ingestionId, request.signal)
       return { files: (await files.ofIngestion(ingestionId)).map(showFile), ingestion_id: ingestionId }
     },
   )

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError, invalidInput } from '../../../domain/errors.ts'
-import type { UploadPart } from '../../../services/knowledge/uploads.ts'
+import { type UploadPart, brokenOff } from '../../../services/knowledge/uploads.ts'
 
 /** Nothing limits a file, nor their number. */
 const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 1000, fieldSize: 1024 * 1024 }
@@ -19,9 +19,7 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
     }
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError('bad_request', 'The upload broke off or is not well-formed multipart/form-data.', {
-      cause: error,
-    })
+    throw brokenOff(error)
   }
   if (!found) throw invalidInput(['body', 'files'], 'at least one file is required', 'missing')
 }

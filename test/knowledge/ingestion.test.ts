@@ -1,0 +1,263 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { embeddingBatch, embeddingsAtOnce } from '../../services/knowledge/embed-file.ts'
+import { eventually } from '../support/eventually.ts'
+import { newUser } from '../support/http.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
+import { startWorkerProcess } from '../support/processes.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { allEvents } from '../support/sse.ts'
+
+/** A CSV file whose rows fill about `chunks` chunks. */
+function table(chunks: number): string {
+  const row = (index: number) => `Ship ${index},${'cargo of coal and timber '.repeat(14)}${index}\n`
+  return `Name,Cargo\n${Array.from({ length: chunks * 5 }, (_, index) => row(index)).join('')}`
+}
+
+async function withModel(env: Record<string, string> = {}, worker = true) {
+  const model = await startScriptedModel()
+  const service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '32', ...env }, worker })
+  const close = async () => {
+    await service.close()
+    await model.close()
+  }
+  return { model, service, close }
+}
+
+describe('ingestion', () => {
+  let model: ScriptedModel
+  let service: TestService
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    ;({ model, service, close } = await withModel())
+  })
+  afterAll(() => close())
+
+  it('answers at once when nobody waits, and shows the progress as events', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const gate = Promise.withResolvers<void>()
+    model.embeddings.waitFor(gate.promise)
+    const { body } = await client.upload([{ name: 'log.csv', content: table(300) }], '?wait=false')
+    expect(body.files[0].metadata.status).toBe('queued')
+    const path = `/assistants/${client.assistantId}/ingestions/${body.ingestion_id}`
+    await eventually('chunks are there', async () => (await client.call('GET', path)).body.files[0].metadata.chunks > 0)
+    const response = await fetch(`${service.url}${path}/events`, {
+      headers: { authorization: `Bearer ${client.token}` },
+    })
+    const reading = allEvents(response)
+    gate.resolve()
+    const events = await reading
+    expect(events.at(-1)?.event).toBe('end')
+    const views = events.filter(({ event }) => event === 'progress').map(({ data }) => JSON.parse(data))
+    const steps = views.map((view) => view.progress)
+    expect(steps).toEqual(steps.toSorted((a, b) => a - b))
+    expect(steps[0]).toBeLessThan(1)
+    expect(views.at(-1)).toMatchObject({ status: 'done', progress: 1, files: [{ metadata: { status: 'ready' } }] })
+    const handle = service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`)
+    expect(await handle.query('progress')).toMatchObject({
+      total: 1,
+      current: null,
+      outcomes: { [body.files[0].id]: 'ready' },
+    })
+    expect((await client.call('GET', `/assistants/${client.assistantId}/ingestions/none`)).status).toBe(404)
+    const stranger = await newUser(service)
+    expect((await stranger.call('GET', `${path}/events`)).status).toBe(403)
+  })
+
+  it('waits as long as the embedding server asks, and through its failures', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const before = model.embeddings.requests
+    model.embeddings.fail({ status: 429, retryAfterSeconds: 1 })
+    model.embeddings.fail({ status: 503, times: 2 })
+    const { body } = await client.upload([{ name: 'a.txt', content: 'A short text about tides.' }])
+    expect(body.files[0].metadata).toMatchObject({ status: 'ready', embedded: 1 })
+    expect(model.embeddings.requests - before).toBe(4)
+    const history = await service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`).fetchHistory()
+    expect(JSON.stringify(history)).not.toContain('tides')
+  })
+
+  it('lets a file that the embedding server refuses fail alone, with its reason', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    model.embeddings.fail({ status: 400 })
+    const { body } = await client.upload([
+      { name: 'refused.txt', content: 'First.' },
+      { name: 'taken.txt', content: 'Second.' },
+    ])
+    const [refused, taken] = body.files
+    expect(refused.metadata).toMatchObject({ status: 'failed', error: 'The model refused the request.', chunks: 0 })
+    expect(taken.metadata.status).toBe('ready')
+    expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(1)
+  })
+
+  it('stops for a file that is deleted meanwhile, and leaves nothing of it', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const gate = Promise.withResolvers<void>()
+    model.embeddings.waitFor(gate.promise)
+    const { body } = await client.upload([{ name: 'log.csv', content: table(600) }], '?wait=false')
+    const [file] = body.files
+    await eventually(
+      'the file is extracted',
+      async () => (await service.collections.files.findById(file.id).lean())?.extracted,
+    )
+    expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${file.id}`)).status).toBe(200)
+    gate.resolve()
+    const result = await service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`).result()
+    expect(result).toEqual({ ready: 0, failed: 0, gone: 1 })
+    expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(0)
+    expect(await service.collections.chunks.countDocuments({ assistant_id: client.assistantId })).toBe(0)
+    expect((await client.list()).body).toEqual({ files: [] })
+  })
+
+  it('keeps the files of many uploads at once apart', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const uploads = Array.from({ length: 6 }, (_, index) =>
+      client.upload([{ name: `${index}.txt`, content: `File ${index} about harbour ${index}.` }]),
+    )
+    const answers = await Promise.all(uploads)
+    expect(answers.map(({ body }) => body.files[0].metadata.status)).toEqual(Array(6).fill('ready'))
+    expect(new Set(answers.map(({ body }) => body.ingestion_id)).size).toBe(6)
+    expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(6)
+  })
+})
+
+describe('an upload', () => {
+  let service: TestService
+  let close: () => Promise<void>
+  beforeAll(async () => {
+    ;({ service, close } = await withModel())
+  })
+  afterAll(() => close())
+
+  const stored = async () => {
+    const { db } = service.api.infra.database.connection
+    return {
+      files: await service.collections.files.countDocuments(),
+      blobs: await db?.collection('blobs.files').countDocuments(),
+      pieces: await db?.collection('blobs.chunks').countDocuments(),
+    }
+  }
+  const nothing = { files: 0, blobs: 0, pieces: 0 }
+
+  it.each([
+    ['with its length said', (body: number) => `content-length: ${body}`],
+    ['in pieces', () => 'transfer-encoding: chunked'],
+  ])('that breaks off (%s) leaves nothing behind, not even its first files', async (_how, framing) => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const url = new URL(service.url)
+    const socket = connect(Number(url.port), url.hostname)
+    await once(socket, 'connect')
+    const part = (name: string) =>
+      `--cut\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\nContent-Type: text/plain\r\n\r\n`
+    const begin = `${part('whole.txt')}all of it\r\n${part('cut.txt')}`
+    const header = framing(50_000_000)
+    const frame = (text: string) =>
+      header.startsWith('content') ? text : `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+    socket.write(
+      `POST /assistants/${client.assistantId}/files HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${client.token}\r\n` +
+        `content-type: multipart/form-data; boundary=cut\r\n${header}\r\n\r\n`,
+    )
+    socket.write(frame(begin))
+    socket.write(frame('x'.repeat(3_000_000)))
+    await eventually('two pieces are stored', async () => ((await stored()).pieces ?? 0) >= 2)
+    socket.destroy()
+    await eventually('nothing is left', async () => JSON.stringify(await stored()) === JSON.stringify(nothing))
+    expect((await client.list()).body).toEqual({ files: [] })
+  })
+
+  it('that is not well formed is refused and leaves nothing behind', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const send = (contentType: string, body: string) =>
+      fetch(`${service.url}/assistants/${client.assistantId}/files`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${client.token}`, 'content-type': contentType },
+        body,
+      })
+    const begin = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\ntext'
+    expect((await send('multipart/form-data; boundary=b', begin)).status).toBe(400)
+    expect((await send('multipart/form-data', begin)).status).toBe(400)
+    expect((await send('application/json', '{}')).status).toBe(415)
+    const onlyField = '--b\r\nContent-Disposition: form-data; name="f"\r\n\r\nvalue\r\n--b--\r\n'
+    const noFile = await send('multipart/form-data; boundary=b', onlyField)
+    expect(noFile.status).toBe(422)
+    expect(await noFile.json()).toMatchObject({ detail: [{ loc: ['body', 'files'], type: 'missing' }] })
+    expect(await stored()).toEqual(nothing)
+  })
+
+  it('is refused for assistants that are not there, of others, or that cannot take files', async () => {
+    const owner = await newUser(service)
+    const client = await knowledgeClient(service, owner)
+    const other = await knowledgeClient(service, await newUser(service))
+    const file = { name: 'a.txt', content: 'text' }
+    const to = async (assistantId: string, token: string | undefined) => {
+      const form = new FormData()
+      form.append('files', new Blob([file.content]), file.name)
+      const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+      return (await fetch(`${service.url}/assistants/${assistantId}/files`, { method: 'POST', headers, body: form }))
+        .status
+    }
+    expect(await to(client.assistantId, undefined)).toBe(401)
+    expect(await to(client.assistantId, other.token)).toBe(403)
+    expect(await to('missing', client.token)).toBe(404)
+    const tools = 'type==agent/tools'
+    const odd = await knowledgeClient(service, owner, {
+      [tools]: [{ type: 'retrieval' }, { type: 'retrieval', name: 'b' }],
+    })
+    const refused = await odd.upload([file])
+    expect(refused.status).toBe(400)
+    expect(refused.body.detail).toContain('cannot take files')
+    expect((await client.call('GET', `/assistants/${other.assistantId}/files`)).status).toBe(403)
+    expect((await client.call('DELETE', `/assistants/${other.assistantId}/files/x`)).status).toBe(403)
+    expect(await stored()).toEqual(nothing)
+  })
+})
+
+describe('when the vector store does not answer', () => {
+  it('says 503 before anything is stored', async () => {
+    const { service, close } = await withModel({ LANCEDB_URI: '/dev/null/lancedb' }, false)
+    try {
+      const client = await knowledgeClient(service, await newUser(service))
+      const { status, body } = await client.upload([{ name: 'a.txt', content: 'text' }])
+      expect(status).toBe(503)
+      expect(body).toEqual({ detail: 'The vector store does not answer.' })
+      expect(await service.collections.files.countDocuments()).toBe(0)
+      expect((await client.call('GET', '/ok')).body.dependencies.vectors.status).toBe('down')
+    } finally {
+      await close()
+    }
+  })
+})
+
+describe('a worker that is killed', () => {
+  it('in the middle of 10,000 chunks repeats only what was under way', async () => {
+    const { model, service, close } = await withModel({}, false)
+    const env = { ...service.env }
+    try {
+      const client = await knowledgeClient(service, await newUser(service))
+      const first = await startWorkerProcess(env)
+      const { body } = await client.upload([{ name: 'log.csv', content: table(10_200) }], '?wait=false')
+      const [{ id }] = body.files
+      const record = async () => service.collections.files.findById(id).lean()
+      await eventually('3000 chunks are embedded', async () => ((await record())?.embedded ?? 0) >= 3000, 60_000)
+      await first.kill()
+      const second = await startWorkerProcess(env)
+      await eventually('the file is ready', async () => (await record())?.status === 'ready', 120_000)
+      await second.stop()
+      const file = await record()
+      const chunks = file?.chunks ?? 0
+      expect(chunks).toBeGreaterThanOrEqual(10_000)
+      expect(file?.embedded).toBe(chunks)
+      expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(chunks)
+      expect(await service.collections.chunks.countDocuments({ file_id: id })).toBe(chunks)
+      // Batches may be cut short where embedding had caught up with extraction, hence the slack of one round.
+      const texts = model.embeddings.inputs
+      expect(texts.length - chunks).toBeLessThanOrEqual(embeddingBatch * (embeddingsAtOnce + 1))
+      const distinct = new Set(texts.map((text) => createHash('sha1').update(text).digest('hex')))
+      expect(distinct.size).toBe(chunks)
+    } finally {
+      await close()
+    }
+  }, 240_000)
+})
