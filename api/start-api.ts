@@ -2,6 +2,7 @@ import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
 import { createIdTokenVerifier } from '../infra/identity/id-tokens.ts'
 import { createSocialProvider } from '../infra/identity/social-provider.ts'
+import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
 import { hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
@@ -48,11 +49,13 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     threadActor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
     onError: (error) => logger.warn({ err: error }, 'a run stream is in trouble'),
   })
+  const mailer = createSmtpMailer(settings)
   const health = createHealth(
     [
       { name: 'mongodb', check: infra.database.ping },
       { name: 'redis', check: infra.redis.ping },
       { name: 'temporal', check: infra.temporal.ping },
+      { name: 'mail', check: mailer.ping },
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,
@@ -67,6 +70,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     close: async () => {
       await app.close()
       services.runFeeds.close()
+      mailer.close()
       await infra.close()
     },
   }

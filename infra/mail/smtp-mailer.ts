@@ -5,6 +5,8 @@ import type { Mailer } from '../../services/mailer.ts'
 /** Above these limits a mail server counts as not answering. Together they stay below the activity's own limit. */
 const limits = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 8000 }
 
+const trustMs = 30_000
+
 /** Mail by SMTP, as the server in `SMTP_URL` says (`smtp://` or `smtps://`, with user and password where needed). */
 export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | undefined; mailFrom: string }): Mailer {
   if (smtpUrl === undefined) {
@@ -16,6 +18,7 @@ export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | unde
       close: () => undefined,
     }
   }
+  let lastAnswer = 0
   const transport = createTransport({ url: smtpUrl, ...limits })
   return {
     async send({ messageId, ...mail }) {
@@ -32,7 +35,10 @@ export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | unde
       }
     },
     ping: async () => {
+      // A mail server should not see a login for every look at the service's state.
+      if (Date.now() - lastAnswer < trustMs) return
       await transport.verify()
+      lastAnswer = Date.now()
     },
     close: () => transport.close(),
   }

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createSmtpMailer } from '../../infra/mail/smtp-mailer.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { passwordResetMail, verificationMail } from '../../services/accounts/mails.ts'
+import { call } from '../support/accounts.ts'
 import { startMailServer } from '../support/mail-server.ts'
+import { startService } from '../support/service.ts'
 
 const mailFrom = 'Assistants <no-reply@service.example.com>'
 const mail = verificationMail('ada@example.com', '123456', 'verification.run.1')
@@ -45,5 +47,20 @@ describe('mail by SMTP', () => {
       message: expect.stringContaining('SMTP_URL'),
     })
     expect(none.ping).toBeUndefined()
+  })
+
+  it('is part of what GET /ok tells', async () => {
+    const mailOf = async (env: Record<string, string>) => {
+      const service = await startService({ worker: false, env })
+      const { body } = await call(service, 'GET', '/ok')
+      await service.close()
+      return { status: body.status, mail: body.dependencies.mail.status }
+    }
+    expect(await mailOf({})).toEqual({ status: 'ok', mail: 'ok' })
+    expect(await mailOf({ SMTP_URL: '' })).toEqual({ status: 'ok', mail: 'not_configured' })
+    expect(await mailOf({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })).toEqual({
+      status: 'degraded',
+      mail: 'down',
+    })
   })
 })
