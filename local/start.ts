@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadSettings } from '../infra/config.ts'
+import { codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { writeAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
 import { takeDataDir } from './data-dir.ts'
@@ -30,15 +31,19 @@ try {
 async function start(): Promise<void> {
   process.chdir(path.dirname(import.meta.dirname))
   if (existsSync('.env')) process.loadEnvFile('.env')
-  const dataDir = path.resolve(process.env.DATA_DIR?.trim() || '.data')
+  // An empty variable counts as unset, as it does in the settings.
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim()))
+  const dataDir = path.resolve(given.DATA_DIR ?? '.data')
   // Open streams would make Ctrl-C wait for the half minute that suits a real deployment.
-  const base: NodeJS.ProcessEnv = { SHUTDOWN_GRACE_SECONDS: '5', ...process.env, DATA_DIR: dataDir }
+  const base: NodeJS.ProcessEnv = { SHUTDOWN_GRACE_SECONDS: '5', ...given, DATA_DIR: dataDir }
   const env: NodeJS.ProcessEnv = { ...base, ...ensureSecrets(dataDir, base) }
   const settings = loadSettings(env)
   const port = await requireFreePort(settings)
 
   shutdown.add('the data folder', takeDataDir(dataDir))
-  const local = await startLocalServices({ dataDir, env, log: (line) => say(`> ${line}`) })
+  const codecToken = codecTokenOf(settings)
+  const codecEndpoint = codecToken && `http://127.0.0.1:${port}/codec/${codecToken}`
+  const local = await startLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint })
   shutdown.add('the servers', local.stop)
   for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
 
@@ -53,7 +58,8 @@ async function start(): Promise<void> {
     return child
   }
 
-  const serviceEnv: NodeJS.ProcessEnv = { ...env, ...local.env, PORT: String(port) }
+  const uiOrigins = { TEMPORAL_UI_ORIGINS: local.env.TEMPORAL_UI_URL }
+  const serviceEnv: NodeJS.ProcessEnv = { ...uiOrigins, ...env, ...local.env, PORT: String(port) }
   const isDemo = wantsDemoModel(env)
   if (isDemo) {
     const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())

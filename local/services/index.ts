@@ -12,7 +12,13 @@ export type ServiceName = 'temporal' | 'mongo' | 'redis' | 'mailbox'
 /** What a service gave: the variables it sets, and one line for people. */
 type Started = { env: Record<string, string>; name: string; detail: string; source: string; stop: () => Promise<void> }
 
-type StartOptions = { dataDir: string; env: NodeJS.ProcessEnv; log: Log }
+type StartOptions = {
+  dataDir: string
+  env: NodeJS.ProcessEnv
+  log: Log
+  /** Where the Temporal UI has payloads decoded. */
+  codecEndpoint?: string
+}
 
 /** The variable that names a service that is there already: where it is set, nothing is started. */
 const addressVariable = {
@@ -55,14 +61,14 @@ async function startOne(name: ServiceName, options: StartOptions): Promise<Start
 }
 
 const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>> = {
-  async temporal({ dataDir, env, log }) {
+  async temporal({ dataDir, env, log, codecEndpoint }) {
     const { value: executable, source } = await prepareTemporal(log)
     const namespace = env.TEMPORAL_NAMESPACE || undefined
     const { address, uiUrl, stop } = await startTemporal({
       executable,
       dataDir,
       namespace,
-      codecEndpoint: env.TEMPORAL_UI_CODEC_ENDPOINT || undefined,
+      codecEndpoint,
     })
     const detail = `${address}, Web UI ${uiUrl}`
     return { env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl }, name: 'Temporal', detail, source, stop }
