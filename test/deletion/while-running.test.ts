@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { tracesOf } from '../support/estate.ts'
+import { eventually } from '../support/eventually.ts'
+import { newUser } from '../support/http.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('a deletion while something runs', () => {
+  let model: ScriptedModel
+  let service: TestService
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    service = await startService({ env: model.env })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  async function runningThread() {
+    const user = await newUser(service)
+    const { body: assistant } = await user.call('POST', '/assistants/', { name: 'A' })
+    const { body: thread } = await user.call('POST', '/threads/', {})
+    model.reply({ text: ['One ', new Promise<never>(() => {})] })
+    const stream = user.call('POST', '/runs/stream', {
+      thread_id: thread.thread_id,
+      input: [{ type: 'human', content: 'Count' }],
+      config: { configurable: { assistant_id: assistant.assistant_id } },
+    })
+    const run = await eventually('the run', async () =>
+      service.collections.runs
+        .findOne({ thread_id: thread.thread_id, status: 'running' })
+        .lean()
+        .then((found) => found ?? undefined),
+    )
+    return {
+      ...user,
+      stream,
+      runId: run._id,
+      threadId: String(thread.thread_id),
+      assistantId: String(assistant.assistant_id),
+    }
+  }
+
+  it('stops the run, tells its readers, waits for its workflow, and leaves nothing of the thread', async () => {
+    const { call, stream, runId, threadId, userId } = await runningThread()
+    const gone = await call('DELETE', `/threads/${threadId}`)
+    expect(gone).toMatchObject({ status: 200, body: { deleted: true } })
+    const { text } = await stream
+    expect(text).toContain('event: error')
+    expect(text).toContain('"status_code":499')
+    const { status } = await service.temporal.workflow.getHandle(threadWorkflowId(threadId)).describe()
+    expect(status.name).not.toBe('RUNNING')
+    expect(await tracesOf(service, { ids: [threadId, runId], assistants: [], runs: [runId] })).toEqual([])
+    expect((await call('GET', `/runs/${runId}`)).status).toBe(404)
+    expect(await service.collections.users.findById(userId).lean()).toMatchObject({ thread_counter: 0 })
+  })
+
+  it('does so for a whole account', async () => {
+    const { call, stream, runId, threadId, assistantId, userId, projectId, email } = await runningThread()
+    const gone = await call('DELETE', '/auth/delete-user', { email_confirmation: email })
+    expect(gone).toMatchObject({ status: 200, body: { deleted: true } })
+    expect((await stream).text).toContain('event: error')
+    const ids = [userId, projectId, threadId, assistantId, runId]
+    expect(await tracesOf(service, { ids, assistants: [assistantId], runs: [runId] })).toEqual([])
+  })
+})

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
+import { newUser } from '../support/accounts.ts'
+import { eventually } from '../support/eventually.ts'
+import { caller } from '../support/http.ts'
+import { mailTo } from '../support/mailbox.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+const words = {
+  message: 'what-the-user-wrote',
+  answer: 'what-the-model-said',
+  system: 'what-the-owner-told',
+  file: 'what-the-file-holds',
+}
+const password = 'a-password-of-nobody-else'
+
+describe('the histories of a whole life, without a codec', () => {
+  let model: ScriptedModel
+  let service: TestService
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    service = await startService({ env: model.env })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  it('hold ids and small facts only, and each workflow is found by its user', async () => {
+    const email = `life-${Date.now()}@example.com`
+    const user = await newUser(service, email, password)
+    const token = String(user.token)
+    const call = caller(service.url, token)
+    const { body: me } = await call('GET', '/auth/me')
+
+    await call('POST', '/auth/forgot-password', { email })
+    const resetMail = await mailTo(email, 2)
+    const { body: assistant } = await call('POST', '/assistants/', {
+      name: 'A',
+      config: { 'type==agent/system_message': words.system },
+    })
+    const form = new FormData()
+    form.append('files', new Blob([words.file]), 'a.txt')
+    const upload = await fetch(`${service.url}/assistants/${assistant.assistant_id}/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    })
+    expect(upload.status).toBe(200)
+    const { body: thread } = await call('POST', '/threads/', {})
+    model.reply({ text: words.answer })
+    const run = await call('POST', '/runs/stream', {
+      thread_id: thread.thread_id,
+      input: [{ type: 'human', content: words.message }],
+      config: { configurable: { assistant_id: assistant.assistant_id } },
+    })
+    expect(run.text).toContain(words.answer)
+    const gone = await call('DELETE', '/auth/delete-user', { email_confirmation: email })
+    expect(gone.body).toMatchObject({ deleted: true })
+
+    const kinds = ['email-verification', 'password-reset', 'thread', 'account-deletion', 'ingestion']
+    const found = await eventually('every workflow of the user', async () => {
+      const ids: string[] = []
+      for await (const { workflowId } of service.temporal.workflow.list({ query: `UserId = "${me.user_id}"` }))
+        ids.push(workflowId)
+      return kinds.every((kind) => ids.some((id) => id.startsWith(`${kind}/`))) ? ids : undefined
+    })
+    expect(found).toContain(deletionWorkflowId({ kind: 'account', id: me.user_id }))
+
+    const secrets = [...Object.values(words), email, password, token, ...codesIn(resetMail.text)]
+    for (const workflowId of found) {
+      const { text, summary } = await readHistory(service, workflowId)
+      expect(
+        secrets.filter((secret) => text.includes(secret)),
+        workflowId,
+      ).toEqual([])
+      expect(summary, workflowId).not.toBe('')
+      // The payloads were read indeed.
+      expect(text, workflowId).toMatch(/[iI]d\\+":\\+"/)
+    }
+  })
+})
+
+/** Long unbroken pieces of a mail: its token is one of them. */
+function codesIn(text: string): string[] {
+  return text.match(/[A-Za-z0-9_-]{20,}/g) ?? []
+}
+
+/** All that a history says, with its payloads spelt out, and the line that the UI shows for it. */
+async function readHistory(service: TestService, workflowId: string): Promise<{ text: string; summary: string }> {
+  const handle = service.temporal.workflow.getHandle(workflowId)
+  const [history, { staticSummary }] = await Promise.all([
+    handle.fetchHistory(),
+    handle.describe().then(async (description) => ({ staticSummary: await description.staticSummary() })),
+  ])
+  // The JSON form of a history has the bytes of payloads in base64.
+  const text = JSON.stringify(history, (key, value: unknown) =>
+    key === 'data' && typeof value === 'string' ? Buffer.from(value, 'base64').toString() : value,
+  )
+  return { text, summary: staticSummary ?? '' }
+}
