@@ -50,5 +50,22 @@ export async function holdThread(
   if (matchedCount === 0) throw new AppError('not_found', 'There is no such thread.')
 }
 
+/**
+ * The other way to keep a creation and a fence from missing each other, without a write that all
+ * creations beneath one parent would fight for: store first, look afterwards, and take back what
+ * came too late. Either the look sees the fence, or the deletion that follows the fence sees what
+ * was stored.
+ */
+export async function parentsRemain(
+  { projects, assistants }: Pick<HeldCollections, 'projects' | 'assistants'>,
+  stored: { project_id: string; assistant_id?: string },
+): Promise<boolean> {
+  const [project, assistant] = await Promise.all([
+    projects.exists({ _id: stored.project_id, deleting: { $ne: true } }),
+    assistants.exists({ _id: stored.assistant_id, deleting: { $ne: true } }),
+  ])
+  return project !== null && assistant !== null
+}
+
 /** A real change: a write that changes nothing would not conflict with the fence. */
 const touch = { $inc: { holds: 1 } } as const

@@ -15,7 +15,7 @@ interface PublicFamilyDeps {
   collections: Pick<Collections, 'assistants' | 'threads' | 'runs' | 'checkpoints'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
-  runs: Pick<Runs, 'start' | 'cancel' | 'requireModel'>
+  runs: Pick<Runs, 'start' | 'cancel'>
   runFeeds: Pick<RunFeeds, 'open'>
   settings: OriginSettings & { defaultModel: string }
 }
@@ -60,24 +60,26 @@ export function createPublicFamily({ collections, createThread, log, runs, runFe
     /** Where a client of the imitated interface finds the compat family. */
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
-    /** Throws `unavailable` while no model is configured: asked before a thread is made for nothing. */
-    requireModel: runs.requireModel,
-
     /** Starts a run and follows it from before its first word. */
     async start(newRun: Omit<NewRun, 'public' | 'beforeStart'>): Promise<FollowedRun> {
-      let feed: RunFeed | undefined
+      let opening: Promise<RunFeed> | undefined
       try {
         const run = await runs.start({
           ...newRun,
           public: true,
           beforeStart: async ({ _id }) => {
-            feed = await runFeeds.open(_id, { isNew: true })
+            opening = runFeeds.open(_id, { isNew: true })
+            await opening
           },
         })
-        if (feed === undefined) throw new Error('a run was started without a reader')
-        return { run, feed }
+        if (opening === undefined) throw new Error('a run was started without a reader')
+        return { run, feed: await opening }
       } catch (error) {
-        feed?.close()
+        // The start may have failed while the feed is still being opened.
+        opening?.then(
+          (feed) => feed.close(),
+          () => undefined,
+        )
         throw error
       }
     },

@@ -6,7 +6,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import type { CreateThread } from '../threads/create-thread.ts'
+import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import { type LoggedMessage, loggedMessages } from './thread-messages.ts'
 
@@ -17,7 +17,6 @@ interface PublicThreadsDeps {
 }
 
 export interface NewPublicThread {
-  name?: string
   metadata?: Record<string, unknown> | undefined
   messages?: Message[]
 }
@@ -43,19 +42,16 @@ export function createPublicThreads({ collections, createThread, log }: PublicTh
 
   return {
     /** Makes a thread that takes no place of the owner's quota. */
-    async create(assistant: AssistantRecord, { name, metadata, messages = [] }: NewPublicThread = {}) {
-      const thread = await createThread({
-        id: newId(),
-        userId: assistant.user_id,
-        projectId: assistant.project_id,
-        name: name ?? 'Public thread',
-        metadataJson: checkFreeForm(['body', 'metadata'], metadata ?? {}),
-        assistantId: assistant._id,
-        public: true,
-      })
+    async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread = {}) {
+      const metadataJson = checkFreeForm(['body', 'metadata'], metadata ?? {})
+      const thread = await createThread(newThreadOf(assistant, metadataJson))
       if (messages.length > 0) await log.append(thread._id, { messages, source: 'update' })
       return thread
     },
+
+    /** A thread that is stored together with its first run (`withThread`). */
+    draft: (assistant: AssistantRecord, metadata: Record<string, unknown> = {}): ThreadRecord =>
+      threadRecordOf(newThreadOf(assistant, checkFreeForm(['body', 'metadata'], metadata))),
 
     find,
 
@@ -137,6 +133,18 @@ export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: Pa
   return {
     entries: backwards ? range.slice(-page.limit) : range.slice(0, page.limit),
     hasMore: range.length > page.limit,
+  }
+}
+
+function newThreadOf(assistant: AssistantRecord, metadataJson: string) {
+  return {
+    id: newId(),
+    userId: assistant.user_id,
+    projectId: assistant.project_id,
+    name: 'Public thread',
+    metadataJson,
+    assistantId: assistant._id,
+    public: true,
   }
 }
 

@@ -6,7 +6,7 @@ import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/re
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
-import { holdThread } from '../parents.ts'
+import { holdThread, parentsRemain } from '../parents.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
@@ -15,6 +15,8 @@ import type { ThreadActor } from './thread-actor.ts'
 
 export interface NewRun {
   thread: ThreadRecord
+  /** The thread is not stored yet: it is stored with the run. Only for public threads, which take no place of a quota. */
+  withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
   overrides?: RunOverrides
@@ -27,7 +29,7 @@ export interface NewRun {
 }
 
 interface RunsDeps {
-  collections: Pick<Collections, 'runs' | 'threads' | 'toolCalls'>
+  collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'toolCalls'>
   transaction: RunInTransaction
   actor: ThreadActor
   stream: RunStream
@@ -50,8 +52,6 @@ export function createRuns(deps: RunsDeps) {
   }
 
   return {
-    requireModel,
-
     /** Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to reject. */
     async start({
       thread,
@@ -83,9 +83,14 @@ export function createRuns(deps: RunsDeps) {
       const ready = beforeStart?.(run)
       ready?.catch(() => undefined)
       await deps.transaction(async (session) => {
-        await holdThread(deps.collections, thread._id, session)
+        if (rest.withThread) await deps.collections.threads.create([thread], { session })
+        else await holdThread(deps.collections, thread._id, session)
         await runs.create([run], { session })
       })
+      if (rest.withThread && !(await parentsRemain(deps.collections, run))) {
+        await Promise.all([runs.deleteOne({ _id: run._id }), deps.collections.threads.deleteOne({ _id: thread._id })])
+        throw new AppError('not_found', 'There is no such assistant.')
+      }
       try {
         await ready
         const accepted = await deps.actor.enqueue(refOf(run), strategy)

@@ -1,6 +1,7 @@
+import { AppError } from '../../domain/errors.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import { holdAssistant, holdProject } from '../parents.ts'
+import { holdProject, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { takePlace } from './quota.ts'
 
@@ -28,27 +29,39 @@ interface ThreadCreationDeps {
  * key error when the id is taken.
  */
 export function createThreadCreation({ collections, transaction }: ThreadCreationDeps) {
+  /** Public callers come in crowds: they must not fight for a write to their assistant's record. */
+  async function createPublic(record: ThreadRecord): Promise<ThreadRecord> {
+    await collections.threads.create([record])
+    if (await parentsRemain(collections, record)) return record
+    await collections.threads.deleteOne({ _id: record._id })
+    throw new AppError('not_found', 'There is no such assistant.')
+  }
+
   return async (thread: NewThread): Promise<ThreadRecord> => {
-    const now = new Date()
-    const record: ThreadRecord = {
-      _id: thread.id,
-      user_id: thread.userId,
-      project_id: thread.projectId,
-      ...(thread.assistantId === undefined ? {} : { assistant_id: thread.assistantId }),
-      name: thread.name,
-      metadata_json: thread.metadataJson,
-      public: thread.public,
-      last_outcome: 'none',
-      created_at: now,
-      updated_at: now,
-    }
+    const record = threadRecordOf(thread)
+    if (thread.public) return createPublic(record)
     return transaction(async (session) => {
-      if (!thread.public) await takePlace(collections, thread.userId, session)
+      await takePlace(collections, thread.userId, session)
       await holdProject(collections, thread, session)
-      if (thread.public && thread.assistantId !== undefined)
-        await holdAssistant(collections, thread.assistantId, session)
       await collections.threads.create([record], { session })
       return record
     })
+  }
+}
+
+/** A new thread as it is stored. */
+export function threadRecordOf(thread: NewThread): ThreadRecord {
+  const now = new Date()
+  return {
+    _id: thread.id,
+    user_id: thread.userId,
+    project_id: thread.projectId,
+    ...(thread.assistantId === undefined ? {} : { assistant_id: thread.assistantId }),
+    name: thread.name,
+    metadata_json: thread.metadataJson,
+    public: thread.public,
+    last_outcome: 'none',
+    created_at: now,
+    updated_at: now,
   }
 }

@@ -37,10 +37,9 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const { model, messages, stream, stream_options: options } = request.body
       const assistant = assistantOf(request)
       const input = inputMessages(messagesOfChat(messages))
-      publicFamily.requireModel(assistant)
-      const thread = await publicFamily.threads.create(assistant, { name: 'Chat completion' })
       const followed = await publicFamily.start({
-        thread,
+        thread: publicFamily.threads.draft(assistant),
+        withThread: true,
         assistant,
         input,
         overrides: overridesOf(request.body),

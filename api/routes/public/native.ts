@@ -61,10 +61,11 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const tokens = [...tokensOf(request), ...(body.token ? [body.token] : [])]
       const assistant = await cors.admit(request, reply, () => access.byId(assistantId, tokens))
       const input = inputMessages(body.input)
-      publicFamily.requireModel(assistant)
-      const thread = await (threadId === undefined ? threads.create(assistant) : threads.find(assistant, threadId))
+      const isNew = threadId === undefined
+      const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
       const { run, feed } = await publicFamily.start({
         thread,
+        withThread: isNew,
         assistant,
         input,
         strategy: body.multitask_strategy ?? 'enqueue',

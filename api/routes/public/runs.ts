@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
+import type { Message } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import { pageOf } from '../../../services/public/threads.ts'
@@ -69,9 +70,8 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     },
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
-      publicFamily.requireModel(assistant)
-      const thread = await threads.create(assistant, newThreadOf(request.body.thread ?? {}, ['body', 'thread']))
-      return start(reply, assistant, thread, request.body, thread)
+      const { metadata, messages } = newThreadOf(request.body.thread ?? {}, ['body', 'thread'])
+      return start(reply, assistant, threads.draft(assistant, metadata), request.body, messages)
     },
   )
 
@@ -171,12 +171,16 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     assistant: AssistantRecord,
     thread: ThreadRecord,
     body: CompatRunCreateRequest,
-    newThread?: ThreadRecord,
+    messagesOfNewThread?: Message[],
   ): Promise<CompatRun | FastifyReply> {
     const followed = await publicFamily.start({
       thread,
+      withThread: messagesOfNewThread !== undefined,
       assistant,
-      input: messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
+      input: [
+        ...(messagesOfNewThread ?? []),
+        ...messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
+      ],
       overrides: overridesOf(body),
       strategy: 'enqueue',
       ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
@@ -187,7 +191,11 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
       return runShape(followed.run, about)
     }
     const reread = () => publicFamily.reread(followed.run)
-    const { finished, stop } = streamThreadRun(reply, followed, { about, reread, ...(newThread ? { newThread } : {}) })
+    const { finished, stop } = streamThreadRun(reply, followed, {
+      about,
+      reread,
+      ...(messagesOfNewThread ? { newThread: thread } : {}),
+    })
     openStreams.track(finished, stop)
     return reply
   }
