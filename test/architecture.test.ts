@@ -32,7 +32,7 @@ test.each(Object.keys(arrows))('%s imports only what its place in the layout all
   const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
   const wrong = imports.filter((entry) => !isAllowed(folder, entry)).map((entry) => `${entry.file} → ${entry.target}`)
   expect(wrong).toEqual([])
-  if (folder !== 'domain') expect(imports.length, `imports of ours seen in ${folder}`).toBeGreaterThan(0)
+  expect(imports.length, `imports of ours seen in ${folder}`).toBeGreaterThan(0)
 })
 
 test('the product imports nothing of what only developers have', () => {
