@@ -21,50 +21,48 @@ interface OpenCode {
 
 /** The side effects of the `email-verification` workflow. */
 export function createVerificationActivities({ collections: { users }, mailer, secrets }: VerificationActivityDeps) {
-  /** What `verification-status` shows of the code, and where the API finds which code counts. */
-  const showCode = async ({ userId, code, attemptsRemaining, validMs }: OpenCode) => {
+  const recordOf = ({ userId, code }: Pick<OpenCode, 'userId' | 'code'>) => ({
+    _id: userId,
+    'verification.run_id': code.runId,
+    'verification.send': code.send,
+  })
+  const timesOf = (validMs: number) => {
     const now = Date.now()
-    const verification = {
-      run_id: code.runId,
-      send: code.send,
-      sent_at: new Date(now),
-      expires_at: new Date(now + validMs),
-      attempts_remaining: attemptsRemaining,
-    }
-    await users.updateOne({ _id: userId, verified: false }, { $set: { verification } })
+    return { sent_at: new Date(now), expires_at: new Date(now + validMs) }
   }
 
   return {
-    /** Derives the code and mails it; a repetition sends the same code again. The code is shown first: who has the mail finds it there. */
+    /**
+     * Derives the code and mails it; a repetition sends the same code again. The code is noted first,
+     * for `verification-status` and for the API, so that who has the mail finds it there.
+     */
     sendVerificationCode: translateErrors(async (input: OpenCode): Promise<'sent' | 'account_gone'> => {
-      const user = await users.findById(input.userId).lean<UserRecord>()
+      const { userId, code, attemptsRemaining, validMs } = input
+      const user = await users.findById(userId).lean<UserRecord>()
       if (user?.email === undefined || user.verified || user.deleting) return 'account_gone'
-      await showCode(input)
-      const { code } = input
+      const noted = user.verification?.run_id === code.runId && user.verification.send === code.send
+      if (!noted) {
+        const attempts = { attempts_remaining: attemptsRemaining, ...timesOf(validMs) }
+        const verification = { run_id: code.runId, send: code.send, ...attempts }
+        await users.updateOne({ _id: userId, verified: false }, { $set: { verification } })
+      }
       const messageId = `verification.${code.runId}.${code.send}`
       await mailer.send(verificationMail(user.email, secrets.verificationCode(code), messageId))
       return 'sent'
     }),
 
-    /** The mail server took the code: its time begins. */
-    openVerificationCode: translateErrors(showCode),
+    /** The mail server took the code: its time begins. An attempt that was noted meanwhile stays noted. */
+    openVerificationCode: translateErrors(async (input: OpenCode): Promise<void> => {
+      const times = timesOf(input.validMs)
+      await users.updateOne(recordOf(input), {
+        $set: { 'verification.sent_at': times.sent_at, 'verification.expires_at': times.expires_at },
+        $min: { 'verification.attempts_remaining': input.attemptsRemaining },
+      })
+    }),
 
-    recordAttempt: translateErrors(
-      async ({
-        userId,
-        code,
-        attemptsRemaining,
-      }: {
-        userId: string
-        code: CodeReference
-        attemptsRemaining: number
-      }): Promise<void> => {
-        await users.updateOne(
-          { _id: userId, 'verification.run_id': code.runId, 'verification.send': code.send },
-          { $min: { 'verification.attempts_remaining': attemptsRemaining } },
-        )
-      },
-    ),
+    recordAttempt: translateErrors(async (input: Omit<OpenCode, 'validMs'>): Promise<void> => {
+      await users.updateOne(recordOf(input), { $min: { 'verification.attempts_remaining': input.attemptsRemaining } })
+    }),
 
     markVerified: translateErrors(async ({ userId }: { userId: string }): Promise<void> => {
       await users.updateOne({ _id: userId }, { $set: { verified: true }, $unset: { verification: '' } })

@@ -37,7 +37,8 @@ describe('signup while something is away', () => {
     await service.close()
   })
 
-  it('keeps code and attempts when API and worker are killed', async () => {
+  // Four processes are started one after the other; on a busy machine each takes its time.
+  it('keeps code and attempts when API and worker are killed', { timeout: 180_000 }, async () => {
     const env = serviceEnv({ LOG_LEVEL: 'info' })
     const [api, worker] = await Promise.all([startApiProcess(env), startWorkerProcess(env)])
     const email = newEmail()

@@ -5,6 +5,7 @@ import { AppError } from '../../domain/errors.ts'
 import { createPasswords } from '../../services/accounts/passwords.ts'
 import { createSignup } from '../../services/accounts/signup.ts'
 import { call, goodPassword, newEmail, newUser } from '../support/accounts.ts'
+import { eventually } from '../support/eventually.ts'
 import { codeTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -122,7 +123,12 @@ describe('from signup to the first login', () => {
     const email = newEmail()
     const { body } = await post('/auth/signup', { email, password: goodPassword })
     const first = await codeTo(email)
-    await service.temporal.workflow.getHandle(emailVerificationWorkflowId(body.user_id)).terminate()
+    const handle = service.temporal.workflow.getHandle(emailVerificationWorkflowId(body.user_id))
+    await eventually('both activities of the first code', async () => {
+      const { events } = await handle.fetchHistory()
+      return events?.filter((event) => event.activityTaskCompletedEventAttributes).length === 2
+    })
+    await handle.terminate()
     expect((await post('/auth/verify-email', { email, code: first })).status).toBe(400)
     expect((await post('/auth/resend-verification', { email })).status).toBe(400)
 

@@ -14,7 +14,7 @@ const flags = [
   '--disable-sync',
 ]
 
-/** The system's Chromium, headless, with a new profile that goes away with it. */
+/** The system's Chromium (`CHROMIUM_PATH`, or where Debian has it), headless, with a new profile that goes away with it. */
 export async function startBrowser() {
   const profile = await mkdtemp(join(tmpdir(), 'browser-'))
   const context = await chromium.launchPersistentContext(profile, {
