@@ -89,12 +89,12 @@ describe('the assistants interface', () => {
     expect(said(all)).toEqual(['One', 'Two', 'Three'])
     expect(all.data.map(({ metadata }) => metadata)).toEqual([{ n: '1' }, {}, { n: '3' }])
     expect(said(await list({}))).toEqual(['Three', 'Two', 'One'])
-    const [one, two, three] = all.data.map(({ id }) => id)
+    const [one = '', two = '', three = ''] = all.data.map(({ id }) => id)
     const page = await list({ order: 'asc', limit: 2 })
     expect([said(page), page.has_more]).toEqual([['One', 'Two'], true])
-    expect(said(await list({ order: 'asc', after: two! }))).toEqual(['Three'])
-    expect(said(await list({ order: 'asc', before: three!, limit: 1 }))).toEqual(['Two'])
-    expect(said(await list({ order: 'desc', after: three!, before: one! }))).toEqual(['Two'])
+    expect(said(await list({ order: 'asc', after: two }))).toEqual(['Three'])
+    expect(said(await list({ order: 'asc', before: three, limit: 1 }))).toEqual(['Two'])
+    expect(said(await list({ order: 'desc', after: three, before: one }))).toEqual(['Two'])
     expect(await statusOf(list({ after: 'unknown' }))).toBe(404)
     expect(await statusOf(list({ limit: 101 }))).toBe(422)
     // The client's own paging finds each once.
@@ -165,7 +165,7 @@ describe('the assistants interface', () => {
       }),
     ])
     const step = { thread_id: thread.id, run_id: run.id }
-    expect(await client.beta.threads.runs.steps.retrieve(steps.data[0]!.id, step)).toEqual(steps.data[0])
+    expect(await client.beta.threads.runs.steps.retrieve(steps.data[0]?.id ?? '', step)).toEqual(steps.data[0])
 
     model.reply({ text: 'Again' })
     const second = await client.beta.threads.createAndRunPoll(
@@ -218,7 +218,7 @@ describe('the assistants interface', () => {
     const stored = await client.beta.threads.messages.list(thread.id, { run_id: run.id })
     expect(stored.data[0]?.id).toBe(message?.id)
 
-    const raw = await apiClient(service.url, assistant.token)
+    const raw = apiClient(service.url, assistant.token)
     model.reply({ text: 'Raw' })
     const response = await raw.fetch('POST', `/public/v1/threads/${thread.id}/runs`, {
       assistant_id: assistant.id,
@@ -286,11 +286,12 @@ describe('the assistants interface', () => {
     const half = Promise.withResolvers<void>()
     stream.on('textDelta', () => half.resolve())
     await half.promise
-    const running = stream.currentRun()!
-    expect(running.status).toBe('in_progress')
-    const cancelled = await client.beta.threads.runs.cancel(running.id, { thread_id: thread.id })
+    const running = stream.currentRun()
+    expect(running?.status).toBe('in_progress')
+    const runId = running?.id ?? ''
+    const cancelled = await client.beta.threads.runs.cancel(runId, { thread_id: thread.id })
     expect(cancelled.status).toBe('cancelled')
-    expect(await stream.finalRun()).toMatchObject({ status: 'cancelled', id: running.id })
+    expect(await stream.finalRun()).toMatchObject({ status: 'cancelled', id: runId })
     expect((await stream.finalMessages())[0]).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'run_cancelled' },

@@ -106,6 +106,13 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('Helped')
   })
 
+  it('goes on where it was when the model breaks off and is asked again', async () => {
+    model.reply({ text: ['One ', 'two '], breakConnection: true })
+    model.reply({ text: ['O', 'ne two', ' three'], usage })
+    const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Count' }] })
+    expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('One two three')
+  })
+
   it('reports a failed run by its status, or in the middle of a stream by an error frame', async () => {
     const messages = [{ role: 'user' as const, content: 'Go' }]
     model.reply({ status: 400, errorMessage: 'no' })
