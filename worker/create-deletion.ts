@@ -17,7 +17,7 @@ export function createDeletionService(infra: Infra, { taskQueuePrefix }: { taskQ
     collections,
     transaction,
     stream,
-    stores: createStores({ collections, stream, knowledge: { collections, ...infra.knowledge } }),
+    stores: createStores({ collections, transaction, stream, knowledge: { collections, ...infra.knowledge } }),
     actor: createThreadActor(client, taskQueuePrefix),
     control: createWorkflowControl(client),
     accountWorkflowIds: (userId) => [emailVerificationWorkflowId(userId), passwordResetWorkflowId(userId)],

@@ -53,7 +53,7 @@ export async function startWorker(
     deletion: createDeletionService(infra, settings, logger),
     cleanup: {
       selections: createUserSelections(infra.database.collections),
-      orphans: createOrphans({ collections: infra.database.collections, knowledge: infra.knowledge }),
+      orphans: createOrphans({ ...infra.database, knowledge: infra.knowledge }),
     },
     documents: { collections: infra.database.collections, extraction, ...infra.knowledge },
   })

@@ -1,9 +1,12 @@
 import type { CleanupTarget } from '../../domain/contracts/cleanup.ts'
 import type { Collections } from '../collections.ts'
+import { type Erasable, eraseAll } from '../deletion/many.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
+import type { RunInTransaction } from '../transactions.ts'
 
 interface OrphansDeps {
   collections: Collections
+  transaction: RunInTransaction
   knowledge: Pick<SweepDeps, 'blobs' | 'vectors'>
 }
 
@@ -15,7 +18,7 @@ const youngMs = 60 * 60_000
 export type Orphans = ReturnType<typeof createOrphans>
 
 /** Finds and removes what has no owner any more: what crashes outside any deletion may have left. */
-export function createOrphans({ collections, knowledge }: OrphansDeps) {
+export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
   const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback } = collections
   const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback }
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
@@ -82,7 +85,7 @@ export function createOrphans({ collections, knowledge }: OrphansDeps) {
     async remove(): Promise<void> {
       for (const collection of Object.values(histories)) {
         for (const threadIds of batches(await missingParents(collection, 'thread_id', threads))) {
-          await collection.deleteMany({ thread_id: { $in: threadIds } })
+          await eraseAll(transaction, collection, { thread_id: { $in: threadIds } })
         }
       }
       await deleteKnowledgeOrphans(sweep, await findKnowledgeOrphans(sweep))
@@ -109,9 +112,8 @@ interface Owned extends Referring {
     projection: typeof ownership,
   ): { limit(count: number): { lean(): PromiseLike<Ownership[]> } }
 }
-interface OfThread extends Referring {
+interface OfThread extends Referring, Erasable<{ thread_id: { $in: string[] } }> {
   countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
-  deleteMany(filter: { thread_id: { $in: string[] } }): PromiseLike<unknown>
 }
 interface Referring {
   aggregate(pipeline: [{ $group: { _id: string } }]): { cursor(): AsyncIterable<unknown> }

@@ -1,5 +1,12 @@
 import type { DeletionCondition, DeletionTarget } from '../../domain/contracts/deletion.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { changeAll } from './many.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
+
+interface FenceDeps {
+  collections: OwnerCollections
+  transaction: RunInTransaction
+}
 
 /**
  * Closes what is to be deleted to everything new, from the top down: creations write to their nearest
@@ -8,7 +15,7 @@ import { type OwnerCollections, ownedBy } from './members.ts'
  * only renews a fence that stands, so that it never takes a user that a token made anew.
  */
 export async function fence(
-  collections: OwnerCollections,
+  { collections, transaction }: FenceDeps,
   target: DeletionTarget,
   how: { condition: DeletionCondition } | 'again',
 ): Promise<{ userId: string } | null> {
@@ -16,19 +23,44 @@ export async function fence(
   if (root === null) return null
   const owned = ownedBy(target)
   const { projects, assistants, threads } = collections
-  // A project that is being deleted gives its name back at once: `main` may come again before the end.
-  await projects.updateMany(
-    { ...owned.projects, deleting: { $ne: true } },
-    [{ $set: { deleting: true, name: { $concat: ['$name', ' (deleted ', '$_id', ')'] } } }],
-    { updatePipeline: true },
+  const open = { deleting: { $ne: true } } as const
+  await changeAll(
+    transaction,
+    (limit) =>
+      projects
+        .find({ ...owned.projects, ...open }, id)
+        .limit(limit)
+        .lean(),
+    (ids, session) => projects.updateMany({ _id: { $in: ids } }, closingProject, { session, updatePipeline: true }),
   )
-  await assistants.updateMany({ ...owned.assistants, deleting: { $ne: true } }, closing)
-  await threads.updateMany({ ...owned.threads, deleting: { $ne: true } }, closing)
+  await changeAll(
+    transaction,
+    (limit) =>
+      assistants
+        .find({ ...owned.assistants, ...open }, id)
+        .limit(limit)
+        .lean(),
+    (ids, session) => assistants.updateMany({ _id: { $in: ids } }, closing, { session }),
+  )
+  await changeAll(
+    transaction,
+    (limit) =>
+      threads
+        .find({ ...owned.threads, ...open }, id)
+        .limit(limit)
+        .lean(),
+    (ids, session) => threads.updateMany({ _id: { $in: ids } }, closing, { session }),
+  )
   return root
 }
 
+const id = { _id: 1 } as const
+
 /** `holds` is raised too, so that the fence is a change even where the mark was there already. */
 const closing = { $set: { deleting: true }, $inc: { holds: 1 } }
+
+/** A project that is being deleted gives its name back at once: `main` may come again before the end. */
+const closingProject = [{ $set: { deleting: true, name: { $concat: ['$name', ' (deleted ', '$_id', ')'] } } }]
 
 async function fenceRoot(
   { users, projects, assistants, threads }: OwnerCollections,

@@ -32,7 +32,7 @@ export function createDeletion(deps: DeletionDeps) {
     async fence(input: DeletionInput): Promise<boolean> {
       const known = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
       if (known?.status === 'complete') return false
-      const owner = await fence(collections, input, { condition: input.condition ?? {} })
+      const owner = await fence(deps, input, { condition: input.condition ?? {} })
       if (owner === null) return false
       if (known !== null && hasAny(known.found)) return true
       const receipt = { kind: input.kind, subject_id: input.id, user_id: owner.userId, status: 'running' } as const
@@ -58,7 +58,7 @@ export function createDeletion(deps: DeletionDeps) {
     /** Removes what is in the stores of a phase and answers what is left there. */
     async erase(input: DeletionInput, phase: DeletionPhase): Promise<StoreCounts> {
       // Repeated so that what joined an owner beside an earlier fence is closed too.
-      if ((await fence(collections, input, 'again')) === null) return {}
+      if ((await fence(deps, input, 'again')) === null) return {}
       const members = await membersOf(collections, input)
       const chosen = stores.filter((store) => store.phase === phase)
       for (const store of chosen) await store.deleteFor(members)

@@ -2,6 +2,7 @@ import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
 import { givePlacesBack } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { changeAll } from './many.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
 
 interface OwnersDeps {
@@ -15,6 +16,7 @@ const fenced = { deleting: true } as const
 
 /** Removes all owners below the root, whose contents are known to be gone. Safe to repeat. */
 export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget): Promise<void> {
+  const { transaction } = deps
   const { assistants, projects, threads } = deps.collections
   const owned = ownedBy(target)
   const notRoot = { _id: { $ne: target.id } }
@@ -22,10 +24,23 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
     await removeThreads(deps, { ...owned.threads, ...fenced })
     const assistantIds = await assistants.find({ ...owned.assistants, ...fenced }, { _id: 1 }).lean()
     const references = { assistant_id: { $in: assistantIds.map((assistant) => assistant._id) } }
-    await threads.updateMany(references, { $unset: { assistant_id: 1 } })
+    await changeAll(
+      transaction,
+      (limit) => threads.find(references, { _id: 1 }).limit(limit).lean(),
+      (ids, session) => threads.updateMany({ _id: { $in: ids } }, { $unset: { assistant_id: 1 } }, { session }),
+    )
   }
-  await assistants.deleteMany({ $and: [owned.assistants, notRoot], ...fenced })
-  await projects.deleteMany({ $and: [owned.projects, notRoot], ...fenced })
+  const below = (filter: object) => ({ $and: [filter, notRoot], ...fenced })
+  await changeAll(
+    transaction,
+    (limit) => assistants.find(below(owned.assistants), { _id: 1 }).limit(limit).lean(),
+    (ids, session) => assistants.deleteMany({ _id: { $in: ids } }, { session }),
+  )
+  await changeAll(
+    transaction,
+    (limit) => projects.find(below(owned.projects), { _id: 1 }).limit(limit).lean(),
+    (ids, session) => projects.deleteMany({ _id: { $in: ids } }, { session }),
+  )
 }
 
 /** All owners of the target, marked or not: what was made beside the fence counts as left. The root counts. */

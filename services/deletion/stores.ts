@@ -6,10 +6,13 @@ import {
   deleteAssistantKnowledge,
 } from '../knowledge/delete-knowledge.ts'
 import type { RunStream } from '../runs/run-stream.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { type Erasable, eraseAll } from './many.ts'
 import { type Members, type Store, inBatches, sumOver } from './store.ts'
 
 export interface StoresDeps {
   collections: Collections
+  transaction: RunInTransaction
   stream: Pick<RunStream, 'remove' | 'count'>
   knowledge: KnowledgeStores
 }
@@ -18,17 +21,17 @@ export interface StoresDeps {
  * The registry: what is kept for whom, and how it is removed and counted. A new collection belongs
  * in here (or in `keptCollections`, with its reason); a test fails until it is.
  */
-export function createStores({ collections, stream, knowledge }: StoresDeps): Store[] {
+export function createStores({ collections, transaction, stream, knowledge }: StoresDeps): Store[] {
   return [
     ...knowledgeStores(knowledge),
     runStreams(collections, stream),
-    ofThreads('tool_calls', collections.toolCalls),
-    ofThreads('checkpoints', collections.checkpoints),
-    ofThreads('feedback', collections.feedback),
+    ofThreads(transaction, 'tool_calls', collections.toolCalls),
+    ofThreads(transaction, 'checkpoints', collections.checkpoints),
+    ofThreads(transaction, 'feedback', collections.feedback),
     loginFailures(collections),
-    ofUsers('password_resets', collections.passwordResets),
-    ofUsers('pending_passwords', collections.pendingPasswords),
-    { ...ofThreads('runs', collections.runs), phase: 'owners' },
+    ofUsers(transaction, 'password_resets', collections.passwordResets),
+    ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
+    { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
   ]
 }
 
@@ -41,38 +44,34 @@ export const keptCollections: Record<string, string> = {
 export const ownerCollections = ['threads', 'assistants', 'projects', 'users']
 
 /** Anything whose records carry a `thread_id`. */
-interface OfThread {
-  deleteMany(filter: { thread_id: { $in: string[] } }): PromiseLike<unknown>
+type OfThreads = Erasable<{ thread_id: { $in: string[] } }> & {
   countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
 }
 
-function ofThreads(name: string, collection: OfThread): Store {
+function ofThreads(transaction: RunInTransaction, name: string, collection: OfThreads): Store {
   const filter = (ids: string[]) => ({ thread_id: { $in: ids } })
   return {
     name,
     phase: 'contents',
     collections: [name],
-    deleteFor: ({ threadIds }) => inBatches(threadIds, async (ids) => collection.deleteMany(filter(ids))),
+    deleteFor: ({ threadIds }) => inBatches(threadIds, (ids) => eraseAll(transaction, collection, filter(ids))),
     countFor: ({ threadIds }) => sumOver(threadIds, async (ids) => collection.countDocuments(filter(ids))),
   }
 }
 
 /** Anything whose records carry a `user_id` and belong to nobody else. */
-interface OfUser {
-  deleteMany(filter: { user_id: { $in: string[] } }): PromiseLike<unknown>
+type OfUsers = Erasable<{ user_id: { $in: string[] } }> & {
   countDocuments(filter: { user_id: { $in: string[] } }): PromiseLike<number>
 }
 
-function ofUsers(name: string, collection: OfUser): Store {
+function ofUsers(transaction: RunInTransaction, name: string, collection: OfUsers): Store {
+  const filter = (ids: string[]) => ({ user_id: { $in: ids } })
   return {
     name,
     phase: 'contents',
     collections: [name],
-    deleteFor: async ({ userIds }) => {
-      if (userIds.length > 0) await collection.deleteMany({ user_id: { $in: userIds } })
-    },
-    countFor: async ({ userIds }) =>
-      userIds.length === 0 ? 0 : collection.countDocuments({ user_id: { $in: userIds } }),
+    deleteFor: ({ userIds }) => inBatches(userIds, (ids) => eraseAll(transaction, collection, filter(ids))),
+    countFor: ({ userIds }) => sumOver(userIds, async (ids) => collection.countDocuments(filter(ids))),
   }
 }
 

@@ -18,8 +18,14 @@ describe('the steps of a deletion', () => {
 
   const storesOf = () => {
     const { collections } = service
+    const { transaction } = service.api.infra.database
     const stream = createRunStream(service.api.infra.redis)
-    return createStores({ collections, stream, knowledge: { collections, ...service.api.infra.knowledge } })
+    return createStores({
+      collections,
+      transaction,
+      stream,
+      knowledge: { collections, ...service.api.infra.knowledge },
+    })
   }
 
   it('knows how every collection of the database is emptied', async () => {

@@ -82,9 +82,14 @@ describe('the deletion workflow', () => {
     expect(await deletion(activities, 'deletion-rounds')).toMatchObject({ outcome: 'deleted' })
     expect(steps).toEqual([
       'fence u1',
-      ...['stop', 'erase contents'],
-      ...['stop', 'erase contents', 'erase owners'],
-      ...['stop', 'erase contents', 'erase owners'],
+      'stop',
+      'erase contents',
+      'stop',
+      'erase contents',
+      'erase owners',
+      'stop',
+      'erase contents',
+      'erase owners',
       'finish',
     ])
   })

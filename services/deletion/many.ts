@@ -1,0 +1,44 @@
+import type { ClientSession } from 'mongoose'
+import type { RunInTransaction } from '../transactions.ts'
+
+const batchSize = 200
+
+interface Identified {
+  _id: string
+}
+
+/** The part of a collection that is found and erased here. */
+export interface Erasable<F> {
+  find(filter: F, projection: { _id: 1 }): { limit(count: number): { lean(): PromiseLike<Identified[]> } }
+  deleteMany(filter: { _id: { $in: string[] } }, options: { session: ClientSession }): PromiseLike<unknown>
+}
+
+/**
+ * Changes all that `find` finds, in small transactions, until it finds nothing: `change` must make its
+ * records leave what is found. Not one statement for all of them, because that meets the open
+ * transactions of others one by one: MongoDB then waits for each in the middle of its work, and the
+ * local stand-in was seen to wait for ever. A transaction that meets another gives way and is repeated.
+ */
+export async function changeAll(
+  transaction: RunInTransaction,
+  find: (limit: number) => PromiseLike<Identified[]>,
+  change: (ids: string[], session: ClientSession) => PromiseLike<unknown>,
+): Promise<void> {
+  for (;;) {
+    const found = await find(batchSize)
+    if (found.length === 0) return
+    const ids = found.map((record) => record._id)
+    await transaction(async (session) => {
+      await change(ids, session)
+    })
+  }
+}
+
+/** Deletes all that a filter finds, in the same way. */
+export function eraseAll<F>(transaction: RunInTransaction, collection: Erasable<F>, filter: F): Promise<void> {
+  return changeAll(
+    transaction,
+    (limit) => collection.find(filter, { _id: 1 }).limit(limit).lean(),
+    (ids, session) => collection.deleteMany({ _id: { $in: ids } }, { session }),
+  )
+}
