@@ -3,11 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { prepareBrowser } from '../local/services/index.ts'
 import { countTests } from './support/count-tests.ts'
 
 /**
  * `npm test [-- arguments for vitest]`: the whole suite, or what the arguments choose. The test
- * servers are started by vitest's global setup. The last line says how many passed and failed; no
+ * servers are started by vitest's global setup; a browser is installed where it can be. The last line says how many passed and failed; no
  * test at all is a failure too.
  */
 const root = path.dirname(import.meta.dirname)
@@ -15,6 +16,9 @@ const folder = mkdtempSync(path.join(tmpdir(), 'assistant-report-'))
 const report = path.join(folder, 'report.json')
 const vitest = path.join(path.dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+
+// Here rather than in the test that needs it: an installation may take longer than a test may.
+await prepareBrowser(console.log).catch((error: unknown) => console.log(error instanceof Error ? error.message : error))
 
 const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
   cwd: root,

@@ -5,6 +5,7 @@ import { prepareTemporal, startTemporal } from './temporal.ts'
 import { type Log, LocalServiceError, reason } from './ways.ts'
 
 export { LocalServiceError } from './ways.ts'
+export { prepareBrowser } from './browser.ts'
 export { prepareTimeSkippingServer } from './time-skipping.ts'
 
 export type ServiceName = 'temporal' | 'mongo' | 'redis' | 'mailbox'

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { prepareBrowser } from '../../local/services/index.ts'
 
 const flags = [
   '--headless',
@@ -14,11 +15,12 @@ const flags = [
   '--disable-sync',
 ]
 
-/** The system's Chromium (`CHROMIUM_PATH`, or where Debian has it), headless, with a new profile that goes away with it. */
+/** The machine's Chromium (see `prepareBrowser`), headless, with a new profile that goes away with it. */
 export async function startBrowser() {
+  const { executablePath } = await prepareBrowser(console.log)
   const profile = await mkdtemp(join(tmpdir(), 'browser-'))
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium',
+    executablePath,
     args: flags,
   })
   return {
