@@ -5,6 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { NewRun, Runs } from '../runs/index.ts'
 import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
+import { type FollowedRun, startFollowed } from '../runs/start-followed.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import { createPublicAccess } from './access.ts'
@@ -28,12 +29,6 @@ export interface PublicAssistant {
   model: string
   temperature: number | undefined
   createdAt: Date
-}
-
-/** A run that has just started, and the way to follow it. Who gets it closes the feed. */
-export interface FollowedRun {
-  run: RunRecord
-  feed: RunFeed
 }
 
 export type PublicFamily = ReturnType<typeof createPublicFamily>
@@ -61,28 +56,8 @@ export function createPublicFamily({ collections, createThread, log, runs, runFe
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
     /** Starts a run and follows it from before its first word. */
-    async start(newRun: Omit<NewRun, 'public' | 'beforeStart'>): Promise<FollowedRun> {
-      let opening: Promise<RunFeed> | undefined
-      try {
-        const run = await runs.start({
-          ...newRun,
-          public: true,
-          beforeStart: async ({ _id }) => {
-            opening = runFeeds.open(_id, { isNew: true })
-            await opening
-          },
-        })
-        if (opening === undefined) throw new Error('a run was started without a reader')
-        return { run, feed: await opening }
-      } catch (error) {
-        // The start may have failed while the feed is still being opened.
-        opening?.then(
-          (feed) => feed.close(),
-          () => undefined,
-        )
-        throw error
-      }
-    },
+    start: (newRun: Omit<NewRun, 'public' | 'beforeStart'>): Promise<FollowedRun> =>
+      startFollowed(runFeeds, (beforeStart) => runs.start({ ...newRun, public: true, beforeStart })),
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 

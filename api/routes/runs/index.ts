@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { RunFeed } from '../../../services/runs/run-feeds.ts'
+import { startFollowed } from '../../../services/runs/start-followed.ts'
 import type { Services } from '../../../services/index.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
@@ -47,18 +47,11 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       },
     },
     async (request, reply) => {
-      let feed: RunFeed | undefined
-      try {
-        const run = await startRun(sessionOf(request).user._id, request.body, async ({ _id }) => {
-          feed = await runFeeds.open(_id, { isNew: true })
-        })
-        if (feed === undefined) throw new Error('a run was started without a reader')
-        const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
-        openStreams.track(stream.finished, stream.stop)
-      } catch (error) {
-        feed?.close()
-        throw error
-      }
+      const { run, feed } = await startFollowed(runFeeds, (beforeStart) =>
+        startRun(sessionOf(request).user._id, request.body, beforeStart),
+      )
+      const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
+      openStreams.track(stream.finished, stream.stop)
       return reply
     },
   )
