@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 
 /** A model that says twenty words at once, as fast as a process can: what is measured is everything around it. */
 const words = Array.from({ length: 20 }, (_, index) => `word${index} `)
@@ -7,7 +7,20 @@ const chunk = (delta: object, finish: string | null) =>
 const usage = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'bare', choices: [], usage: { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 } })}\n\n`
 const answer = `${words.map((content) => chunk({ content }, null)).join('')}${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
 
+/** Every text gets the same vector: what is measured is everything around it. */
+const vector = Buffer.from(new Float32Array(256).fill(1 / 16).buffer).toString('base64')
+
+async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = ''
+  for await (const piece of request.setEncoding('utf8')) body += String(piece)
+  const { input }: { input: string | string[] } = JSON.parse(body)
+  const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding: vector }))
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ object: 'list', model: 'bare', data, usage: { prompt_tokens: 0, total_tokens: 0 } }))
+}
+
 const server = createServer((request, response) => {
+  if (request.url?.endsWith('/embeddings')) return void embed(request, response)
   request.resume()
   request.on('end', () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

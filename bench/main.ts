@@ -1,10 +1,12 @@
 import { cpus, loadavg } from 'node:os'
 import { type BenchContext, withBenchContext } from './environment.ts'
+import { benchKnowledge } from './knowledge/index.ts'
 import { benchRuns } from './runs.ts'
 
 /** `npm run bench` measures everything; `npm run bench -- runs` only the parts that are named. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   runs: benchRuns,
+  knowledge: benchKnowledge,
 }
 
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)

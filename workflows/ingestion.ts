@@ -27,16 +27,25 @@ const { extractFile } = proxyActivities<Pick<Activities, 'extractFile'>>(extract
 const { embedFile } = proxyActivities<Pick<Activities, 'embedFile'>>(embedPolicy)
 const { failFile, deleteFile } = proxyActivities<Pick<Activities, 'failFile' | 'deleteFile'>>(storePolicy)
 
-/** The files of one upload, in order. A file that cannot be processed fails alone. */
+/**
+ * The files of one upload, in order; while one is embedded, the next is already being extracted. A
+ * file that cannot be processed fails alone.
+ */
 export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput): Promise<IngestionResult> {
   const progress: IngestionProgress = { total: fileIds.length, current: null, outcomes: {} }
   const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
   setHandler(ingestionProgress, () => progress)
-  for (const fileId of fileIds) {
-    progress.current = fileId
-    setCurrentDetails(`File ${Object.keys(progress.outcomes).length + 1} of ${fileIds.length}`)
-    const outcome = await ingestFile({ fileId, assistantId })
-    progress.outcomes[fileId] = outcome
+  const files = fileIds.map((fileId): FileStepInput => ({ fileId, assistantId }))
+  const first = files[0]
+  let extraction = first && beginExtraction(first)
+  for (const [index, file] of files.entries()) {
+    progress.current = file.fileId
+    setCurrentDetails(`File ${index + 1} of ${files.length}`)
+    const current: Extraction = extraction ?? beginExtraction(file)
+    const next = files[index + 1]
+    extraction = next && beginExtraction(next, current)
+    const outcome = await ingestFile(file, current)
+    progress.outcomes[file.fileId] = outcome
     result[outcome]++
   }
   progress.current = null
@@ -44,12 +53,28 @@ export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput
   return result
 }
 
+type Extraction = Promise<{ error?: unknown }>
+
+/** Never rejects: a failure waits until its file has its turn. */
+async function beginExtraction(file: FileStepInput, after?: Extraction): Extraction {
+  await after
+  try {
+    await extractFile(file)
+    return {}
+  } catch (error) {
+    return { error }
+  }
+}
+
 /** Embedding begins with the first chunks, while the rest is still being extracted. */
-async function ingestFile(file: FileStepInput): Promise<FileOutcome> {
+async function ingestFile(file: FileStepInput, extraction: Extraction): Promise<FileOutcome> {
   const scope = new CancellationScope()
   try {
     return await scope.run(async () => {
-      const [, outcome] = await Promise.all([extractFile(file), embedAll(file)])
+      const extracted = extraction.then(({ error }) => {
+        if (error !== undefined) throw error
+      })
+      const [, outcome] = await Promise.all([extracted, embedAll(file)])
       return outcome
     })
   } catch (error) {

@@ -1,11 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { type Chunk, defaultChunkerOptions } from '../../domain/chunking/chunker.ts'
-import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
-import type { ExtractionJob, ExtractionLine } from './messages.ts'
+import type { ExtractionJob } from './messages.ts'
+import { type ReaderProcess, startReader } from './reader-process.ts'
 
 export interface ExtractorOptions {
   /** Resident memory that reading one file may take. */
@@ -18,74 +14,82 @@ export interface ExtractorOptions {
   overlapTokens?: number
 }
 
+export interface ExtractOptions {
+  signal?: AbortSignal
+  /** Whose file it is. Files of one owner may be read by the same process, one after the other. */
+  owner?: string
+}
+
 export interface Extractor {
   /**
    * The chunks of a file, in order, as they are read: nothing is held but what the caller has not yet
-   * taken. Throws `UnreadableFile`, and the signal's reason when aborted. `onWaiting` is called while
-   * other files are read first.
+   * taken. Throws `UnreadableFile`, and the signal's reason when aborted.
    */
-  extract(path: string, name: string, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }>
+  extract(path: string, name: string, options?: ExtractOptions): AsyncGenerator<Chunk, { contentType: string }>
   close(): Promise<void>
 }
 
-const childPath = fileURLToPath(new URL('./child/main.ts', import.meta.url))
+/** How long a process that read a file waits for the next one of the same owner. */
+const keepMs = 3000
 
 /**
- * Reads each file in a process of its own, with a limit on memory and time: a file made to harm hurts
- * only itself, and nothing of one owner's file is left when the next owner's is read. One process is
+ * Reads files in processes of their own, with a limit on memory and time: a file made to harm hurts
+ * only itself, and a process that has read one owner's files never reads another's. One process is
  * kept started and waiting, so that a file does not wait for it.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
   const gate = createGate(options.concurrency)
-  let spare: ChildProcess | undefined
+  const processes = new Set<ReaderProcess>()
+  const kept = new Map<string, { reader: ReaderProcess; timer: NodeJS.Timeout }>()
+  let spare: ReaderProcess | undefined
   let isClosed = false
-  const running = new Set<ChildProcess>()
 
-  function start(): ChildProcess {
-    const child = fork(childPath, [String(options.memoryMb)], {
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [
-        `--max-old-space-size=${options.memoryMb}`,
-        '--stack-size=2000',
-        '--disable-warning=ExperimentalWarning',
-      ],
-      // Parsers of foreign files see nothing of the service's settings.
-      env: { PATH: process.env['PATH'] },
-    })
-    running.add(child)
-    child.once('exit', () => {
-      running.delete(child)
-      if (spare === child) spare = undefined
-    })
-    child.once('error', () => running.delete(child))
-    return child
+  function start(): ReaderProcess {
+    const reader = startReader(options.memoryMb)
+    processes.add(reader)
+    void reader.gone.then(() => processes.delete(reader))
+    return reader
   }
 
-  /** The next spare starts while this one works. */
-  function takeChild(): ChildProcess {
-    const child = spare ?? start()
+  function take(owner: string | undefined): ReaderProcess {
+    const known = owner === undefined ? undefined : kept.get(owner)
+    if (owner !== undefined && known) {
+      kept.delete(owner)
+      clearTimeout(known.timer)
+      if (!known.reader.isGone) return known.reader
+    }
+    const reader = spare && !spare.isGone ? spare : start()
+    // The next spare starts while this one works.
     spare = isClosed ? undefined : start()
-    spare?.unref()
-    spare?.channel?.unref()
-    child.ref()
-    child.channel?.ref()
-    return child
+    return reader
+  }
+
+  function keep(owner: string, reader: ReaderProcess): void {
+    const timer = setTimeout(() => {
+      kept.delete(owner)
+      void reader.kill()
+    }, keepMs)
+    timer.unref()
+    kept.set(owner, { reader, timer })
   }
 
   async function* extract(
     path: string,
     name: string,
-    signal?: AbortSignal,
+    { signal, owner }: ExtractOptions = {},
   ): AsyncGenerator<Chunk, { contentType: string }> {
     const release = await gate(signal)
-    const child = takeChild()
+    const reader = take(owner)
+    let isReusable = false
     try {
       const { size } = await stat(path)
       const timeoutMs = (options.timeoutSeconds + size / (1024 * 1024)) * 1000
-      const job: ExtractionJob = { path, name, ...defaultChunkerOptions, ...chunkerOptions(options) }
-      return yield* readChild(child, job, timeoutMs, signal)
+      const result = yield* reader.read(jobOf(path, name, options), timeoutMs, signal)
+      isReusable = true
+      return result
     } finally {
-      child.kill('SIGKILL')
+      if (isReusable && owner !== undefined && !isClosed && !kept.has(owner)) keep(owner, reader)
+      else void reader.kill()
       release()
     }
   }
@@ -94,73 +98,19 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     extract,
     close: async () => {
       isClosed = true
-      const ended = [...running].map((child) => once(child, 'exit'))
-      for (const child of running) {
-        child.ref()
-        child.kill('SIGKILL')
-      }
-      await Promise.all(ended)
+      for (const { timer } of kept.values()) clearTimeout(timer)
+      await Promise.all([...processes].map((reader) => reader.kill()))
     },
   }
 }
 
-function chunkerOptions({ maxTokens, overlapTokens }: ExtractorOptions) {
+function jobOf(path: string, name: string, { maxTokens, overlapTokens }: ExtractorOptions): ExtractionJob {
   return {
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(overlapTokens === undefined ? {} : { overlapTokens }),
+    path,
+    name,
+    maxTokens: maxTokens ?? defaultChunkerOptions.maxTokens,
+    overlapTokens: overlapTokens ?? defaultChunkerOptions.overlapTokens,
   }
-}
-
-async function* readChild(
-  child: ChildProcess,
-  job: ExtractionJob,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Chunk, { contentType: string }> {
-  let isTimedOut = false
-  let errors = ''
-  const timer = setTimeout(() => {
-    isTimedOut = true
-    child.kill('SIGKILL')
-  }, timeoutMs)
-  const abort = () => child.kill('SIGKILL')
-  signal?.addEventListener('abort', abort, { once: true })
-  child.stderr?.on('data', (data: Buffer) => {
-    if (errors.length < 4096) errors += data.toString('utf8')
-  })
-  const exited = once(child, 'exit')
-  try {
-    if (!child.stdout) throw new Error('the extraction process has no standard output')
-    child.send(job, () => undefined)
-    for await (const text of createInterface({ input: child.stdout, crlfDelay: Infinity })) {
-      const line = parseLine(text)
-      if ('chunk' in line) yield line.chunk
-      else if ('end' in line) return line.end
-      else throw new UnreadableFile(line.failed.reason, line.failed.message)
-    }
-    await exited
-    signal?.throwIfAborted()
-    throw whyItDied(isTimedOut, errors, job)
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
-}
-
-/** Our own code wrote the line, in the process of the same checkout. */
-function parseLine(text: string): ExtractionLine {
-  const line: ExtractionLine = JSON.parse(text) as ExtractionLine
-  return line
-}
-
-function whyItDied(isTimedOut: boolean, errors: string, job: ExtractionJob): UnreadableFile {
-  if (isTimedOut) return new UnreadableFile('timed_out', 'Reading this file took too long.')
-  if (errors.includes('OUT_OF_MEMORY') || /heap out of memory|Allocation failed/i.test(errors)) {
-    return new UnreadableFile('out_of_memory', 'Reading this file takes more memory than is allowed.')
-  }
-  return new UnreadableFile('crashed', `Reading this file failed: its content brought the reader down.`, {
-    cause: { name: job.name, errors: errors.slice(0, 1000) },
-  })
 }
 
 /** Lets `places` callers through at a time, in the order in which they came. */

@@ -1,7 +1,7 @@
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import type { UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
 
-/** What the process that extracts is asked, over its IPC channel; one job is all it ever does. */
+/** What a process that reads is asked, over its IPC channel. */
 export interface ExtractionJob {
   path: string
   name: string
@@ -9,7 +9,7 @@ export interface ExtractionJob {
   overlapTokens: number
 }
 
-/** What it answers on standard output, one JSON text a line; `end` or `failed` is the last. */
+/** What it answers on standard output, one JSON text a line; `end` or `failed` is the last of a job. */
 export type ExtractionLine =
   | { chunk: Chunk }
   | { end: { contentType: string } }

@@ -61,7 +61,7 @@ async function readInto(
   path: string,
   signal: AbortSignal,
 ): Promise<'done' | 'gone'> {
-  const chunks = deps.extraction.extract(path, file.name, signal)
+  const chunks = deps.extraction.extract(path, file.name, { signal, owner: file.assistant_id })
   let position = 0
   let characters = 0
   let waiting: ChunkRecord[] = []

@@ -221,7 +221,7 @@ describe('files made to do harm', () => {
     const stop = new AbortController()
     const path = join(folder, 'aborted.pdf')
     await writeFile(path, endlessPdf(50_000))
-    const running = extractor.extract(path, 'aborted.pdf', stop.signal)
+    const running = extractor.extract(path, 'aborted.pdf', { signal: stop.signal })
     await running.next()
     stop.abort(new Error('enough'))
     const drained = (async () => {

@@ -9,7 +9,7 @@ enableCompileCache()
 const { createChunker } = await import('../../../domain/chunking/chunker.ts')
 const { extractBlocks } = await import('../extract-blocks.ts')
 
-/** The process in which foreign files meet their parsers. Does one job and ends. */
+/** The process in which foreign files meet their parsers. */
 const memoryMb = Number(process.argv[2])
 const watchdog = new Worker(new URL('./watchdog.ts', import.meta.url), {
   workerData: { limitBytes: memoryMb * 1024 * 1024 },
@@ -50,13 +50,12 @@ function failure(error: unknown): ExtractionLine {
   return { failed: { reason: 'damaged', message: 'This file is damaged and cannot be read.' } }
 }
 
-process.once('message', (job: ExtractionJob) => {
-  run(job)
+let working = Promise.resolve()
+process.on('message', (job: ExtractionJob) => {
+  working = working
+    .then(() => run(job))
     .catch((error: unknown) => write(failure(error)))
     .then(flush)
-    .then(
-      () => process.stdout.end(() => process.exit(0)),
-      () => process.exit(1),
-    )
+    .catch(() => process.exit(1))
 })
 process.once('disconnect', () => process.exit(1))

@@ -1,0 +1,22 @@
+import { readFile } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { PDFiumLibrary } from '@hyzyla/pdfium'
+import { parseOffice } from 'officeparser'
+
+/** The extraction libraries alone, in one process that stays warm: a path in, the number of characters out. */
+const library = await PDFiumLibrary.init()
+
+async function extract(path: string): Promise<number> {
+  const bytes = await readFile(path)
+  if (path.endsWith('.docx')) return (await (await parseOffice(bytes)).to('text')).value.length
+  const document = await library.loadDocument(bytes)
+  let characters = 0
+  for (const page of document.pages()) characters += page.getText().length
+  document.destroy()
+  return characters
+}
+
+console.log(JSON.stringify({ ready: true }))
+for await (const line of createInterface({ input: process.stdin })) {
+  console.log(JSON.stringify({ characters: await extract(line) }))
+}

@@ -1,0 +1,89 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { BenchContext } from '../environment.ts'
+import { table } from '../statistics.ts'
+import { newKnowledge } from './client.ts'
+
+const gibibyte = 1024 ** 3
+const watchMs = 240_000
+
+/**
+ * Resident memory while 1 GiB of text is uploaded and processed. The upload is sent as it is made:
+ * nobody holds it. Processing is watched for four minutes at most, then the file is deleted.
+ */
+export async function benchMemory(context: BenchContext): Promise<void> {
+  const client = await newKnowledge(context)
+  await client.upload([{ name: 'warm-up.txt', content: new Blob(['A first file. '.repeat(200_000)]) }])
+  const { api, worker } = context
+  const before = { api: await api.memoryMiB(), worker: await worker.memoryMiB() }
+  const most = { ...before }
+  let isOver = false
+  const sampling = (async () => {
+    while (!isOver) {
+      most.api = Math.max(most.api, await api.memoryMiB())
+      most.worker = Math.max(most.worker, await worker.memoryMiB())
+      await pause(100)
+    }
+  })()
+
+  const startedAt = performance.now()
+  const answer = await fetch(`${context.url}/assistants/${client.assistantId}/files?wait=false`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${client.token}`, 'content-type': 'multipart/form-data; boundary=gigabyte' },
+    body: ReadableStream.from(gigabyte()),
+    duplex: 'half',
+  })
+  if (!answer.ok) throw new Error(`the upload answered ${answer.status}`)
+  const uploadSeconds = (performance.now() - startedAt) / 1000
+  const afterUpload = { ...most }
+
+  const path = `/assistants/${client.assistantId}/files`
+  type List = { files: { id: string; size: number; metadata: { status: string; chunks: number; embedded: number } }[] }
+  const end = Date.now() + watchMs
+  let file: List['files'][number] | undefined
+  do {
+    await pause(1000)
+    file = (await client.call<List>('GET', path)).files.find(({ size }) => size >= gibibyte)
+  } while (Date.now() < end && file?.metadata.status !== 'ready' && file?.metadata.status !== 'failed')
+  isOver = true
+  await sampling
+  const growth = (now: number, then: number) => `${(now - then).toFixed(0)} MiB`
+  context.log('\n### Growth of resident memory with an upload of 1 GiB (goal: below 150 MiB)\n')
+  context.log(
+    table(
+      ['', 'before', 'growth during the upload', 'growth until the end'],
+      [
+        ['API', `${before.api.toFixed(0)} MiB`, growth(afterUpload.api, before.api), growth(most.api, before.api)],
+        [
+          'worker',
+          `${before.worker.toFixed(0)} MiB`,
+          growth(afterUpload.worker, before.worker),
+          growth(most.worker, before.worker),
+        ],
+      ],
+    ),
+  )
+  const { status = '?', chunks = 0, embedded = 0 } = file?.metadata ?? {}
+  const megabytesPerSecond = (1024 / uploadSeconds).toFixed(0)
+  context.log(
+    `\nStored in ${uploadSeconds.toFixed(1)} s (${megabytesPerSecond} MiB/s). Watched for ${((performance.now() - startedAt) / 1000 - uploadSeconds).toFixed(0)} s of processing: ${status}, ${chunks} chunks extracted, ${embedded} embedded.`,
+  )
+  if (file) await client.call('DELETE', `${path}/${file.id}`)
+}
+
+function* gigabyte(): Generator<Uint8Array> {
+  const text = (value: string) => new TextEncoder().encode(value)
+  yield text(
+    '--gigabyte\r\nContent-Disposition: form-data; name="files"; filename="gigabyte.txt"\r\nContent-Type: text/plain\r\n\r\n',
+  )
+  let sent = 0
+  for (let line = 0; sent < gibibyte; line++) {
+    const piece = text(
+      `Entry ${line} of the log of the harbour: the wind is from the west and the tide is ${line % 12} feet. `.repeat(
+        600,
+      ) + '\n\n',
+    )
+    sent += piece.length
+    yield piece
+  }
+  yield text('\r\n--gigabyte--\r\n')
+}

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { BenchContext } from '../environment.ts'
+import { table } from '../statistics.ts'
+import { newKnowledge } from './client.ts'
+
+const corpus = join(import.meta.dirname, '..', 'corpus')
+const copies = 8
+const rounds = 3
+
+/**
+ * Uploads until everything can be found, beside the bare extraction library on the same files, in
+ * turns: a machine that slows down slows both.
+ */
+export async function benchThroughput(context: BenchContext): Promise<void> {
+  const bare = startBare()
+  await bare.ready
+  const rows: (string | number)[][] = []
+  for (const { name, pages } of [
+    { name: 'devils-dictionary.pdf', pages: 140 },
+    { name: 'devils-dictionary.docx', pages: undefined },
+  ]) {
+    const path = join(corpus, name)
+    const bytes = await readFile(path)
+    const files = Array.from({ length: copies }, (_, index) => ({
+      name: `${index}-${name}`,
+      content: new Blob([bytes]),
+    }))
+    const megabytes = (bytes.length * copies) / 1024 / 1024
+    const alone: number[] = []
+    const whole: number[] = []
+    for (let round = -1; round < rounds; round++) {
+      const bareSeconds = await seconds(async () => {
+        for (let copy = 0; copy < copies; copy++) await bare.extract(path)
+      })
+      const client = await newKnowledge(context)
+      const pipelineSeconds = await seconds(async () => {
+        const { files: done } = await client.upload(files)
+        const failed = done.find((file) => file.metadata.status !== 'ready')
+        if (failed) throw new Error(`a file is not ready: ${JSON.stringify(failed)}`)
+      })
+      // The first round warms both up.
+      if (round < 0) continue
+      alone.push(bareSeconds)
+      whole.push(pipelineSeconds)
+    }
+    const speed = (times: number[]) => {
+      const mean = times.reduce((sum, time) => sum + time, 0) / times.length
+      return [pages === undefined ? '' : ((pages * copies) / mean).toFixed(0), (megabytes / mean).toFixed(2)]
+    }
+    const share = (100 * sum(alone)) / sum(whole)
+    rows.push([`${copies} × ${name}: library alone`, ...speed(alone), ''])
+    rows.push([`${copies} × ${name}: upload to found`, ...speed(whole), `${share.toFixed(0)} %`])
+  }
+  bare.stop()
+  context.log('\n### Through the pipeline, with an embedding server that answers at once\n')
+  context.log(table(['', 'pages/s', 'MB/s', 'of the library alone (goal: 70 %)'], rows))
+}
+
+const sum = (values: number[]) => values.reduce((total, value) => total + value, 0)
+
+async function seconds(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return (performance.now() - startedAt) / 1000
+}
+
+function startBare() {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-extraction.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })
+  return {
+    ready: once(lines, 'line'),
+    async extract(path: string): Promise<void> {
+      const answered = once(lines, 'line')
+      child.stdin.write(`${path}\n`)
+      await answered
+    },
+    stop: () => child.kill(),
+  }
+}
