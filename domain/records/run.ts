@@ -53,7 +53,3 @@ export interface RunRecord {
   started_at?: Date
   finished_at?: Date
 }
-
-export function isOpen(status: RunStatus): boolean {
-  return openRunStatuses.some((open) => open === status)
-}
