@@ -107,6 +107,11 @@ describe('deletion', () => {
     expect(Object.keys(receipt.body.found).filter((name) => receipt.body.found[name] === 0)).toEqual([])
     expect(new Set(Object.values(receipt.body.left))).toEqual(new Set([0]))
     expect(await service.collections.users.exists({ _id: user.userId })).toBeNull()
+    const again = await caller(service.url)('POST', '/auth/signup', {
+      email: user.email,
+      password: 'correct horse battery',
+    })
+    expect(again.status).toBe(200)
 
     expect((await user.call('GET', '/assistants/')).body).toEqual([])
     expect((await user.call('GET', '/threads/')).body.total).toBe(0)
