@@ -13,6 +13,8 @@ export interface ServiceOptions {
   env?: Record<string, string>
   /** Without it no worker is started. */
   worker?: boolean
+  /** Gets every log line, in place of the standard output. */
+  onLog?: (line: string) => void
 }
 
 /** The environment of a service of its own on the shared servers: own database, own task queues, free port. */
@@ -38,10 +40,10 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
 }
 
 /** API and worker in this process, on real servers. Answers are checked against their declared schemas. */
-export async function startService({ env, worker = true }: ServiceOptions = {}) {
+export async function startService({ env, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
   const settings = loadSettings(environment)
-  const logger = createLogger('test', settings.logLevel)
+  const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   const api = await startApi({ ...settings, checkResponses: true }, logger)
   const running = worker ? await startWorker(settings, logger) : undefined
   return {

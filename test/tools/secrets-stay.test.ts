@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadWorkflowId } from '../../domain/contracts/thread.ts'
 import { historyText } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
@@ -20,7 +20,6 @@ describe('the keys of a tool configuration', () => {
   const logged: string[] = []
 
   beforeAll(async () => {
-    vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => logged.push(String(chunk)) > 0)
     model = await startScriptedModel()
     echo = await startHttpServer((request, response) => {
       got.push(String(request.headers['x-key']))
@@ -33,11 +32,13 @@ describe('the keys of a tool configuration', () => {
           content: [{ type: 'text', text: JSON.stringify(extra.requestInfo?.headers) }],
         })),
     })
-    service = await startService({ env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace' } })
+    service = await startService({
+      env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace' },
+      onLog: (line) => void logged.push(line),
+    })
   })
   afterAll(async () => {
     await service.close()
-    vi.restoreAllMocks()
     await echo.close()
     await mcp.close()
     await model.close()
