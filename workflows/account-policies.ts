@@ -25,12 +25,12 @@ export const accountWritePolicy: ActivityOptions = {
 }
 
 /**
- * A large account takes minutes; a worker that died is noticed within five seconds. A store that is
+ * A large account takes minutes; a worker that died is noticed within three seconds. A store that is
  * away is waited for: a deletion that began has to end.
  */
 export const deletionStepPolicy: ActivityOptions = {
   startToCloseTimeout: '2 hours',
-  heartbeatTimeout: '5s',
+  heartbeatTimeout: '3s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 }
 
