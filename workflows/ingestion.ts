@@ -27,8 +27,11 @@ const { extractFile } = proxyActivities<Pick<Activities, 'extractFile'>>(extract
 const { embedFile } = proxyActivities<Pick<Activities, 'embedFile'>>(embedPolicy)
 const { failFile, deleteFile } = proxyActivities<Pick<Activities, 'failFile' | 'deleteFile'>>(storePolicy)
 
+/** How many files of one upload are read at the same time; the first of them is being embedded. */
+const extractionsAtOnce = 2
+
 /**
- * The files of one upload, in order; while one is embedded, the next is already being extracted. A
+ * The files of one upload, in order; while one is embedded, the next are already being extracted. A
  * file that cannot be processed fails alone.
  */
 export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput): Promise<IngestionResult> {
@@ -36,15 +39,18 @@ export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput
   const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
   setHandler(ingestionProgress, () => progress)
   const files = fileIds.map((fileId): FileStepInput => ({ fileId, assistantId }))
-  const first = files[0]
-  let extraction = first && beginExtraction(first)
+  const extractions: Extraction[] = []
+  const beginUpTo = (count: number) => {
+    for (let next = extractions.length; next < Math.min(count, files.length); next++) {
+      const file = files[next]
+      if (file) extractions.push(beginExtraction(file, extractions[next - extractionsAtOnce]))
+    }
+  }
   for (const [index, file] of files.entries()) {
     progress.current = file.fileId
     setCurrentDetails(`File ${index + 1} of ${files.length}`)
-    const current: Extraction = extraction ?? beginExtraction(file)
-    const next = files[index + 1]
-    extraction = next && beginExtraction(next, current)
-    const outcome = await ingestFile(file, current)
+    beginUpTo(index + 1 + extractionsAtOnce)
+    const outcome = await ingestFile(file, extractions[index] ?? Promise.resolve({}))
     progress.outcomes[file.fileId] = outcome
     result[outcome]++
   }

@@ -29,6 +29,12 @@ export interface Extractor {
   close(): Promise<void>
 }
 
+interface KeptReader {
+  owner: string
+  reader: ReaderProcess
+  timer: NodeJS.Timeout | undefined
+}
+
 /** How long a process that read a file waits for the next one of the same owner. */
 const keepMs = 3000
 
@@ -40,7 +46,7 @@ const keepMs = 3000
 export function createExtractor(options: ExtractorOptions): Extractor {
   const gate = createGate(options.concurrency)
   const processes = new Set<ReaderProcess>()
-  const kept = new Map<string, { reader: ReaderProcess; timer: NodeJS.Timeout }>()
+  const kept: KeptReader[] = []
   let spare: ReaderProcess | undefined
   let isClosed = false
 
@@ -52,11 +58,10 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   function take(owner: string | undefined): ReaderProcess {
-    const known = owner === undefined ? undefined : kept.get(owner)
-    if (owner !== undefined && known) {
-      kept.delete(owner)
-      clearTimeout(known.timer)
-      if (!known.reader.isGone) return known.reader
+    const known = kept.find((entry) => entry.owner === owner && !entry.reader.isGone)
+    if (known) {
+      forget(known)
+      return known.reader
     }
     const reader = spare && !spare.isGone ? spare : start()
     // The next spare starts while this one works.
@@ -65,12 +70,18 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 
   function keep(owner: string, reader: ReaderProcess): void {
-    const timer = setTimeout(() => {
-      kept.delete(owner)
+    const entry: KeptReader = { owner, reader, timer: undefined }
+    entry.timer = setTimeout(() => {
+      forget(entry)
       void reader.kill()
     }, keepMs)
-    timer.unref()
-    kept.set(owner, { reader, timer })
+    entry.timer.unref()
+    kept.push(entry)
+  }
+
+  function forget(entry: KeptReader): void {
+    clearTimeout(entry.timer)
+    kept.splice(kept.indexOf(entry), 1)
   }
 
   async function* extract(
@@ -88,7 +99,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
       isReusable = true
       return result
     } finally {
-      if (isReusable && owner !== undefined && !isClosed && !kept.has(owner)) keep(owner, reader)
+      if (isReusable && owner !== undefined && !isClosed) keep(owner, reader)
       else void reader.kill()
       release()
     }
@@ -98,7 +109,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     extract,
     close: async () => {
       isClosed = true
-      for (const { timer } of kept.values()) clearTimeout(timer)
+      for (const { timer } of kept) clearTimeout(timer)
       await Promise.all([...processes].map((reader) => reader.kill()))
     },
   }
