@@ -13,7 +13,7 @@ const vector = Buffer.from(new Float32Array(256).fill(1 / 16).buffer).toString('
 async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = ''
   for await (const piece of request.setEncoding('utf8')) body += String(piece)
-  const { input }: { input: string | string[] } = JSON.parse(body)
+  const { input } = JSON.parse(body) as { input: string | string[] }
   const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding: vector }))
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ object: 'list', model: 'bare', data, usage: { prompt_tokens: 0, total_tokens: 0 } }))

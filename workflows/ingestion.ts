@@ -59,7 +59,7 @@ export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput
   return result
 }
 
-type Extraction = Promise<{ error?: unknown }>
+type Extraction = Promise<{ failure?: Error }>
 
 /** Never rejects: a failure waits until its file has its turn. */
 async function beginExtraction(file: FileStepInput, after?: Extraction): Extraction {
@@ -68,7 +68,7 @@ async function beginExtraction(file: FileStepInput, after?: Extraction): Extract
     await extractFile(file)
     return {}
   } catch (error) {
-    return { error }
+    return { failure: error instanceof Error ? error : new Error('not an error') }
   }
 }
 
@@ -77,8 +77,8 @@ async function ingestFile(file: FileStepInput, extraction: Extraction): Promise<
   const scope = new CancellationScope()
   try {
     return await scope.run(async () => {
-      const extracted = extraction.then(({ error }) => {
-        if (error !== undefined) throw error
+      const extracted = extraction.then(({ failure }) => {
+        if (failure) throw failure
       })
       const [, outcome] = await Promise.all([extracted, embedAll(file)])
       return outcome

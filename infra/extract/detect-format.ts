@@ -120,7 +120,7 @@ function textFormat(head: string, extension: string): Detected {
   const start = head.trimStart().slice(0, 1024).toLowerCase()
   if (/^(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body)\b/.test(start)) return html
   if (extension === 'html' || extension === 'htm' || extension === 'xhtml') return html
-  if (/^<\?xml/.test(start)) return start.includes('<html') ? html : xml
+  if (start.startsWith('<?xml')) return start.includes('<html') ? html : xml
   if (extension === 'xml' || extension === 'svg') return xml
   if (markdownExtensions.has(extension)) return { format: 'markdown', contentType: 'text/markdown', extension: 'md' }
   if (extension === 'csv') return { format: 'delimited', contentType: 'text/csv', extension }
