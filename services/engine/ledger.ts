@@ -1,9 +1,8 @@
 import type { PlannedCall } from '../../domain/contracts/thread.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { Collections } from '../collections.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { EngineDeps } from './deps.ts'
 
 /** Time for a call of a tool that is not there: only its refusal has to be stored. */
 const unknownToolTimeoutMs = 5000
@@ -35,21 +34,24 @@ export function toolMessageOf(call: ToolCallRecord): Message {
 }
 
 /**
- * The answers to all calls of a step, in the order in which the model asked. A call without a result
- * (its activity failed for good) is closed with the words that its outcome is unknown. A person's
- * edits of the arguments are shown in the message that asked.
+ * The answers to all calls of a step, in the order in which the model asked. A call that has no
+ * result and gets none any more is closed first: one that was begun with the words that its outcome
+ * is unknown, one that was not with `notBegun`.
  */
 export async function toolMessages(
-  { collections }: Pick<EngineDeps, 'collections'>,
-  run: RunRecord,
-  step: number,
+  { toolCalls }: Pick<Collections, 'toolCalls'>,
+  { runId, step, notBegun = noResult }: { runId: string; step: number; notBegun?: string },
 ): Promise<Message[]> {
-  const { toolCalls } = collections
-  await toolCalls.updateMany(
-    { run_id: run._id, step, status: { $ne: 'done' } },
-    { $set: { status: 'done', result: noResult, finished_at: new Date() } },
-  )
-  const calls = await toolCalls.find({ run_id: run._id, step }).sort({ index: 1 }).lean<ToolCallRecord[]>()
+  const ofStep = { run_id: runId, step }
+  const open = await toolCalls.find({ ...ofStep, status: { $ne: 'done' } }).lean<ToolCallRecord[]>()
+  for (const call of open) {
+    const result = call.status === 'waiting' ? notBegun : noResult
+    await toolCalls.updateOne(
+      { _id: call._id, status: { $ne: 'done' } },
+      { $set: { status: 'done', result, finished_at: new Date() } },
+    )
+  }
+  const calls = await toolCalls.find(ofStep).sort({ index: 1 }).lean<ToolCallRecord[]>()
   return calls.map(toolMessageOf)
 }
 

@@ -43,7 +43,8 @@ export async function modelStep(
   })
 
   if (step === 0) writer.push({ type: 'open' })
-  const added = step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps, run, step - 1)
+  const added =
+    step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
   // The model is asked while this is being stored; what is refused (the thread is being deleted) stops the asking.
   const recorded = deps.log.append(run.thread_id, {

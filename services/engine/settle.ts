@@ -5,7 +5,7 @@ import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { cancelledError, endRun } from '../runs/end-run.ts'
 import type { EngineDeps } from './deps.ts'
-import { noResult, toolMessageOf } from './ledger.ts'
+import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './model-step.ts'
 
 /**
@@ -52,19 +52,9 @@ async function closeCalls(deps: EngineDeps, run: RunRecord): Promise<void> {
   const { toolCalls, checkpoints } = deps.collections
   const last = await toolCalls.findOne({ run_id: run._id }).sort({ step: -1 }).lean<ToolCallRecord>()
   if (last === null || (await checkpoints.exists({ run_id: run._id, step: toolsEntry(last.step) }))) return
-  const finished_at = new Date()
-  const ofStep = { run_id: run._id, step: last.step }
-  await toolCalls.updateMany(
-    { ...ofStep, status: 'waiting' },
-    { $set: { status: 'done', result: notMade, finished_at } },
-  )
-  await toolCalls.updateMany(
-    { ...ofStep, status: 'claimed' },
-    { $set: { status: 'done', result: noResult, finished_at } },
-  )
-  const calls = await toolCalls.find(ofStep).sort({ index: 1 }).lean<ToolCallRecord[]>()
+  const messages = await toolMessages(deps.collections, { runId: run._id, step: last.step, notBegun: notMade })
   await deps.log.append(run.thread_id, {
-    messages: calls.map(toolMessageOf),
+    messages,
     source: 'tools',
     runId: run._id,
     step: toolsEntry(last.step),

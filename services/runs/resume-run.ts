@@ -61,10 +61,7 @@ export function createResumeRun({
 
     const { action, message } = decision
     const record = { action, ...(message === undefined ? {} : { message }) }
-    await toolCalls.updateMany(
-      { _id: { $in: meant.map((call) => call._id) }, status: 'waiting' },
-      { $set: { decision: record } },
-    )
+    for (const { _id } of meant) await toolCalls.updateOne({ _id, status: 'waiting' }, { $set: { decision: record } })
     if (action === 'edit' && only !== undefined && decision.args !== undefined) await edit(claimed, only, decision.args)
     // Who joins from here on waits for what follows; without this entry the next message says the same.
     await stream.publish(run._id, claimed.fence, [{ type: 'resumed' }]).catch(onError)
