@@ -14,11 +14,14 @@ export function nameComponents<T extends object>(document: T): T {
     const title: unknown = copy['title']
     if (typeof title !== 'string' || key === 'info' || key === 'properties') return copy
     const known = components[title]
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy)) throw new Error(`two schemas are called ${title}`)
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(copy))
+      throw new Error(`two schemas are called ${title}`)
     components[title] = copy
     return { $ref: `#/components/schemas/${title}` }
   }
-  const paths = Object.fromEntries(Object.entries(document).map(([name, entry]) => [name, name === 'paths' ? hoist(entry, name) : entry]))
+  const paths = Object.fromEntries(
+    Object.entries(document).map(([name, entry]) => [name, name === 'paths' ? hoist(entry, name) : entry]),
+  )
   const existing = (document as Document).components
   return { ...document, ...paths, components: { ...existing, schemas: { ...existing?.schemas, ...components } } }
 }

@@ -27,7 +27,8 @@ export async function installOpenApi(app: FastifyInstance, baseUrl: string): Pro
       },
     },
     transform: ({ schema, url, route }) => ({ url, schema: { ...schema, security: securityOf(route.config?.auth) } }),
-    transformObject: (document) => ('openapiObject' in document ? nameComponents(document.openapiObject) : document.swaggerObject),
+    transformObject: (document) =>
+      'openapiObject' in document ? nameComponents(document.openapiObject) : document.swaggerObject,
   })
   await app.register(swaggerUi, {
     routePrefix: '/docs',

@@ -15,7 +15,9 @@ export function installResponses(app: FastifyInstance, check: boolean): void {
     return (value) => {
       const plain: unknown = JSON.parse(JSON.stringify(value))
       if (!validate(plain)) {
-        throw new Error(`${method} ${url} answered ${httpStatus} against its schema: ${ajv.errorsText(validate.errors)}`)
+        throw new Error(
+          `${method} ${url} answered ${httpStatus} against its schema: ${ajv.errorsText(validate.errors)}`,
+        )
       }
       return JSON.stringify(value)
     }

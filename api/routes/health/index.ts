@@ -8,7 +8,10 @@ const HealthReport = Type.Object(
     version: Type.String(),
     dependencies: Type.Record(
       Type.String(),
-      Type.Object({ status: Type.Union([Type.Literal('ok'), Type.Literal('down'), Type.Literal('not_configured')]), detail: Type.Optional(Type.String()) }),
+      Type.Object({
+        status: Type.Union([Type.Literal('ok'), Type.Literal('down'), Type.Literal('not_configured')]),
+        detail: Type.Optional(Type.String()),
+      }),
     ),
   },
   { title: 'HealthReport' },
