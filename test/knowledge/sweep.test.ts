@@ -36,8 +36,14 @@ describe('knowledge that nobody owns any more', () => {
     await service.collections.chunks.create({ _id: 'lost:0', ...chunk })
     const { blob_id: blobId } = (await service.collections.files.findById(keptFile).lean()) ?? { blob_id: '' }
     const abandoned = await blobs.write(blobs.newBlobId(), Readable.from([Buffer.from('half an upload')]))
-    const record = await service.collections.files.findById(keptFile).lean()
-    const upload = { ...record, _id: newId(), blob_id: abandoned.blobId, status: 'uploading', updated_at: longAgo }
+    const record = await service.collections.files.findById(keptFile).lean().orFail()
+    const upload = {
+      ...record,
+      _id: newId(),
+      blob_id: abandoned.blobId,
+      status: 'uploading' as const,
+      updated_at: longAgo,
+    }
     await service.collections.files.create([upload])
 
     const orphans = await findKnowledgeOrphans(stores())

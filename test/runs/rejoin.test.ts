@@ -28,7 +28,7 @@ describe('coming back to a run', () => {
       expect(rest.events.some(({ event: name }) => name === 'start')).toBe(false)
       expect(rest.events.filter(({ event: name }) => name === 'metadata')).toHaveLength(index === 0 ? 1 : 0)
       const isBeforeLastState = index < run.events.length - 2
-      if (isBeforeLastState) expect(rest.messages.at(-1).data.content).toBe('One two three')
+      expect(!isBeforeLastState || rest.messages.at(-1).data.content === 'One two three', `event ${index}`).toBe(true)
     }
     expect((await talk.join(run.runId, run.events.at(-1)?.id)).events).toEqual([run.events.at(-1)])
     const whole = await talk.join(run.runId)
