@@ -7,14 +7,20 @@ const chunk = (delta: object, finish: string | null) =>
 const usage = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'bare', choices: [], usage: { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 } })}\n\n`
 const answer = `${words.map((content) => chunk({ content }, null)).join('')}${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
 
-/** Every text gets the same vector: what is measured is everything around it. */
-const vector = Buffer.from(new Float32Array(256).fill(1 / 16).buffer).toString('base64')
+/** Vectors made beforehand, given out in turn: what is measured is everything around them. */
+const vectors = Array.from({ length: 2048 }, () => {
+  const values = Float32Array.from({ length: 256 }, () => Math.random() - 0.5)
+  return Buffer.from(values.buffer).toString('base64')
+})
+let given = 0
 
 async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = ''
   for await (const piece of request.setEncoding('utf8')) body += String(piece)
   const { input } = JSON.parse(body) as { input: string | string[] }
-  const data = [input].flat().map((_, index) => ({ object: 'embedding', index, embedding: vector }))
+  const data = [input]
+    .flat()
+    .map((_, index) => ({ object: 'embedding', index, embedding: vectors[given++ % vectors.length] }))
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ object: 'list', model: 'bare', data, usage: { prompt_tokens: 0, total_tokens: 0 } }))
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { startLocalServices } from '../local/services/index.ts'
+import { steadyMemory } from '../local/steady-memory.ts'
 import { createTokens } from '../services/auth/tokens.ts'
 
 export interface BenchProcess {
@@ -55,6 +56,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       THREAD_MAX_DEFAULT: '1000000000',
       SHUTDOWN_GRACE_SECONDS: '2',
       LOG_LEVEL: 'info',
+      ...steadyMemory,
     }
     const worker = await start('worker/main.ts', env, 'worker ready')
     const api = await start('api/server.ts', env, 'listening')

@@ -13,6 +13,7 @@ import { freePort } from './services/ports.ts'
 import { createShutdown } from './shutdown.ts'
 import { supervise } from './supervise.ts'
 import { requireFreePort, waitForAnswer } from './wait-for-answer.ts'
+import { steadyMemory } from './steady-memory.ts'
 
 const startedAt = Date.now()
 const say = (line: string) => console.log(line)
@@ -53,7 +54,7 @@ async function start(): Promise<void> {
       if (readable) console.error(readable)
     }
     const logFile = path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`)
-    const child = supervise({ name, script, env: childEnv, logFile, onLine }, say)
+    const child = supervise({ name, script, env: { ...steadyMemory, ...childEnv }, logFile, onLine }, say)
     shutdown.add(`the ${name}`, () => child.stop(stopLimitMs))
     return child
   }

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type Connection, Index, type Table, connect } from '@lancedb/lancedb'
+import { type Connection, Index, Session, type Table, connect } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
+
+/** By default the caches may take seven gigabytes, which a large upload was seen to begin to fill. */
+const indexCacheBytes = 64n * 1024n * 1024n
+const metadataCacheBytes = 32n * 1024n * 1024n
 
 /** One row for each chunk. A table holds one assistant's chunks. */
 export interface LanceRow {
@@ -21,10 +25,12 @@ export function createLanceTables(uri: string) {
   let connecting: Promise<Connection> | undefined
 
   function database(): Promise<Connection> {
-    connecting ??= connect(uri, { readConsistencyInterval: 0 }).catch((cause: unknown) => {
-      connecting = undefined
-      throw unavailable(cause)
-    })
+    connecting ??= connect(uri, { readConsistencyInterval: 0 }, new Session(indexCacheBytes, metadataCacheBytes)).catch(
+      (cause: unknown) => {
+        connecting = undefined
+        throw unavailable(cause)
+      },
+    )
     return connecting
   }
 
