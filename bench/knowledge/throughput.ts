@@ -30,13 +30,13 @@ export async function benchThroughput(context: BenchContext): Promise<void> {
       content: new Blob([bytes]),
     }))
     const megabytes = (bytes.length * copies) / 1024 / 1024
+    const client = await newKnowledge(context)
     const alone: number[] = []
     const whole: number[] = []
     for (let round = -1; round < rounds; round++) {
       const bareSeconds = await seconds(async () => {
         for (let copy = 0; copy < copies; copy++) await bare.extract(path)
       })
-      const client = await newKnowledge(context)
       const pipelineSeconds = await seconds(async () => {
         const { files: done } = await client.upload(files)
         const failed = done.find((file) => file.metadata.status !== 'ready')
