@@ -42,31 +42,28 @@ export async function commitAnswer(
   })
 }
 
-/** Stores the last answer and the success of the run as one. */
-export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, message: AIMessage): Promise<void> {
-  let ended: RunRecord | undefined
-  const finish = async (session?: ClientSession) => {
-    const usage = await usageOf(deps, run._id, message)
-    const options = session ? { session } : {}
-    const finished = { status: 'success' as const, finished_at: new Date(), ...(usage ? { usage } : {}) }
-    await takeIfMine(deps.collections.runs.updateOne(mine(run), { $set: finished }, options))
-    await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } }, options)
-    ended = { ...run, ...finished }
-  }
-  let stored = false
-  await deps.log.append(run.thread_id, {
-    messages: [message],
+/**
+ * Stores the last answer and the success of the run as one. An answer that was stored before (its
+ * attempt did not live to finish the run, or another was quicker) only lacks the success.
+ */
+export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, answer: AIMessage): Promise<void> {
+  const usage = step === 0 ? answer.data.usage : await usageOf(deps, run._id, answer)
+  const ended = { status: 'success' as const, finished_at: new Date(), ...(usage ? { usage } : {}) }
+  const finish = (session?: ClientSession) =>
+    takeIfMine(deps.collections.runs.updateOne(mine(run), { $set: ended }, session ? { session } : {}))
+  const { isNew } = await deps.log.append(run.thread_id, {
+    messages: [answer],
     source: 'step',
     runId: run._id,
     step: answerEntry(step),
-    guard: async (session) => {
-      await finish(session)
-      stored = true
-    },
+    thread: { last_outcome: 'success' },
+    guard: finish,
   })
-  // The answer was there before (its attempt did not live to finish the run).
-  if (!stored) await finish().catch(ignoreSuperseded)
-  if (ended !== undefined) deps.tracing.ended(ended)
+  if (!isNew) {
+    await finish()
+    await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
+  }
+  deps.tracing.ended({ ...run, ...ended })
 }
 
 /** Tokens of all steps of a run, from the model's own numbers; undefined when the model gave none. */
@@ -92,8 +89,4 @@ const mine = (run: RunRecord) => ({ _id: run._id, fence: run.fence, status: 'run
 async function takeIfMine(update: PromiseLike<{ matchedCount: number }>): Promise<void> {
   const { matchedCount } = await update
   if (matchedCount === 0) throw new SupersededError()
-}
-
-function ignoreSuperseded(error: unknown): void {
-  if (!(error instanceof SupersededError)) throw error
 }

@@ -37,12 +37,12 @@ export async function modelStep(
     stream: deps.stream,
     runId,
     fence: run.fence,
+    initial: step === 0 ? [{ type: 'open' }] : [],
     restate: () => answer.entries(),
     onSuperseded: () => superseded.abort(new SupersededError()),
     onError: deps.onError,
   })
 
-  if (step === 0) writer.push({ type: 'open' })
   const added =
     step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })

@@ -20,6 +20,8 @@ interface RunWriterOptions {
   stream: Pick<RunStream, 'publish'>
   runId: string
   fence: number
+  /** What goes out before, and together with, the first entries. */
+  initial: RunEntry[]
   /** The message being written, whole, as entries that replace what readers know of it. */
   restate: () => RunEntry[]
   /** Called once when the stream refuses this writer. */
@@ -32,8 +34,8 @@ interface RunWriterOptions {
  * under way. When Redis does not take some, the message is restated whole as soon as it does again:
  * a run does not fail because nobody can watch it.
  */
-export function createRunWriter({ stream, runId, fence, restate, onSuperseded, onError }: RunWriterOptions) {
-  let pending: RunEntry[] = []
+export function createRunWriter({ stream, runId, fence, initial, restate, onSuperseded, onError }: RunWriterOptions) {
+  let pending: RunEntry[] = [...initial]
   let flushing: Promise<void> | undefined
   let superseded = false
   let lost = false

@@ -132,7 +132,7 @@ function searchedText(file: FileRecord, chunk: ChunkRecord): string {
 /** Ready means: every chunk has its vector in the store. Some stores show a write only after a while. */
 async function finish(deps: EmbedFileDeps, file: FileRecord): Promise<void> {
   const { files } = deps.collections
-  await deps.vectors.settle(file.assistant_id, file._id)
+  await deps.vectors.settle(file.assistant_id, file._id, file.chunks)
   const stored = await deps.vectors.count(file.assistant_id, file._id)
   if (stored < file.chunks)
     throw new AppError('unavailable', `The vector store shows ${stored} of ${file.chunks} vectors.`)

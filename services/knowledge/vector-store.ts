@@ -43,9 +43,10 @@ export interface VectorStore {
   /** Ids of the files that have chunks in an assistant's space. */
   listFiles(assistantId: string): Promise<string[]>
   /**
-   * To be called when a file is complete, and now and then during a long one: removes doubles of its
-   * chunks that two writers made at the same moment, and builds or refreshes indexes where it pays.
+   * To be called when a file is complete, and now and then during a long one: builds or refreshes
+   * indexes where it pays. With `expected`, the number of the file's chunks, doubles that two writers
+   * made at the same moment are removed.
    */
-  settle(assistantId: string, fileId: string): Promise<void>
+  settle(assistantId: string, fileId: string, expected?: number): Promise<void>
   close(): Promise<void>
 }

@@ -69,7 +69,7 @@ export function createPublicThreads({ collections, createThread, log }: PublicTh
 
     async addMessage(assistant: AssistantRecord, threadId: string, message: Message): Promise<LoggedMessage> {
       await find(assistant, threadId)
-      const entry = await log.append(threadId, { messages: [message], source: 'update' })
+      const { record: entry } = await log.append(threadId, { messages: [message], source: 'update' })
       return { message, createdAt: entry.created_at, runId: undefined }
     },
 

@@ -85,7 +85,7 @@ export function createRuns(deps: RunsDeps) {
       await deps.transaction(async (session) => {
         if (rest.withThread) await deps.collections.threads.create([thread], { session })
         else await holdThread(deps.collections, thread._id, session)
-        await runs.create([run], { session })
+        await runs.insertMany([run], { session, lean: true })
       })
       if (rest.withThread && !(await parentsRemain(deps.collections, run))) {
         await Promise.all([runs.deleteOne({ _id: run._id }), deps.collections.threads.deleteOne({ _id: thread._id })])

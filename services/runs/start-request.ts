@@ -33,11 +33,14 @@ export function createStartRequested({ threads, assistants, runs }: StartRequest
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
+    const reading = named === undefined ? undefined : assistants.readOwn(userId, named)
+    // Looked at below: what is wrong with the thread is said first.
+    reading?.catch(() => undefined)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
-    const assistant = await assistants.readOwn(userId, assistantId)
+    const assistant = await (reading ?? assistants.readOwn(userId, assistantId))
     return runs.start({
       thread,
       assistant,

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, foldMessages, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
-import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -14,6 +14,8 @@ export interface LogEntry {
   runId?: string
   /** Number of the entry within its run. */
   step?: number
+  /** What else changes in the thread's own record. */
+  thread?: Partial<Pick<ThreadRecord, 'last_outcome'>>
   /**
    * Further writes that stand or fall with the entry, such as the claim of a run's fence. It throws
    * to refuse. It may run more than once.
@@ -45,17 +47,19 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
 
   return {
-    /** Throws `not_found` for a thread that is missing or being deleted. */
-    async append(threadId: string, { messages, source, runId, step = 0, guard }: LogEntry): Promise<CheckpointRecord> {
-      const done = await earlier(runId, step)
-      if (done) return done
+    /**
+     * Adds an entry; `isNew` is false when it was there already, and then nothing was written. Throws
+     * `not_found` for a thread that is missing or being deleted.
+     */
+    async append(threadId: string, entry: LogEntry): Promise<{ record: CheckpointRecord; isNew: boolean }> {
+      const { messages, source, runId, step = 0, guard, thread: changes } = entry
       try {
         return await transaction(async (session) => {
           const now = new Date()
           const thread = await threads
             .findOneAndUpdate(
               { _id: threadId, deleting: { $ne: true } },
-              { $inc: { last_seq: 1 }, $set: { updated_at: now } },
+              { $inc: { last_seq: 1 }, $set: { ...changes, updated_at: now } },
               { session, returnDocument: 'after', projection: { last_seq: 1 } },
             )
             .lean()
@@ -70,12 +74,13 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
             ...(runId === undefined ? {} : { run_id: runId, step }),
             created_at: now,
           }
-          await checkpoints.create([record], { session })
-          return record
+          await checkpoints.insertMany([record], { session, lean: true })
+          return { record, isNew: true }
         })
       } catch (error) {
+        // A repeat is rare and found out by the unique index: no look before every append.
         const first = isDuplicateKey(error) ? await earlier(runId, step) : null
-        if (first) return first
+        if (first) return { record: first, isNew: false }
         throw error
       }
     },

@@ -53,8 +53,9 @@ describe('the thread log', () => {
     const runId = newId()
     const entry = { messages: [human('a', 'hello')], source: 'step' as const, runId, step: 3 }
     const results = await Promise.all([log.append(thread, entry), log.append(thread, entry), log.append(thread, entry)])
-    expect(new Set(results.map((record) => record._id)).size).toBe(1)
-    expect((await log.append(thread, entry))._id).toBe(results[0]?._id)
+    expect(new Set(results.map(({ record }) => record._id)).size).toBe(1)
+    expect(results.filter(({ isNew }) => isNew)).toHaveLength(1)
+    expect(await log.append(thread, entry)).toMatchObject({ record: { _id: results[0]?.record._id }, isNew: false })
     expect(await service.collections.checkpoints.countDocuments({ thread_id: thread })).toBe(1)
     await log.append(thread, { messages: [human('b', 'next')], source: 'step', runId, step: 4 })
     expect((await log.read(thread)).checkpoint?.seq).toBe(2)
@@ -80,7 +81,7 @@ describe('the thread log', () => {
     const guard = () => Promise.reject(new Error('refused'))
     await expect(log.append(thread, { messages: [], source: 'update', guard })).rejects.toThrow('refused')
     expect(await log.read(thread)).toMatchObject({ messages: [], checkpoint: null })
-    expect((await log.append(thread, { messages: [], source: 'update' })).seq).toBe(1)
+    expect((await log.append(thread, { messages: [], source: 'update' })).record.seq).toBe(1)
   })
 })
 
