@@ -1,23 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Index, MatchQuery, type Table } from '@lancedb/lancedb'
+import { MatchQuery, type Table } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
 import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import { termsOf } from '../../domain/search/terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
-import {
-  type LanceRow,
-  createLanceTables,
-  createTextIndex,
-  textIndexName,
-  unavailable,
-  vectorIndexName,
-} from './lance-tables.ts'
-
-/** Below this, reading all vectors takes less time than an index would lose in exactness. */
-const vectorIndexRows = 20_000
-/** Rows outside the text index are searched one by one: this many cost a few milliseconds. */
-const unindexedRows = 2000
-const manyFragments = 50
+import { isConflict, refreshIndexes } from './lance-indexes.ts'
+import { type LanceRow, createLanceTables, unavailable } from './lance-tables.ts'
 
 /**
  * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at once. Search is
@@ -56,11 +44,13 @@ export function createLanceStore(uri: string): VectorStore {
       .map(({ id, score }) => ({ id, fileId: fileIds.get(id) ?? '', score }))
   }
 
-  async function settle(assistantId: string, fileId: string): Promise<void> {
+  async function settle(assistantId: string, fileId: string, expected?: number): Promise<void> {
     const table = await tables.open(assistantId)
     if (!table) return
-    await removeDoubles(table, fileId)
-    await refreshIndexes(table)
+    if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
+      await removeDoubles(table, fileId)
+    }
+    await refreshIndexes(table, { uri, assistantId })
   }
 
   return {
@@ -155,31 +145,6 @@ async function removeDoubles(table: Table, fileId: string): Promise<void> {
   }
 }
 
-/** Work that another process may be doing at the same moment: who comes second leaves it to the first. */
-async function refreshIndexes(table: Table): Promise<void> {
-  try {
-    const indexes = await table.listIndices()
-    const has = (name: string) => indexes.some((index) => index.name === name)
-    if (!has(textIndexName)) await createTextIndex(table)
-    const text = await table.indexStats(textIndexName)
-    const stats = await table.stats()
-    if ((text?.numUnindexedRows ?? 0) >= unindexedRows || stats.fragmentStats.numFragments >= manyFragments) {
-      // Versions that a reader may still be using are kept for a while.
-      await table.optimize({ cleanupOlderThan: new Date(Date.now() - 10 * 60_000) })
-    }
-    if (!has(vectorIndexName) && (await table.countRows()) >= vectorIndexRows) {
-      // RaBitQ (Gao and Long 2024): built in seconds where product quantisation took minutes.
-      await table.createIndex('vector', {
-        config: Index.ivfRq({ distanceType: 'cosine', sampleRate: 64, maxIterations: 10 }),
-        name: vectorIndexName,
-      })
-      await table.createIndex('id', { config: Index.btree(), name: 'id_idx' })
-    }
-  } catch (error) {
-    if (!isConflict(error)) throw unavailable(error)
-  }
-}
-
 async function requireDimensions(table: Table, dimensions: number): Promise<void> {
   const known = await dimensionsOf(table)
   if (known === dimensions) return
@@ -214,10 +179,6 @@ async function answered<T>(reading: Promise<T>): Promise<T> {
   } catch (error) {
     throw unavailable(error)
   }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof Error && /conflict|concurrent|retry|preempted/i.test(error.message)
 }
 
 function ofFile(fileId: string): string {

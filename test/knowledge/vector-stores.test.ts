@@ -145,7 +145,7 @@ describe('lancedb', () => {
     const store = createLanceStore(uri)
     const codes = await Promise.all(writers.map((writer) => once(writer, 'exit')))
     expect(codes.map(([code]) => code)).toEqual([0, 0, 0])
-    for (const fileId of ['w1', 'w2']) await store.settle('shared', fileId)
+    for (const fileId of ['w1', 'w2']) await store.settle('shared', fileId, 240)
     expect(await store.count('shared', 'w1')).toBe(240)
     expect(await store.count('shared', 'w2')).toBe(240)
     const found = await store.search('shared', { vector: vectorOf('line 7'), text: 'line 7', limit: 20 })

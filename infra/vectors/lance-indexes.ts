@@ -1,0 +1,69 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { Index, type Table } from '@lancedb/lancedb'
+import { createTextIndex, textIndexName, unavailable, vectorIndexName } from './lance-tables.ts'
+
+/** Below this, reading all vectors takes less time than an index would lose in exactness. */
+const vectorIndexRows = 20_000
+/** Rows outside the text index are searched one by one: this many cost a few milliseconds. */
+const unindexedRows = 2000
+const manyFragments = 50
+/** From here on the work takes hundreds of megabytes, which a process of its own gives back. */
+const largeTableRows = 20_000
+
+const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
+
+/** Brings the indexes of a table up to date where that pays; a large table's in a process of its own. */
+export async function refreshIndexes(table: Table, place: { uri: string; assistantId: string }): Promise<void> {
+  try {
+    if (!(await isDue(table))) return
+    if ((await table.countRows()) < largeTableRows) return await buildIndexes(table)
+  } catch (error) {
+    if (isConflict(error)) return
+    throw unavailable(error)
+  }
+  const child = fork(processPath, [place.uri, place.assistantId], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const exit: unknown[] = await once(child, 'exit')
+  const code = exit[0]
+  if (code !== 0) throw unavailable(new Error(`the process that builds indexes ended with ${String(code)}`))
+}
+
+async function isDue(table: Table): Promise<boolean> {
+  const names = (await table.listIndices()).map((index) => index.name)
+  if (!names.includes(textIndexName)) return true
+  if (!names.includes(vectorIndexName) && (await table.countRows()) >= vectorIndexRows) return true
+  return needsMerging(table)
+}
+
+async function needsMerging(table: Table): Promise<boolean> {
+  const text = await table.indexStats(textIndexName)
+  if ((text?.numUnindexedRows ?? 0) >= unindexedRows) return true
+  return (await table.stats()).fragmentStats.numFragments >= manyFragments
+}
+
+/** Work that another process may be doing at the same moment: who comes second leaves it to the first. */
+export async function buildIndexes(table: Table): Promise<void> {
+  try {
+    const names = (await table.listIndices()).map((index) => index.name)
+    if (!names.includes(textIndexName)) await createTextIndex(table)
+    // Versions that a reader may still be using are kept for a while.
+    if (await needsMerging(table)) await table.optimize({ cleanupOlderThan: new Date(Date.now() - 10 * 60_000) })
+    if (names.includes(vectorIndexName) || (await table.countRows()) < vectorIndexRows) return
+    // RaBitQ (Gao and Long 2024): built in seconds where product quantisation took minutes.
+    await table.createIndex('vector', {
+      config: Index.ivfRq({ distanceType: 'cosine', sampleRate: 64, maxIterations: 10 }),
+      name: vectorIndexName,
+    })
+    await table.createIndex('id', { config: Index.btree(), name: 'id_idx' })
+  } catch (error) {
+    if (!isConflict(error)) throw error
+  }
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof Error && /conflict|concurrent|retry|preempted/i.test(error.message)
+}
