@@ -20,6 +20,15 @@ interface Follower {
 export function followRun(stream: EventStream, feed: RunFeed, follower: Follower) {
   let stopped = false
   let wake = () => {}
+  const mergePause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, mergeMs)
+      wake = () => {
+        if (!stopped && feed.view.terminal === undefined) return
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   const finished = (async () => {
     const unlisten = feed.onChange(() => wake())
     try {
@@ -32,8 +41,8 @@ export function followRun(stream: EventStream, feed: RunFeed, follower: Follower
         if (state === 'over') return
         await Promise.race([stream.drained(), stream.closed])
         if (!stopped) await Promise.race([news, stream.closed])
-        // Only after the first text is on its way: the first token is never held back.
-        if (state === 'sent' && !stopped) await new Promise((resolve) => setTimeout(resolve, mergeMs))
+        // Only after the first text is on its way: the first token is never held back, and neither is the end.
+        if (state === 'sent' && !stopped && feed.view.terminal === undefined) await mergePause()
       }
     } catch (error) {
       follower.onError(error)
