@@ -4,6 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 import { type AIMessage, type Message, foldMessages } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { RunEntry } from '../../domain/run-events.ts'
 import type { Answer } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
 import type { EngineDeps } from './deps.ts'
@@ -53,9 +54,10 @@ async function streamAnswer(
   try {
     for await (const delta of deps.model.stream(request)) {
       // Not before there is something to say: an attempt that fails at once leaves the words of an earlier one.
-      if (!begun) writer.push({ type: 'begin', id: answer.id })
+      // And together with it: what is pushed first goes out alone.
+      const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
       begun = true
-      writer.push(...answer.add(delta))
+      writer.push(...begin, ...answer.add(delta))
     }
   } finally {
     await writer.drain()

@@ -40,6 +40,17 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
   let superseded = false
   let lost = false
   let published = 0
+  let draining = false
+  let endPause = () => {}
+
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, mergeMs)
+      endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
 
   async function flush(): Promise<void> {
     while (pending.length > 0 && !superseded) {
@@ -54,7 +65,7 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
         lost = true
         onError(error)
       }
-      if (pending.length > 0) await new Promise((resolve) => setTimeout(resolve, mergeMs))
+      if (pending.length > 0 && !draining) await pause()
     }
   }
 
@@ -65,9 +76,12 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
         flushing = undefined
       })
     },
-    /** Waits until everything pushed so far is published, lost or refused. */
+    /** Publishes what is left without waiting for more, until everything pushed so far is published, lost or refused. */
     async drain(): Promise<void> {
+      draining = true
+      endPause()
       while (flushing !== undefined) await flushing
+      draining = false
     },
     get superseded() {
       return superseded
