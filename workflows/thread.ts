@@ -20,6 +20,7 @@ import {
   type AboutRun,
   type EnqueueRun,
   type PlannedCall,
+  type ResumeRun,
   type SettleInput,
   type ThreadWorkflowInput,
   type ToolInput,
@@ -36,7 +37,7 @@ import { modelStepPolicy, settlePolicy, toolPolicy } from './activity-policies.t
 
 export const enqueueRun = defineSignal<[EnqueueRun]>(enqueueRunSignalName)
 export const cancelRun = defineSignal<[AboutRun]>(cancelRunSignalName)
-export const resumeRun = defineSignal<[AboutRun]>(resumeRunSignalName)
+export const resumeRun = defineSignal<[ResumeRun]>(resumeRunSignalName)
 export const tryEnqueueRun = defineUpdate<boolean, [EnqueueRun]>(tryEnqueueRunUpdateName)
 
 type RunActivities = ReturnType<typeof createRunActivities>
@@ -50,7 +51,8 @@ const { settleRun } = proxyActivities<Pick<RunActivities, 'settleRun'>>(settlePo
 interface CurrentRun {
   runId: string
   scope: CancellationScope
-  resumed: boolean
+  /** The last step after which a person has let it go on. */
+  resumedStep: number | undefined
 }
 
 /**
@@ -77,8 +79,8 @@ export async function threadWorkflow(_input: ThreadWorkflowInput): Promise<void>
 
   setHandler(enqueueRun, enqueue)
   setHandler(cancelRun, ({ runId }) => cancel(runId))
-  setHandler(resumeRun, ({ runId }) => {
-    if (current?.runId === runId) current.resumed = true
+  setHandler(resumeRun, ({ runId, step }) => {
+    if (current?.runId === runId) current.resumedStep = step
   })
   setHandler(tryEnqueueRun, (run) => {
     const known = current?.runId === run.runId || waiting.some((entry) => entry.runId === run.runId)
@@ -93,7 +95,7 @@ export async function threadWorkflow(_input: ThreadWorkflowInput): Promise<void>
       await settleRun({ runId, step: 0, outcome: 'cancelled' })
       continue
     }
-    current = { runId, scope: new CancellationScope(), resumed: false }
+    current = { runId, scope: new CancellationScope(), resumedStep: undefined }
     showStatus(runId, 'running')
     showStatus(runId, await executeRun(current))
     current = undefined
@@ -117,9 +119,8 @@ async function executeRun(run: CurrentRun): Promise<RunStatus> {
         if (result.approval) {
           setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(result.calls)}`)
           showStatus(runId, 'interrupted')
-          await condition(() => run.resumed)
+          await condition(() => run.resumedStep === step)
           showStatus(runId, 'running')
-          run.resumed = false
         }
         setCurrentDetails(`Run ${runId}: tools ${namesOf(result.calls)}`)
         await Promise.all(result.calls.map((call) => runTool({ runId, step, index: call.index }, call)))

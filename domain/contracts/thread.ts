@@ -23,10 +23,15 @@ export const tryEnqueueRunUpdateName = 'tryEnqueueRun'
 
 /** Signal: stop a run, waiting or under way. Unknown and finished runs are ignored. */
 export const cancelRunSignalName = 'cancelRun'
-/** Signal: a person has decided about the tools for which an interrupted run waits. */
-export const resumeRunSignalName = 'resumeRun'
 export interface AboutRun {
   runId: string
+}
+
+/** Signal: a person has decided about all tools for which a run waits after a step. Repeating it is harmless. */
+export const resumeRunSignalName = 'resumeRun'
+export interface ResumeRun {
+  runId: string
+  step: number
 }
 
 /** Prefix of the activity types of tools: the rest is the tool's name, so that the Temporal UI shows it. */

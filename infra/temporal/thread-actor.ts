@@ -4,6 +4,7 @@ import { queueName } from '../../domain/contracts/queues.ts'
 import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 import {
   type AboutRun,
+  type ResumeRun,
   type EnqueueRun,
   type ThreadWorkflowInput,
   cancelRunSignalName,
@@ -58,13 +59,18 @@ export function createThreadActor(client: Client, taskQueuePrefix: string): Thre
     cancel: async (threadId, runId) => {
       await signalIfThere(client, threadId, cancelRunSignalName, { runId })
     },
-    resume: (threadId, runId) => signalIfThere(client, threadId, resumeRunSignalName, { runId }),
+    resume: (threadId, runId, step) => signalIfThere(client, threadId, resumeRunSignalName, { runId, step }),
   }
 }
 
-async function signalIfThere(client: Client, threadId: string, name: string, message: AboutRun): Promise<boolean> {
+async function signalIfThere(
+  client: Client,
+  threadId: string,
+  name: string,
+  message: AboutRun | ResumeRun,
+): Promise<boolean> {
   try {
-    await client.workflow.getHandle(threadWorkflowId(threadId)).signal<[AboutRun]>(name, message)
+    await client.workflow.getHandle(threadWorkflowId(threadId)).signal<[AboutRun | ResumeRun]>(name, message)
     return true
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false

@@ -1,10 +1,11 @@
 import type { ClientSession } from 'mongoose'
 import { answerEntry } from '../../domain/contracts/thread.ts'
-import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
-import type { RunRecord, Usage } from '../../domain/records/run.ts'
+import type { AIMessage } from '../../domain/messages.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
 import { SupersededError } from './run-writer.ts'
+import { usageOf } from './usage.ts'
 
 /** Stores an answer that asks for tools, and its calls in the ledger; all of it, or nothing when the run was taken over. */
 export async function commitAnswer(
@@ -47,7 +48,7 @@ export async function commitAnswer(
  * attempt did not live to finish the run, or another was quicker) only lacks the success.
  */
 export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, answer: AIMessage): Promise<void> {
-  const usage = step === 0 ? answer.data.usage : await usageOf(deps, run._id, answer)
+  const usage = step === 0 ? answer.data.usage : await usageOf(deps.collections, run._id, answer)
   const ended = { status: 'success' as const, finished_at: new Date(), ...(usage ? { usage } : {}) }
   const finish = (session?: ClientSession) =>
     takeIfMine(deps.collections.runs.updateOne(mine(run), { $set: ended }, session ? { session } : {}))
@@ -64,24 +65,6 @@ export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, 
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
-}
-
-/** Tokens of all steps of a run, from the model's own numbers; undefined when the model gave none. */
-async function usageOf({ collections }: EngineDeps, runId: string, last: AIMessage): Promise<Usage | undefined> {
-  const entries = await collections.checkpoints.find({ run_id: runId, source: 'step' }).lean()
-  const messages = entries
-    .flatMap((entry) => messagesFromJson(entry.messages_json))
-    .filter((message) => message.data.id !== last.data.id)
-  const usages = [...messages, last].flatMap((message) =>
-    message.type === 'AIMessage' && message.data.usage ? [message.data.usage] : [],
-  )
-  if (usages.length === 0) return undefined
-  const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)
-  return {
-    prompt_tokens: sum('prompt_tokens'),
-    completion_tokens: sum('completion_tokens'),
-    total_tokens: sum('total_tokens'),
-  }
 }
 
 const mine = (run: RunRecord) => ({ _id: run._id, fence: run.fence, status: 'running' as const })

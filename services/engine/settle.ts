@@ -7,6 +7,7 @@ import { cancelledError, endRun } from '../runs/end-run.ts'
 import type { EngineDeps } from './deps.ts'
 import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './model-step.ts'
+import { usageOf } from './usage.ts'
 
 /**
  * Ends a run that did not end by itself, and leaves its thread in order: what the model had said
@@ -17,6 +18,9 @@ export async function settleRun(deps: EngineDeps, { runId, step, outcome, error 
   if (run === null || run.status === 'success') return
   await closeCalls(deps, run)
   await keepPartialAnswer(deps, run, step)
+  // What the steps before cost is counted, however the run ended.
+  const usage = await usageOf(deps.collections, runId)
+  if (usage) await deps.collections.runs.updateOne({ _id: runId }, { $set: { usage } })
   const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' }
   await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : (error ?? failed))
 }

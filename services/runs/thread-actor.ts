@@ -15,5 +15,5 @@ export interface ThreadActor {
   /** Tells the workflow to stop a run. A workflow that is gone has nothing to stop. */
   cancel(threadId: string, runId: string): Promise<void>
   /** Tells the workflow that a person has decided. `false` when no workflow is there. */
-  resume(threadId: string, runId: string): Promise<boolean>
+  resume(threadId: string, runId: string, step: number): Promise<boolean>
 }

@@ -101,6 +101,8 @@ describe('tools in a run', () => {
     const run = await talk.stream('Forever')
     expect(run.end).toBe('error')
     expect(run.error).toMatchObject({ type: 'max_steps', status_code: 422 })
+    const { usage } = await talk.client.get(`/runs/${run.runId}`)
+    expect(usage).toEqual({ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 })
     expect((await talk.messages()).map(({ type }) => type)).toEqual([
       'HumanMessage',
       'AIMessage',
@@ -167,6 +169,33 @@ describe('tools in a run', () => {
       expect(asked).not.toContain('GET /before-edit')
       const [, call] = await talk.messages()
       expect(call.data.tool_calls[0].args.url).toBe(`${target.url}/after-edit`)
+    })
+
+    it('goes on only when every call is decided about; each once', async () => {
+      const talk = await conversation(service, config)
+      const get = (path: string) => ({ method: 'GET', url: `${target.url}/${path}` })
+      model.reply({
+        toolCalls: [
+          { id: 'first', name: 'http_request', arguments: get('first') },
+          { id: 'second', name: 'http_request', arguments: get('second') },
+        ],
+      })
+      const run = await talk.stream('Ask first')
+      const resume = (body: object, status = 200) => talk.client.post(`/runs/${run.runId}/resume`, body, status)
+      await resume({ action: 'edit', args: get('which') }, 422)
+      await resume({ action: 'approve', tool_call_id: 'unknown' }, 422)
+      expect(await resume({ action: 'edit', tool_call_id: 'second', args: get('edited') })).toMatchObject({
+        status: 'interrupted',
+      })
+      await resume({ action: 'reject', tool_call_id: 'second' }, 409)
+      expect(asked).not.toContain('GET /edited')
+      model.reply({ text: 'Both done.' })
+      expect(await resume({ action: 'approve' })).toMatchObject({ status: 'running' })
+      expect((await talk.join(run.runId, run.events.at(-1)?.id)).messages.at(-1).data.content).toBe('Both done.')
+      expect(asked).toEqual(expect.arrayContaining(['GET /first', 'GET /edited']))
+      expect(asked).not.toContain('GET /second')
+      const [, call] = await talk.messages()
+      expect(call.data.tool_calls.map(({ args }: any) => new URL(args.url).pathname)).toEqual(['/first', '/edited'])
     })
 
     it('can be cancelled while it waits', async () => {

@@ -78,7 +78,10 @@ describe('the thread workflow', () => {
       async ({ handle, seen }) => {
         await server.sleep(7 * 24 * 3600_000)
         expect(seen).toEqual(['model a 0'])
-        await handle.signal(resumeRun, { runId: 'a' })
+        await handle.signal(resumeRun, { runId: 'a', step: 1 })
+        await server.sleep(3600_000)
+        expect(seen).toEqual(['model a 0'])
+        await handle.signal(resumeRun, { runId: 'a', step: 0 })
         await handle.result()
         return seen
       },

@@ -1,0 +1,28 @@
+import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
+import type { Usage } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+
+/**
+ * Tokens of the steps of a run that are stored, and of a last answer that is not yet: the model's
+ * own numbers. Undefined when the model gave none.
+ */
+export async function usageOf(
+  { checkpoints }: Pick<Collections, 'checkpoints'>,
+  runId: string,
+  last?: AIMessage,
+): Promise<Usage | undefined> {
+  const entries = await checkpoints.find({ run_id: runId, source: 'step' }).lean()
+  const stored = entries
+    .flatMap((entry) => messagesFromJson(entry.messages_json))
+    .filter((message) => message.data.id !== last?.data.id)
+  const usages = [...stored, ...(last ? [last] : [])].flatMap((message) =>
+    message.type === 'AIMessage' && message.data.usage ? [message.data.usage] : [],
+  )
+  if (usages.length === 0) return undefined
+  const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)
+  return {
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    total_tokens: sum('total_tokens'),
+  }
+}
