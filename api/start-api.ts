@@ -11,6 +11,7 @@ import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { createCleanupWorkflows } from '../infra/temporal/cleanup-workflows.ts'
 import { createDeletionWorkflows } from '../infra/temporal/deletion-workflows.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createModelProbe } from '../infra/model/probe.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
 import type { Logger } from '../infra/logger.ts'
@@ -56,6 +57,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
       { name: 'redis', check: infra.redis.ping },
       { name: 'temporal', check: infra.temporal.ping },
       { name: 'mail', check: mailer.ping },
+      { name: 'model', check: createModelProbe(settings) },
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,

@@ -10,7 +10,16 @@ export interface UserUsage extends Usage {
   assistants: number
   files: number
   runs: number
+  /** The threads that cost most, of those that still exist. */
+  threads: ThreadUsage[]
 }
+
+export interface ThreadUsage extends Usage {
+  thread_id: string
+  runs: number
+}
+
+const threadsShown = 100
 
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
 
@@ -24,12 +33,18 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       completion_tokens: { $sum: '$usage.completion_tokens' },
       total_tokens: { $sum: '$usage.total_tokens' },
     }
-    const [user, projectCount, assistantCount, fileCount, [totals]] = await Promise.all([
+    const [user, projectCount, assistantCount, fileCount, [totals], byThread] = await Promise.all([
       users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>(),
       projects.countDocuments(own),
       assistants.countDocuments(own),
       files.countDocuments({ ...own, status: { $ne: 'uploading' } }),
       runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
+      runs.aggregate<ThreadUsage & { _id: string }>([
+        { $match: own },
+        { $group: { _id: '$thread_id', ...sums } },
+        { $sort: { total_tokens: -1, _id: 1 } },
+        { $limit: threadsShown },
+      ]),
     ])
     if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
     return {
@@ -42,6 +57,7 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       prompt_tokens: totals?.prompt_tokens ?? 0,
       completion_tokens: totals?.completion_tokens ?? 0,
       total_tokens: totals?.total_tokens ?? 0,
+      threads: byThread.map(({ _id, ...counts }) => ({ ...counts, thread_id: _id })),
     }
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startScriptedModel } from '../support/scripted-model.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 describe('the HTTP foundation', () => {
@@ -15,6 +16,21 @@ describe('the HTTP foundation', () => {
       status: 'ok',
       dependencies: { mongodb: { status: 'ok' }, redis: { status: 'ok' }, temporal: { status: 'ok' } },
     })
+  })
+
+  it('tells what is not configured from what is down, and asks the model itself', async () => {
+    const model = await startScriptedModel()
+    const withModel = await startService({ worker: false, env: model.env })
+    const health = async (): Promise<any> => (await fetch(`${withModel.url}/ok`)).json()
+    expect((await health()).dependencies.model).toEqual({ status: 'ok', detail: 'scripted' })
+    await withModel.close()
+    await model.close()
+    const gone = await startService({ worker: false, env: model.env })
+    const report: any = await (await fetch(`${gone.url}/ok`)).json()
+    expect(report).toMatchObject({ status: 'degraded', dependencies: { model: { status: 'down' } } })
+    await gone.close()
+    const without: any = await (await fetch(`${service.url}/ok`)).json()
+    expect(without.dependencies.model).toEqual({ status: 'not_configured' })
   })
 
   it('serves OpenAPI 3.1.0, version 1.0.0', async () => {

@@ -63,6 +63,11 @@ describe('a streamed run', () => {
       status: 'success',
       usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
     })
+    expect(await user.get('/user/usage')).toMatchObject({
+      runs: 1,
+      total_tokens: 10,
+      threads: [{ thread_id: threadId, runs: 1, prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }],
+    })
     expect(model.requests.at(-1)?.body.messages).toEqual([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hi' },

@@ -99,6 +99,16 @@ export const Usage = Type.Object(
     prompt_tokens: Type.Integer(),
     completion_tokens: Type.Integer(),
     total_tokens: Type.Integer(),
+    threads: Type.Array(
+      Type.Object({
+        thread_id: Type.String(),
+        runs: Type.Integer(),
+        prompt_tokens: Type.Integer(),
+        completion_tokens: Type.Integer(),
+        total_tokens: Type.Integer(),
+      }),
+      { description: 'The hundred threads that cost most.' },
+    ),
   },
   { title: 'UserUsage' },
 )

@@ -1,0 +1,35 @@
+export interface ProbedModel {
+  openaiApiKey?: string | undefined
+  openaiBaseUrl?: string | undefined
+  defaultModel: string
+}
+
+/** How long an answer of the model's server is believed, so that health checks do not become its load. */
+const believedMs = 15_000
+
+/**
+ * Asks the model's server for its list of models (`GET /models`), at most every fifteen seconds.
+ * Gives the name of the default model; rejects when the server does not answer, refuses our key or
+ * fails. Undefined when no model is configured.
+ */
+export function createModelProbe({ openaiApiKey, openaiBaseUrl, defaultModel }: ProbedModel) {
+  if (openaiApiKey === undefined) return undefined
+  const url = `${openaiBaseUrl ?? 'https://api.openai.com/v1'}/models`
+  let known: { at: number; answer: Promise<string> } | undefined
+
+  async function ask(): Promise<string> {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${openaiApiKey}` },
+      signal: AbortSignal.timeout(1800),
+    })
+    await response.body?.cancel()
+    // A server without this list is there all the same.
+    if (response.ok || response.status === 404 || response.status === 405) return defaultModel
+    throw new Error(`the model's server answered ${response.status}`)
+  }
+
+  return (): Promise<string> => {
+    if (known === undefined || Date.now() - known.at > believedMs) known = { at: Date.now(), answer: ask() }
+    return known.answer
+  }
+}
