@@ -123,10 +123,9 @@ export function createUploads(deps: UploadsDeps) {
       projectId: assistant.project_id,
       userId: assistant.user_id,
     })
-    await files.updateMany(
-      { ingestion_id: ingestionId, status: 'uploading' },
-      { $set: { status: 'queued', updated_at: new Date() } },
-    )
+    for (const { _id } of stored) {
+      await files.updateOne({ _id, status: 'uploading' }, { $set: { status: 'queued', updated_at: new Date() } })
+    }
   }
 
   async function discard(records: FileRecord[]): Promise<void> {
@@ -138,9 +137,15 @@ export function createUploads(deps: UploadsDeps) {
 
   /** Tells the sweep of abandoned uploads that this one is slow, not dead. */
   async function keepAlive(ingestionId: string): Promise<void> {
-    await files
-      .updateMany({ ingestion_id: ingestionId, status: 'uploading' }, { $set: { updated_at: new Date() } })
-      .catch(() => undefined)
+    try {
+      const uploading = await files.find({ ingestion_id: ingestionId, status: 'uploading' }, { _id: 1 }).lean()
+      // One by one: one statement for all can stand still between the transactions of other uploads.
+      for (const { _id } of uploading) {
+        await files.updateOne({ _id, status: 'uploading' }, { $set: { updated_at: new Date() } })
+      }
+    } catch {
+      // The next sign of life is soon enough.
+    }
   }
 
   return { admit, receive }
