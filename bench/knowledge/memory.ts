@@ -23,7 +23,7 @@ export async function benchMemory(context: BenchContext): Promise<void> {
       most.worker = Math.max(most.worker, await worker.memoryMiB())
       await pause(100)
     }
-  })()
+  })().catch(() => context.log('a process that was watched is gone'))
 
   const startedAt = performance.now()
   const answer = await fetch(`${context.url}/assistants/${client.assistantId}/files?wait=false`, {
@@ -42,7 +42,10 @@ export async function benchMemory(context: BenchContext): Promise<void> {
   let file: List['files'][number] | undefined
   do {
     await pause(1000)
-    file = (await client.call<List>('GET', path)).files.find(({ size }) => size >= gibibyte)
+    const list = await client.call<List>('GET', path).catch((error: unknown) => {
+      context.log(`${((performance.now() - startedAt) / 1000).toFixed(0)} s: ${String(error).slice(0, 200)}`)
+    })
+    file = list?.files.find(({ size }) => size >= gibibyte) ?? file
   } while (Date.now() < end && file?.metadata.status !== 'ready' && file?.metadata.status !== 'failed')
   isOver = true
   await sampling
