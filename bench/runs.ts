@@ -55,7 +55,7 @@ export async function benchRuns(context: BenchContext): Promise<void> {
   const rows: (string | number)[][] = []
   for (const atOnce of [1, 16, 64]) {
     const talks = await Promise.all(Array.from({ length: atOnce }, () => newTalk(context)))
-    const count = atOnce === 1 ? 60 : atOnce * 12
+    const count = atOnce === 1 ? 60 : atOnce * 8
     const rounds: { runs: number; empties: number }[] = []
     for (let round = 0; round < 2; round++) {
       const empties = await rate(count, atOnce, runEmpty)

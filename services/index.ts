@@ -118,7 +118,7 @@ export async function createServices({
     admin: createAdmin({ collections, workflows: ports.cleanupWorkflows }),
     codec: createCodecService(ports.codec),
     deletions: createDeletionRequests({ collections, workflows: ports.deletionWorkflows }),
-    ...wireKnowledge({ collections, transaction, knowledge, ingestionWorkflows }),
+    ...wireKnowledge({ collections, knowledge, ingestionWorkflows }),
     ...running,
     publicFamily: createPublicFamily({ collections, createThread, log, ...running, settings }),
     feedback: createFeedback({

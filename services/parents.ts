@@ -32,15 +32,6 @@ export async function holdProject(
   if (matchedCount === 0) throw new AppError('forbidden', 'The project is not available.')
 }
 
-export async function holdAssistant(
-  { assistants }: Pick<HeldCollections, 'assistants'>,
-  assistantId: string,
-  session: ClientSession,
-): Promise<void> {
-  const { matchedCount } = await assistants.updateOne({ _id: assistantId, deleting: { $ne: true } }, touch, { session })
-  if (matchedCount === 0) throw new AppError('not_found', 'There is no such assistant.')
-}
-
 export async function holdThread(
   { threads }: Pick<HeldCollections, 'threads'>,
   threadId: string,

@@ -1,7 +1,6 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { RunInTransaction } from '../transactions.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { Embedder } from './embedder.ts'
 import { createFiles } from './files.ts'
@@ -26,14 +25,13 @@ export function createRetrieval(collections: Collections, { vectors, embedder }:
 
 export function wireKnowledge(ports: {
   collections: Collections
-  transaction: RunInTransaction
   knowledge: KnowledgePorts
   ingestionWorkflows: IngestionWorkflows
 }) {
-  const { collections, transaction, knowledge, ingestionWorkflows: workflows } = ports
+  const { collections, knowledge, ingestionWorkflows: workflows } = ports
   const { blobs, vectors, embedder } = knowledge
   return {
-    uploads: createUploads({ collections, transaction, blobs, vectors, workflows, canEmbed: embedder !== undefined }),
+    uploads: createUploads({ collections, blobs, vectors, workflows, canEmbed: embedder !== undefined }),
     files: createFiles({ collections, workflows }),
   }
 }

@@ -5,8 +5,7 @@ import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
-import { holdAssistant } from '../parents.ts'
-import type { RunInTransaction } from '../transactions.ts'
+import { parentsRemain } from '../parents.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { IngestionWorkflows } from './ingestion-workflows.ts'
@@ -25,8 +24,7 @@ export interface Upload {
 }
 
 export interface UploadsDeps {
-  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
-  transaction: RunInTransaction
+  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
   workflows: Pick<IngestionWorkflows, 'start'>
@@ -107,11 +105,11 @@ export function createUploads(deps: UploadsDeps) {
       created_at: now,
       updated_at: now,
     }
-    await deps.transaction(async (session) => {
-      await holdAssistant(deps.collections, assistant._id, session)
-      await files.create([record], { session })
-    })
-    return record
+    // Stored first and looked afterwards: many uploads at once would fight for a write to their assistant's record.
+    await files.create([record])
+    if (await parentsRemain(deps.collections, { ...assistant, assistant_id: assistant._id })) return record
+    await files.deleteOne({ _id: record._id })
+    throw new AppError('not_found', 'There is no such assistant.')
   }
 
   /** The start of the workflow is what makes the upload count; its first step would show the files, too. */
@@ -139,7 +137,6 @@ export function createUploads(deps: UploadsDeps) {
   async function keepAlive(ingestionId: string): Promise<void> {
     try {
       const uploading = await files.find({ ingestion_id: ingestionId, status: 'uploading' }, { _id: 1 }).lean()
-      // One by one: one statement for all can stand still between the transactions of other uploads.
       for (const { _id } of uploading) {
         await files.updateOne({ _id, status: 'uploading' }, { $set: { updated_at: new Date() } })
       }
