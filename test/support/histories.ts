@@ -44,7 +44,7 @@ export async function readHistory(file: string): Promise<History> {
   return History.fromObject(JSON.parse(await readFile(join(historiesFolder, file), 'utf8')))
 }
 
-/** Who wrote the history is of no use to a replay, and names a machine. */
+/** Who wrote the history, and where its code lay, is of no use to a replay, and names a machine. */
 function withoutMachine(key: string, value: unknown): unknown {
-  return key === 'identity' ? 'recorded' : value
+  return key === 'identity' || key === 'stackTrace' ? 'recorded' : value
 }
