@@ -5,6 +5,7 @@ import { type AIMessage, type Message, foldMessages } from '../../domain/message
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
+import type { Tool } from '../tools/tool.ts'
 import type { Answer } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
 import type { EngineDeps } from './deps.ts'
@@ -18,6 +19,7 @@ interface Question {
   /** What this step adds to the conversation; it may not be in the log yet. */
   added: Message[]
   assistant: AssistantRecord
+  tools: Promise<Tool[]>
   config: AssistantSettings
   answer: Answer
   writer: RunWriter
@@ -66,10 +68,11 @@ async function streamAnswer(
   return answer.message()
 }
 
-async function requestFor(deps: EngineDeps, { run, added, assistant, config, signal }: Question): Promise<ChatRequest> {
+async function requestFor(deps: EngineDeps, question: Question): Promise<ChatRequest> {
+  const { run, added, assistant, config, signal } = question
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
-  const [tools, { messages }] = await Promise.all([deps.toolsOf(assistant, signal), deps.log.read(run.thread_id)])
+  const [tools, { messages }] = await Promise.all([question.tools, deps.log.read(run.thread_id)])
   const model = config.model ?? deps.defaultModel
   const systemMessages = [config.systemMessage, run.overrides.instructions ?? '']
   const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))

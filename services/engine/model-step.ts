@@ -56,11 +56,15 @@ export async function modelStep(
   })
   recorded.catch((error: unknown) => superseded.abort(error))
 
+  // Found once: the model is asked with the same tools as its calls are planned with.
+  const tools = deps.toolsOf(assistant, signal)
+  tools.catch(() => undefined)
+
   const isFirstAttempt = step === 0 && run.fence === 1
   const stored = isFirstAttempt ? undefined : await storedAnswer(deps, runId, step)
   const message =
     stored ??
-    (await askModel(deps, { run, step, added, assistant, config, answer, writer, signal }).finally(() =>
+    (await askModel(deps, { run, step, added, assistant, tools, config, answer, writer, signal }).finally(() =>
       recorded.catch(() => undefined),
     ))
   await recorded
@@ -71,7 +75,7 @@ export async function modelStep(
     return { next: 'done' }
   }
   const approval = config.interruptBeforeAction
-  const known = await deps.toolsOf(assistant, signal)
+  const known = await tools
   if (stored === undefined) await commitAnswer(deps, run, step, message, approval)
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
