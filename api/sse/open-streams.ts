@@ -1,17 +1,21 @@
 import type { FastifyInstance } from 'fastify'
 
 export interface OpenStreams {
-  /** Counts a stream as open until it settles; `stop` ends it when the service has waited long enough. */
+  /** Counts an answer as open until it settles; `stop` ends it when the service has waited long enough. */
   track(stream: Promise<void>, stop: () => void): void
 }
 
 /**
- * When the service closes, open streams may finish for a bounded time. What is left then is ended:
- * its client comes back with `Last-Event-ID`.
+ * When the service closes, open streams and requests that wait for a workflow may finish for a bounded
+ * time. What is left then is ended: a stream's client comes back with `Last-Event-ID`.
  */
 export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenStreams {
   const open = new Map<Promise<void>, () => void>()
+  let idle: NodeJS.Timeout | undefined
+  app.addHook('onClose', async () => clearInterval(idle))
   app.addHook('preClose', async () => {
+    // A connection whose last answer was under way when the server closed would be kept alive for a minute.
+    idle = setInterval(() => app.server.closeIdleConnections(), 100)
     if (open.size === 0) return
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise((resolve) => {
@@ -23,7 +27,7 @@ export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenS
   })
   return {
     track(stream, stop) {
-      const settled = stream.finally(() => open.delete(settled))
+      const settled = stream.catch(() => undefined).finally(() => open.delete(settled))
       open.set(settled, stop)
     },
   }

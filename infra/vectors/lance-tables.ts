@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Connection, Index, Session, type Table, connect } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
+import { createTableMaker } from './lance-creation.ts'
 
 /** By default the caches may take seven gigabytes, which a large upload was seen to begin to fill. */
 const indexCacheBytes = 64n * 1024n * 1024n
@@ -23,14 +24,13 @@ export interface LanceRow {
  */
 export function createLanceTables(uri: string) {
   let connecting: Promise<Connection> | undefined
+  const make = createTableMaker(uri, { database, connectTo })
 
   function database(): Promise<Connection> {
-    connecting ??= connect(uri, { readConsistencyInterval: 0 }, new Session(indexCacheBytes, metadataCacheBytes)).catch(
-      (cause: unknown) => {
-        connecting = undefined
-        throw unavailable(cause)
-      },
-    )
+    connecting ??= connectTo(uri, new Session(indexCacheBytes, metadataCacheBytes)).catch((cause: unknown) => {
+      connecting = undefined
+      throw unavailable(cause)
+    })
     return connecting
   }
 
@@ -52,17 +52,16 @@ export function createLanceTables(uri: string) {
     async openOrCreate(assistantId: string, rows: LanceRow[]): Promise<{ table: Table; created: boolean }> {
       const known = await open(assistantId)
       if (known) return { table: known, created: false }
-      const db = await database()
+      let outcome: 'made' | 'lost' = 'lost'
       try {
-        const table = await db.createTable(tableName(assistantId), rows)
-        await createTextIndex(table)
-        return { table, created: true }
+        outcome = await make(tableName(assistantId), rows, createTextIndex)
       } catch (error) {
-        // Another process was quicker.
-        const table = await open(assistantId)
-        if (table) return { table, created: false }
-        throw unavailable(error)
+        // In an object store another process may have been quicker.
+        if (!(await open(assistantId))) throw unavailable(error)
       }
+      const table = await open(assistantId)
+      if (!table) throw unavailable(new Error('the table that was made is not there'))
+      return { table, created: outcome === 'made' }
     },
 
     async drop(assistantId: string): Promise<void> {
@@ -112,6 +111,10 @@ export function createLanceTables(uri: string) {
       db?.close()
     },
   }
+}
+
+function connectTo(uri: string, session?: Session): Promise<Connection> {
+  return connect(uri, { readConsistencyInterval: 0 }, session)
 }
 
 export const textIndexName = 'terms_idx'

@@ -17,13 +17,16 @@ export const embeddingBatch = 128
 /** Requests under way at once. With the batch it bounds what a killed worker repeats. */
 export const embeddingsAtOnce = 4
 const settleEveryChunks = 8192
+/** Some stores show a write only after a while. */
+const shownWithinMs = 10_000
 /** After this long without new chunks the step gives its place to others. */
 const idleLimitMs = 5000
 
 /**
  * Embeds the chunks of a file in batches and stores their vectors, while the file is still being
  * extracted. `embedded` on the file's record counts the chunks, from the first, whose vectors are
- * stored: a repetition goes on from there. The last batch makes the file ready.
+ * stored: a repetition goes on from there. The last batch makes the file ready, once a recount found
+ * every vector; when some are missing, all are stored again.
  */
 export async function embedFile(
   deps: EmbedFileDeps,
@@ -32,6 +35,7 @@ export async function embedFile(
 ): Promise<EmbedStepResult> {
   const { files } = deps.collections
   let idleSince = Date.now()
+  let isRepetition = false
   for (;;) {
     signal.throwIfAborted()
     const file = await files.findById(input.fileId).lean<FileRecord>()
@@ -44,7 +48,10 @@ export async function embedFile(
       await embedAvailable(deps, file, signal)
       idleSince = Date.now()
     } else if (file.extracted) {
-      await finish(deps, file)
+      if (await finish(deps, file, signal)) continue
+      if (isRepetition) throw new AppError('unavailable', 'The vector store does not keep what is stored in it.')
+      await files.updateOne({ _id: file._id, status: 'processing' }, { $set: { embedded: 0 } })
+      isRepetition = true
     } else if (Date.now() - idleSince > idleLimitMs) {
       return 'waiting'
     } else {
@@ -129,17 +136,20 @@ function searchedText(file: FileRecord, chunk: ChunkRecord): string {
   return `${file.name} ${embeddedText(file, chunk)}`
 }
 
-/** Ready means: every chunk has its vector in the store. Some stores show a write only after a while. */
-async function finish(deps: EmbedFileDeps, file: FileRecord): Promise<void> {
+/** Ready means: every chunk has its vector in the store. False when the store has lost some. */
+async function finish(deps: EmbedFileDeps, file: FileRecord, signal: AbortSignal): Promise<boolean> {
   const { files } = deps.collections
   await deps.vectors.settle(file.assistant_id, file._id, file.chunks)
-  const stored = await deps.vectors.count(file.assistant_id, file._id)
-  if (stored < file.chunks)
-    throw new AppError('unavailable', `The vector store shows ${stored} of ${file.chunks} vectors.`)
+  const until = Date.now() + shownWithinMs
+  while ((await deps.vectors.count(file.assistant_id, file._id)) < file.chunks) {
+    if (Date.now() > until) return false
+    await sleep(500, undefined, { signal })
+  }
   await files.updateOne(
     { _id: file._id, status: 'processing' },
     { $set: { status: 'ready', updated_at: new Date() }, $unset: { error: 1 } },
   )
+  return true
 }
 
 async function removeRemains(

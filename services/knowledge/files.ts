@@ -9,7 +9,7 @@ import type { IngestionWorkflows } from './ingestion-workflows.ts'
 export interface IngestionView {
   ingestion_id: string
   status: 'processing' | 'done'
-  /** 0 to 1, and never less than before. */
+  /** 0 to 1. Steps back only when the vector store lost what it had stored. */
   progress: number
   files: FileRecord[]
 }

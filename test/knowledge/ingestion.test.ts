@@ -111,6 +111,26 @@ describe('ingestion', () => {
     expect((await client.list()).body).toEqual({ files: [] })
   })
 
+  it('stores again what the vector store has lost', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const { vectors } = service.api.infra.knowledge
+    const gate = Promise.withResolvers<void>()
+    const path = `/assistants/${client.assistantId}/files`
+    await client.upload([{ name: 'first.txt', content: 'Makes the space.' }])
+    // The batches behind the first wait.
+    model.embeddings.waitFor(gate.promise, 1)
+    const uploading = client.upload([{ name: 'log.csv', content: table(3 * embeddingBatch) }])
+    const file = async () => (await client.call('GET', path)).body.files[1]
+    await eventually('a batch is stored', async () => (await file())?.metadata.embedded > 0)
+    const { id } = await file()
+    await vectors.deleteFile(client.assistantId, id)
+    gate.resolve()
+    const { body } = await uploading
+    const { status, chunks, embedded } = body.files[0].metadata
+    expect({ status, embedded }).toEqual({ status: 'ready', embedded: chunks })
+    expect(await vectors.count(client.assistantId, id)).toBe(chunks)
+  })
+
   it('keeps the files of many uploads at once apart', async () => {
     const client = await knowledgeClient(service, await newUser(service))
     const uploads = Array.from({ length: 6 }, (_, index) =>
@@ -211,6 +231,26 @@ describe('an upload', () => {
     expect((await client.call('GET', `/assistants/${other.assistantId}/files`)).status).toBe(403)
     expect((await client.call('DELETE', `/assistants/${other.assistantId}/files/x`)).status).toBe(403)
     expect(await stored()).toEqual(nothing)
+  })
+})
+
+describe('a service that closes', () => {
+  it('answers a waiting upload with how far it is; the ingestion goes on without it', async () => {
+    const { service, close } = await withModel({}, false)
+    const client = await knowledgeClient(service, await newUser(service))
+    const waiting = client.upload([{ name: 'a.txt', content: 'Read by nobody yet.' }])
+    const ingestion = async () => (await service.collections.files.findOne().lean())?.ingestion_id ?? ''
+    await eventually('the upload is taken', async () => (await ingestion()) !== '')
+    const id = await ingestion()
+    const handle = service.temporal.workflow.getHandle(`ingestion/${id}`)
+    await eventually('its ingestion has begun', async () => (await handle.describe()).status.name === 'RUNNING')
+    await service.api.app.close()
+    const { status, body } = await waiting
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ ingestion_id: id, files: [{ name: 'a.txt', metadata: { status: 'queued' } }] })
+    expect((await handle.describe()).status.name).toBe('RUNNING')
+    await handle.terminate()
+    await close()
   })
 })
 

@@ -153,6 +153,22 @@ describe('lancedb', () => {
     await store.close()
   })
 
+  it('makes the space of an assistant once, however many write the first chunks of it', async () => {
+    const uri = join(folder, 'first')
+    const stores = [createLanceStore(uri), createLanceStore(uri)]
+    for (let round = 0; round < 12; round++) {
+      const id = `round-${round}`
+      const files = Array.from({ length: 6 }, (_, index) => `f${index}`)
+      await Promise.all(
+        files.map((fileId, index) => stores[index % 2]?.upsert(id, [record(fileId, 0, `About ${fileId}.`)])),
+      )
+      for (const store of stores) expect(await store.count(id)).toBe(files.length)
+      expect((await stores[0]?.listFiles(id))?.toSorted()).toEqual(files)
+    }
+    expect(await stores[1]?.listAssistants()).toHaveLength(12)
+    for (const store of stores) await store.close()
+  })
+
   it('says that it does not answer where it cannot be opened', async () => {
     await writeFile(join(folder, 'occupied'), 'a file')
     await expect(createLanceStore(join(folder, 'occupied', 'x')).ping()).rejects.toMatchObject({ code: 'unavailable' })

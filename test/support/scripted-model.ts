@@ -77,6 +77,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     inputs: [] as string[],
     failures: [] as EmbeddingFailure[],
     gate: Promise.resolve<unknown>(undefined),
+    freeRequests: 0,
   }
   let counter = 0
 
@@ -108,7 +109,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     const body = await readJson<EmbeddingRequest>(incoming)
     const inputs = [body.input].flat()
     embeddings.requests++
-    await embeddings.gate
+    if (embeddings.requests > embeddings.freeRequests) await embeddings.gate
     const failure = embeddings.failures[0]
     if (failure) {
       failure.times = (failure.times ?? 1) - 1
@@ -147,9 +148,10 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
       fail: (failure: EmbeddingFailure) => {
         embeddings.failures.push({ ...failure })
       },
-      /** From now on embedding requests wait for this. */
-      waitFor: (gate: Promise<unknown>) => {
+      /** From now on, or after `free` more, embedding requests wait for this. */
+      waitFor: (gate: Promise<unknown>, free = 0) => {
         embeddings.gate = gate
+        embeddings.freeRequests = embeddings.requests + free
       },
     },
     /** Throws when a request found the script at its end. */

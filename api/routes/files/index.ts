@@ -75,7 +75,13 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       const upload = await uploads.receive(assistant, filePartsOf(request))
       const { ingestionId } = upload
       if (request.query.wait === false) return { files: upload.files.map(showFile), ingestion_id: ingestionId }
-      await files.wait(ingestionId, request.signal)
+      const stop = new AbortController()
+      const waiting = files.wait(ingestionId, AbortSignal.any([request.signal, stop.signal])).catch((error: unknown) => {
+        // The service closes and the ingestion goes on: the answer tells how far it is.
+        if (!stop.signal.aborted) throw error
+      })
+      openStreams.track(waiting, () => stop.abort())
+      await waiting
       return { files: (await files.ofIngestion(ingestionId)).map(showFile), ingestion_id: ingestionId }
     },
   )
