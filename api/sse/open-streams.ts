@@ -12,23 +12,28 @@ export interface OpenStreams {
 export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenStreams {
   const open = new Map<Promise<void>, () => void>()
   let idle: NodeJS.Timeout | undefined
+  let isOver = false
   app.addHook('onClose', async () => clearInterval(idle))
   app.addHook('preClose', async () => {
     // A connection whose last answer was under way when the server closed would be kept alive for a minute.
     idle = setInterval(() => app.server.closeIdleConnections(), 100)
-    if (open.size === 0) return
-    let timer: NodeJS.Timeout | undefined
-    const limit = new Promise((resolve) => {
-      timer = setTimeout(resolve, graceMs)
-    })
-    await Promise.race([Promise.allSettled(open.keys()), limit])
-    clearTimeout(timer)
+    if (open.size > 0) {
+      let timer: NodeJS.Timeout | undefined
+      const limit = new Promise((resolve) => {
+        timer = setTimeout(resolve, graceMs)
+      })
+      await Promise.race([Promise.allSettled(open.keys()), limit])
+      clearTimeout(timer)
+    }
+    isOver = true
     for (const stop of open.values()) stop()
   })
   return {
     track(stream, stop) {
       const settled = stream.catch(() => undefined).finally(() => open.delete(settled))
       open.set(settled, stop)
+      // Its request was already under way when the service began to close.
+      if (isOver) stop()
     },
   }
 }

@@ -10,6 +10,15 @@ const { GridFSBucket, ObjectId } = mongoose.mongo
 const chunkSizeBytes = 1024 * 1024
 const bucketName = 'blobs'
 
+/**
+ * Makes the collections and the indexes of GridFS; safe to repeat. The driver would make them with the
+ * first upload, between open transactions, where the local stand-in for MongoDB was seen to stand still.
+ */
+export async function prepareBlobStore(connection: mongoose.Connection): Promise<void> {
+  await connection.collection(`${bucketName}.files`).createIndex({ filename: 1, uploadDate: 1 })
+  await connection.collection(`${bucketName}.chunks`).createIndex({ files_id: 1, n: 1 }, { unique: true })
+}
+
 /** Uploaded bytes in GridFS. */
 export function createBlobStore(connection: mongoose.Connection): BlobStore {
   const { db } = connection

@@ -1,6 +1,7 @@
 import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
+import { prepareBlobStore } from './blob-store.ts'
 import { accountModels } from './models/accounts.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
@@ -43,6 +44,7 @@ export async function connectDatabase(uri: string): Promise<Database> {
     await model.createCollection()
     await model.createIndexes()
   }
+  await prepareBlobStore(connection)
   return {
     collections,
     connection,
