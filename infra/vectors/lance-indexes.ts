@@ -7,7 +7,7 @@ import { createTextIndex, textIndexName, unavailable, vectorIndexName } from './
 /** Below this, reading all vectors takes less time than an index would lose in exactness. */
 const vectorIndexRows = 20_000
 /** Rows outside the text index are searched one by one: this many cost a few milliseconds. */
-const unindexedRows = 2000
+const unindexedRows = 4000
 const manyFragments = 50
 /** From here on the work takes hundreds of megabytes, which a process of its own gives back. */
 const largeTableRows = 20_000

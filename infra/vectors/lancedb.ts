@@ -19,14 +19,20 @@ export function createLanceStore(uri: string): VectorStore {
    * Two writers of the same chunk at the same moment leave it twice; searches count it once and
    * `settle` removes the double.
    */
-  async function upsert(assistantId: string, records: VectorRecord[]): Promise<void> {
+  async function upsert(
+    assistantId: string,
+    records: VectorRecord[],
+    { areNew = false }: { areNew?: boolean } = {},
+  ): Promise<void> {
     if (records.length === 0) return
     const rows = records.map((record) => toRow(assistantId, record))
     const { table, created } = await tables.openOrCreate(assistantId, rows)
     if (created) return
     await requireDimensions(table, rows[0]?.vector.length ?? 0)
-    const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
-    if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
+    if (!areNew) {
+      const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
+      if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
+    }
     await writing(() => table.add(rows))
   }
 

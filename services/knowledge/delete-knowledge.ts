@@ -56,11 +56,12 @@ export async function deleteFileKnowledge(
   // The record goes first here: from then on a step of its ingestion stops and cleans up.
   await files.deleteOne({ _id: file.fileId })
   await stores.vectors.deleteFile(file.assistantId, file.fileId)
-  await chunks.deleteMany({ file_id: file.fileId })
+  const ofFile = { assistant_id: file.assistantId, file_id: file.fileId }
+  await chunks.deleteMany(ofFile)
   await stores.blobs.delete(file.blobId)
   const left = await Promise.all([
     stores.vectors.count(file.assistantId, file.fileId),
-    chunks.countDocuments({ file_id: file.fileId }),
+    chunks.countDocuments(ofFile),
     stores.blobs.count([file.blobId]),
   ])
   return left.every((count) => count === 0)

@@ -36,6 +36,8 @@ export async function embedFile(
   const { files } = deps.collections
   let idleSince = Date.now()
   let isRepetition = false
+  /** Whoever stopped before may have stored this batch without counting it; those behind it nobody has. */
+  let uncertain: number | undefined
   for (;;) {
     signal.throwIfAborted()
     const file = await files.findById(input.fileId).lean<FileRecord>()
@@ -44,14 +46,16 @@ export async function embedFile(
       return file ? 'failed' : 'gone'
     }
     if (file.status === 'ready') return 'ready'
+    uncertain ??= file.embedded
     if (file.embedded < file.chunks) {
-      await embedAvailable(deps, file, signal)
+      await embedAvailable(deps, file, uncertain, signal)
       idleSince = Date.now()
     } else if (file.extracted) {
       if (await finish(deps, file, signal)) continue
       if (isRepetition) throw new AppError('unavailable', 'The vector store does not keep what is stored in it.')
       await files.updateOne({ _id: file._id, status: 'processing' }, { $set: { embedded: 0 } })
       isRepetition = true
+      uncertain = Infinity
     } else if (Date.now() - idleSince > idleLimitMs) {
       return 'waiting'
     } else {
@@ -61,28 +65,31 @@ export async function embedFile(
 }
 
 /** Embeds what is extracted by now. Requests overlap; vectors and the count are stored in order. */
-async function embedAvailable(deps: EmbedFileDeps, file: FileRecord, signal: AbortSignal): Promise<void> {
+async function embedAvailable(
+  deps: EmbedFileDeps,
+  file: FileRecord,
+  uncertain: number,
+  signal: AbortSignal,
+): Promise<void> {
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
-  const underWay: { chunks: ChunkRecord[]; vectors: Promise<number[][]> }[] = []
+  const underWay: EmbeddedBatch[] = []
+  let read: ChunkRecord[] = []
   let next = file.embedded
   let stored = file.embedded
   try {
     while (stored < file.chunks) {
       while (next < file.chunks && underWay.length < embeddingsAtOnce) {
-        const chunks = await readChunks(deps.collections, file, next)
+        if (read.length === 0) read = await readChunks(deps.collections, file, next)
+        const chunks = read.splice(0, embeddingBatch)
         if (chunks.length === 0) return
-        const vectors = deps.embedder.embed(
-          chunks.map((chunk) => embeddedText(file, chunk)),
-          either,
-        )
-        vectors.catch(() => undefined)
-        underWay.push({ chunks, vectors })
+        underWay.push(beginBatch(deps, file, chunks, either))
         next += chunks.length
       }
-      const batch = underWay.shift()
-      if (!batch) return
-      stored = await storeBatch(deps, file, batch.chunks, await batch.vectors)
+      await underWay[0]?.embedding
+      // Those that arrived together are stored together.
+      const arrived = underWay.splice(0, countArrived(underWay))
+      stored = await storeBatches(deps, file, arrived, stored > uncertain)
       if (stored === 0) return
     }
   } catch (error) {
@@ -91,38 +98,67 @@ async function embedAvailable(deps: EmbedFileDeps, file: FileRecord, signal: Abo
   }
 }
 
+interface EmbeddedBatch {
+  chunks: ChunkRecord[]
+  embedding: Promise<void>
+  /** One for each chunk, once `embedding` has settled. */
+  vectors?: number[][]
+}
+
+function beginBatch(deps: EmbedFileDeps, file: FileRecord, chunks: ChunkRecord[], signal: AbortSignal): EmbeddedBatch {
+  const texts = chunks.map((chunk) => embeddedText(file, chunk))
+  const batch: EmbeddedBatch = {
+    chunks,
+    embedding: deps.embedder.embed(texts, signal).then((vectors) => {
+      batch.vectors = vectors
+    }),
+  }
+  batch.embedding.catch(() => undefined)
+  return batch
+}
+
+function countArrived(batches: EmbeddedBatch[]): number {
+  const waiting = batches.findIndex((batch) => batch.vectors === undefined)
+  return waiting < 0 ? batches.length : waiting
+}
+
 /** Number of chunks that are embedded now; 0 when the file was deleted meanwhile. */
-async function storeBatch(
+async function storeBatches(
   deps: EmbedFileDeps,
   file: FileRecord,
-  chunks: ChunkRecord[],
-  vectors: number[][],
+  batches: EmbeddedBatch[],
+  areNew: boolean,
 ): Promise<number> {
-  const records = chunks.map((chunk, index) => ({
-    id: chunk._id,
-    fileId: file._id,
-    position: chunk.position,
-    text: searchedText(file, chunk),
-    vector: vectors[index] ?? [],
-  }))
-  await deps.vectors.upsert(file.assistant_id, records)
-  const embedded = (chunks.at(-1)?.position ?? 0) + 1
+  const records = batches.flatMap(({ chunks, vectors }) =>
+    chunks.map((chunk, index) => ({
+      id: chunk._id,
+      fileId: file._id,
+      position: chunk.position,
+      text: searchedText(file, chunk),
+      vector: vectors?.[index] ?? [],
+    })),
+  )
+  await deps.vectors.upsert(file.assistant_id, records, { areNew })
+  const embedded = (records.at(-1)?.position ?? 0) + 1
   const { matchedCount } = await deps.collections.files.updateOne(
     { _id: file._id, status: 'processing' },
     { $max: { embedded }, $set: { updated_at: new Date() } },
   )
   if (matchedCount === 0) return 0
-  if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - chunks.length) / settleEveryChunks)) {
+  if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - records.length) / settleEveryChunks)) {
     await deps.vectors.settle(file.assistant_id, file._id)
   }
   return embedded
 }
 
-function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, from: number): Promise<ChunkRecord[]> {
-  return chunks
-    .find({ file_id: file._id, position: { $gte: from, $lt: Math.min(from + embeddingBatch, file.chunks) } })
-    .sort({ position: 1 })
+/** As many as are embedded at once, in order. */
+async function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, from: number): Promise<ChunkRecord[]> {
+  const end = Math.min(from + embeddingBatch * embeddingsAtOnce, file.chunks)
+  const found = await chunks
+    .find({ assistant_id: file.assistant_id, file_id: file._id, position: { $gte: from, $lt: end } })
+    .batchSize(end - from)
     .lean<ChunkRecord[]>()
+  return found.toSorted((a, b) => a.position - b.position)
 }
 
 /** What a chunk is about is often said only in the headings above it. */
@@ -158,7 +194,7 @@ async function removeRemains(
   isKept: boolean,
 ): Promise<void> {
   await deps.vectors.deleteFile(assistantId, fileId)
-  await deps.collections.chunks.deleteMany({ file_id: fileId })
+  await deps.collections.chunks.deleteMany({ assistant_id: assistantId, file_id: fileId })
   if (isKept) {
     await deps.collections.files.updateOne({ _id: fileId }, { $set: { chunks: 0, characters: 0, embedded: 0 } })
   }

@@ -17,9 +17,8 @@ export interface ExtractFileDeps {
   extraction: Extraction
 }
 
-/** The first chunks are stored at once, so that embedding can begin; later ones in larger groups. */
-const firstGroup = 32
-const group = 256
+/** Chunks stored with one write. */
+const group = 384
 
 /**
  * Reads a file into chunks and stores these, in order. A repetition reads the file again and goes on
@@ -75,7 +74,7 @@ async function readInto(
       characters += next.value.newCharacters
       if (position >= file.chunks) waiting.push(toRecord(file, position, next.value))
       position++
-      if (waiting.length < (position <= firstGroup ? firstGroup : group)) continue
+      if (waiting.length < group) continue
       if (!(await store(deps.collections, file, waiting, position, characters))) return 'gone'
       waiting = []
     }
@@ -99,7 +98,7 @@ async function store(
     { _id: file._id, status: 'processing' },
     { $max: { chunks: count, characters }, $set: { ...end, updated_at: new Date() } },
   )
-  if (matchedCount === 0) await chunks.deleteMany({ file_id: file._id })
+  if (matchedCount === 0) await chunks.deleteMany({ assistant_id: file.assistant_id, file_id: file._id })
   return matchedCount > 0
 }
 

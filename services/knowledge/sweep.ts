@@ -15,10 +15,15 @@ export interface KnowledgeOrphans {
   /** Records of files whose assistant is gone, and of uploads that broke off with their process. */
   files: string[]
   /** Files whose chunks are left although their record is gone. */
-  chunks: string[]
+  chunks: OwnedFile[]
   blobs: string[]
   /** `assistant` alone: the whole space has no owner. */
-  vectors: { assistantId: string; fileId?: string }[]
+  vectors: (Pick<OwnedFile, 'assistantId'> & Partial<OwnedFile>)[]
+}
+
+interface OwnedFile {
+  assistantId: string
+  fileId: string
 }
 
 /** An upload tells once a minute that it is alive. */
@@ -40,8 +45,11 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
   const abandoned = await files.find({ status: 'uploading', updated_at: { $lt: before } }, { _id: 1 }).lean()
   for (const { _id } of abandoned) if (!orphans.files.includes(_id)) orphans.files.push(_id)
 
-  for (const fileId of await chunks.distinct('file_id')) {
-    if (!(await isFile(fileId))) orphans.chunks.push(fileId)
+  const chunkOwners = chunks.aggregate<{ _id: OwnedFile }>([
+    { $group: { _id: { assistantId: '$assistant_id', fileId: '$file_id' } } },
+  ])
+  for (const { _id: owner } of await chunkOwners) {
+    if (!(await isFile(owner.fileId))) orphans.chunks.push(owner)
   }
   for await (const blobId of blobs.listBefore(before)) {
     if ((await files.exists({ blob_id: blobId })) === null) orphans.blobs.push(blobId)
@@ -67,12 +75,14 @@ export async function deleteKnowledgeOrphans(
     await (fileId === undefined ? vectors.deleteAssistant(assistantId) : vectors.deleteFile(assistantId, fileId))
   }
   for (const blobId of orphans.blobs) await blobs.delete(blobId)
-  for (const fileId of orphans.chunks) await chunks.deleteMany({ file_id: fileId })
+  for (const { assistantId, fileId } of orphans.chunks) {
+    await chunks.deleteMany({ assistant_id: assistantId, file_id: fileId })
+  }
   for (const fileId of orphans.files) {
     const record = await files.findById(fileId).lean<FileRecord>()
     if (!record) continue
     await vectors.deleteFile(record.assistant_id, fileId)
-    await chunks.deleteMany({ file_id: fileId })
+    await chunks.deleteMany({ assistant_id: record.assistant_id, file_id: fileId })
     await blobs.delete(record.blob_id)
     await files.deleteOne({ _id: fileId })
   }

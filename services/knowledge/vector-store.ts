@@ -32,7 +32,11 @@ export interface VectorStore {
   readonly name: 'lancedb' | 'pinecone'
   /** Rejects with `unavailable` when the store does not answer within about two seconds. */
   ping(): Promise<void>
-  upsert(assistantId: string, records: VectorRecord[]): Promise<void>
+  /**
+   * With `areNew` the caller is all but sure that none of them is stored: a store that would have to
+   * look first need not, and a double is left to `settle`.
+   */
+  upsert(assistantId: string, records: VectorRecord[], options?: { areNew?: boolean }): Promise<void>
   search(assistantId: string, query: VectorQuery): Promise<VectorMatch[]>
   /** Number of different chunks, of one file or of all. */
   count(assistantId: string, fileId?: string): Promise<number>

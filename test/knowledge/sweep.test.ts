@@ -49,7 +49,7 @@ describe('knowledge that nobody owns any more', () => {
     const orphans = await findKnowledgeOrphans(stores())
     expect(orphans).toEqual({
       files: [upload._id],
-      chunks: ['lost'],
+      chunks: [{ assistantId: client.assistantId, fileId: 'lost' }],
       blobs: [],
       vectors: expect.arrayContaining([
         { assistantId: client.assistantId, fileId: 'lost' },

@@ -6,9 +6,12 @@ import { UnreadableFile, noText } from '../../../domain/knowledge/unreadable-fil
 /** The library keeps every page it opened until the document is closed: 60 KB each. */
 const pagesPerOpening = 500
 
+/** Compiled once in a process: that takes as long as thirty pages. */
+let loading: Promise<PDFiumLibrary> | undefined
+
 /** The text of each page in the order in which the page draws it. */
 export async function* readPdf(path: string): AsyncGenerator<Block> {
-  const library = await PDFiumLibrary.init()
+  const library = await (loading ??= PDFiumLibrary.init())
   const bytes = await readFile(path)
   let document = await open(library, bytes)
   const pages = document.getPageCount()
