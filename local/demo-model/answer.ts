@@ -75,9 +75,20 @@ function overlap(text: string, asked: Set<string>): number {
   return [...new Set(wordsOf(text))].filter((word) => asked.has(word)).length
 }
 
+/** A few words, such as a term or an abbreviation, say nothing without the sentence that follows. */
+const shortSentence = 30
+
 function sentencesOf(text: string): string[] {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
-  return [...segmenter.segment(text.replaceAll(/\s+/g, ' '))].map(({ segment }) => segment.trim()).filter(Boolean)
+  const sentences: string[] = []
+  let begun = ''
+  for (const { segment } of segmenter.segment(text.replaceAll(/\s+/g, ' '))) {
+    begun += segment
+    if (begun.trim().length < shortSentence) continue
+    sentences.push(begun.trim())
+    begun = ''
+  }
+  return begun.trim() === '' ? sentences : [...sentences, begun.trim()]
 }
 
 function shorten(text: string, limit: number): string {

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fileDeletionWorkflowId, ingestionWorkflowId } from '../../domain/contracts/ingestion.ts'
+import { historyText, recordHistory } from '../support/histories.ts'
+import { newUser } from '../support/http.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
+import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('the histories of ingestions', () => {
+  let model: ScriptedModel
+  let service: TestService
+  beforeAll(async () => {
+    model = await startScriptedModel()
+    service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '32' } })
+  })
+  afterAll(async () => {
+    await service.close()
+    await model.close()
+  })
+
+  it('hold neither the text nor the name of a file, and say in words what they are', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const { body } = await client.upload([
+      { name: 'salaries.txt', content: 'The harbour master earns 73,500 marks.' },
+      { name: 'scan.png', content: Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13) },
+      { name: 'tides.md', content: '# Tides\n\nHigh water is at noon.' },
+    ])
+    const statuses = body.files.map((file: { metadata: { status: string } }) => file.metadata.status)
+    expect(statuses).toEqual(['ready', 'failed', 'ready'])
+    const [{ id: fileId }] = body.files
+    expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${fileId}`)).status).toBe(200)
+
+    const { workflow } = service.temporal
+    const ingestion = workflow.getHandle(ingestionWorkflowId(body.ingestion_id))
+    const deletion = workflow.getHandle(fileDeletionWorkflowId(fileId))
+    const histories = { ingestion: await ingestion.fetchHistory(), 'file-deletion': await deletion.fetchHistory() }
+    for (const [name, history] of Object.entries(histories)) {
+      await recordHistory(name, history)
+      const text = historyText(history)
+      expect(text).toContain(fileId)
+      for (const secret of ['73,500', 'earns', 'salaries', 'tides.md', 'noon', client.token]) {
+        expect(text).not.toContain(secret)
+      }
+    }
+    expect(await (await ingestion.describe()).staticSummary()).toContain('3 file(s)')
+    expect(await (await deletion.describe()).staticSummary()).toContain(fileId)
+  })
+
+  it('can be found by assistant, project and user', async () => {
+    const client = await knowledgeClient(service, await newUser(service))
+    const { body } = await client.upload([{ name: 'a.txt', content: 'A text.' }])
+    const found = await service.temporal.workflow.getHandle(ingestionWorkflowId(body.ingestion_id)).describe()
+    const attributes = Object.fromEntries(
+      [...found.typedSearchAttributes.getAll()].map(({ key, value }) => [key.name, value]),
+    )
+    expect(attributes).toMatchObject({
+      AssistantId: client.assistantId,
+      ProjectId: client.projectId,
+      UserId: client.userId,
+    })
+  })
+})
