@@ -1,9 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, importSPKI, jwtVerify } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { call, newEmail, newUser } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { type UserPool, startUserPool } from '../support/user-pool.ts'
+import { newEmail, signUpUser } from '../support/users.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
@@ -30,7 +31,7 @@ describe('user-pool exchange', () => {
   })
 
   const exchange = (token?: string, base: { url: string } = service) =>
-    call(base, 'POST', '/auth/exchange', token === undefined ? {} : { token })
+    apiClient(base.url, token).call('POST', '/auth/exchange')
   const identity = () => ({ sub: randomUUID(), email: newEmail() })
 
   it('gives an RS256 service token of one hour', async () => {
@@ -47,7 +48,7 @@ describe('user-pool exchange', () => {
     const project = await service.collections.projects.findById(payload['project_id']).lean()
     expect(project).toMatchObject({ user_id: payload['user_id'], name: 'main' })
     // This service does not name RS256 among its algorithms.
-    expect((await call(service, 'GET', '/auth/me', { token })).status).toBe(401)
+    expect((await apiClient(service.url, token).call('GET', '/auth/me')).status).toBe(401)
   })
 
   it('makes one user of twenty exchanges at once, and knows people by their subject', async () => {
@@ -80,7 +81,7 @@ describe('user-pool exchange', () => {
     const bad = {
       nothing: undefined,
       nonsense: 'nonsense',
-      'a service token': (await newUser(service)).token,
+      'a service token': (await signUpUser(service)).token,
       'another issuer': await pool.idToken(person, { iss: 'https://elsewhere.example.com/pool' }),
       'another client': await pool.idToken(person, { aud: 'another-client' }),
       expired: await pool.idToken(person, { expires: '-1s' }),
@@ -99,7 +100,7 @@ describe('user-pool exchange', () => {
   })
 
   it('is a conflict for the e-mail of an account of another kind', async () => {
-    const { email, userId } = await newUser(service)
+    const { email, userId } = await signUpUser(service)
     const answer = await exchange(await pool.idToken({ sub: randomUUID(), email }))
     expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('password') } })
     expect(await service.collections.users.findOne({ email }).lean()).toMatchObject({ _id: userId, provider: 'email' })
@@ -144,10 +145,11 @@ describe('user-pool exchange', () => {
     }
     await withSettings(settings, async (base) => {
       const { body } = await exchange(await pool.idToken(person), base)
-      expect((await call(base, 'GET', '/auth/me', { token: body.token })).body).toMatchObject({ email: person.email })
-      expect((await call(base, 'GET', '/threads/', { token: body.token })).status).toBe(200)
-      const { token } = await newUser(service)
-      expect((await call(base, 'GET', '/auth/me', { token })).status).toBe(200)
+      const client = apiClient(base.url, body.token)
+      expect((await client.call('GET', '/auth/me')).body).toMatchObject({ email: person.email })
+      expect((await client.call('GET', '/threads/')).status).toBe(200)
+      const { token } = await signUpUser(service)
+      expect((await apiClient(base.url, token).call('GET', '/auth/me')).status).toBe(200)
     })
   })
 })

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { emailVerificationWorkflowId } from '../../domain/contracts/email-verification.ts'
 import { passwordResetWorkflowId } from '../../domain/contracts/password-reset.ts'
-import { call, goodPassword, newEmail } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { goodPassword, newEmail } from '../support/users.ts'
 
 /** Whether a word stands by itself in a text: six digits turn up by chance within longer numbers and ids. */
 function standsIn(text: string, word: string): boolean {
@@ -20,7 +21,7 @@ describe('the histories of account workflows', () => {
   })
   afterAll(() => service.close())
 
-  const post = (path: string, body: unknown) => call(service, 'POST', path, { body })
+  const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
 
   it('hold no code, no token, no password, no address, and no hash of them', async () => {
     const email = newEmail()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLoginGuard, loginFailureKey } from '../../services/accounts/login-guard.ts'
-import { newEmail } from '../support/accounts.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { newEmail } from '../support/users.ts'
 
 const slowedDown = expect.objectContaining({ code: 'too_many_requests' })
 

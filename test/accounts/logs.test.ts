@@ -5,9 +5,10 @@ import { startApi } from '../../api/start-api.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
-import { call, goodPassword, newEmail } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
 import { serviceEnv } from '../support/service.ts'
+import { goodPassword, newEmail } from '../support/users.ts'
 
 it('no secret reaches the logs, at the finest level', async () => {
   const key = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -25,8 +26,8 @@ it('no secret reaches the logs, at the finest level', async () => {
     }),
   )
   const [api, worker] = await Promise.all([startApi(settings, logger), startWorker(settings, logger)])
-  const service = { url: api.address }
-  const post = (path: string, body: unknown) => call(service, 'POST', path, { body })
+  const anybody = apiClient(api.address)
+  const post = (path: string, body: unknown) => anybody.call('POST', path, body)
 
   const email = newEmail()
   await post('/auth/signup', { email, password: goodPassword })
@@ -36,15 +37,15 @@ it('no secret reaches the logs, at the finest level', async () => {
   await post('/auth/login', { email, password: 'a-wrong-password' })
   const login = await post('/auth/login', { email, password: goodPassword })
   const jwt = String(login.body.jwt_token)
-  await call(service, 'GET', '/auth/me', { token: jwt })
-  await call(service, 'GET', '/auth/me', { token: `${jwt}-changed` })
-  await call(service, 'GET', '/auth/social/callback?code=a-secret-code&state=a-secret-state')
+  await apiClient(api.address, jwt).call('GET', '/auth/me')
+  await apiClient(api.address, `${jwt}-changed`).call('GET', '/auth/me')
+  await anybody.call('GET', '/auth/social/callback?code=a-secret-code&state=a-secret-state')
   // The pool is away: a 500, which is logged with everything that is known.
-  expect((await call(service, 'POST', '/auth/exchange', { token: jwt })).status).toBe(500)
+  expect((await apiClient(api.address, jwt).call('POST', '/auth/exchange')).status).toBe(500)
   await post('/auth/forgot-password', { email })
   const token = /token=([\w-]+)/.exec((await mailTo(email, 2)).text)?.[1] ?? ''
   await post('/auth/reset-password', { token, new_password: 'a-new-password' })
-  await call(service, 'GET', `/admin/system-stats?admin_token=${settings.adminToken}`)
+  await anybody.call('GET', `/admin/system-stats?admin_token=${settings.adminToken}`)
   const hash = (await api.infra.database.collections.users.findOne({ email }).lean())?.password_hash ?? ''
   await Promise.all([api.app.close(), worker.close()])
   await api.infra.database.connection.dropDatabase()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createSmtpMailer } from '../../infra/mail/smtp-mailer.ts'
 import { freePort } from '../../local/services/ports.ts'
 import { passwordResetMail, verificationMail } from '../../services/accounts/mails.ts'
-import { call } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { startService } from '../support/service.ts'
 
@@ -52,7 +52,7 @@ describe('mail by SMTP', () => {
   it('is part of what GET /ok tells', async () => {
     const mailOf = async (env: Record<string, string>) => {
       const service = await startService({ worker: false, env })
-      const { body } = await call(service, 'GET', '/ok')
+      const { body } = await apiClient(service.url).call('GET', '/ok')
       await service.close()
       return { status: body.status, mail: body.dependencies.mail.status }
     }

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { call, goodPassword, newEmail, newUser } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { mailTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
 describe('password reset', () => {
   let service: TestService
@@ -10,7 +11,7 @@ describe('password reset', () => {
   })
   afterAll(() => service.close())
 
-  const post = (path: string, body: unknown) => call(service, 'POST', path, { body })
+  const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
   const login = async (email: string, password: string) => (await post('/auth/login', { email, password })).status
 
   /** The token of the link in the `count`th mail to an address. */
@@ -23,7 +24,7 @@ describe('password reset', () => {
   }
 
   it('replaces the password once', async () => {
-    const { email } = await newUser(service)
+    const { email } = await signUpUser(service)
     expect((await post('/auth/forgot-password', { email: email.toUpperCase() })).status).toBe(200)
     const token = await tokenTo(email, 2)
     expect((await post('/auth/reset-password', { token, new_password: 'short' })).status).toBe(400)
@@ -36,7 +37,7 @@ describe('password reset', () => {
   })
 
   it('uses a token once when it arrives ten times at the same instant', async () => {
-    const { email } = await newUser(service)
+    const { email } = await signUpUser(service)
     await post('/auth/forgot-password', { email })
     const token = await tokenTo(email, 2)
     const passwords = Array.from({ length: 10 }, (_, index) => `new password ${index}`)
@@ -52,7 +53,7 @@ describe('password reset', () => {
   })
 
   it('has one active token: a new request ends the one before', async () => {
-    const { email } = await newUser(service)
+    const { email } = await signUpUser(service)
     await post('/auth/forgot-password', { email })
     const first = await tokenTo(email, 2)
     await post('/auth/forgot-password', { email })
@@ -76,14 +77,14 @@ describe('password reset', () => {
     const token = await tokenTo(email, 2)
     expect((await post('/auth/reset-password', { token, new_password: 'another password' })).status).toBe(200)
     expect(await login(email, 'another password')).toBe(200)
-    expect((await call(service, 'GET', `/auth/verification-status/${email}`)).body).toMatchObject({
+    expect((await apiClient(service.url).call('GET', `/auth/verification-status/${email}`)).body).toMatchObject({
       verified: true,
       pending: false,
     })
   })
 
   it('keeps the token nowhere but in the mail', async () => {
-    const { email, userId } = await newUser(service)
+    const { email, userId } = await signUpUser(service)
     await post('/auth/forgot-password', { email })
     const token = await tokenTo(email, 2)
     const records = await service.collections.passwordResets.find({ user_id: userId }).lean()
@@ -94,7 +95,7 @@ describe('password reset', () => {
   it('refuses strangers, accounts without a password, made-up tokens and wrong shapes', async () => {
     expect((await post('/auth/forgot-password', { email: newEmail() })).status).toBe(404)
     const social = newEmail()
-    const user = await newUser(service)
+    const user = await signUpUser(service)
     await service.collections.users.updateOne({ _id: user.userId }, { $set: { provider: 'social', email: social } })
     expect((await post('/auth/forgot-password', { email: social })).status).toBe(404)
     expect(await mailsTo(social)).toEqual([])

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { call, newEmail, newUser } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { newEmail, signUpUser } from '../support/users.ts'
 
 describe('a token whose user is missing', () => {
   let service: TestService
@@ -18,7 +19,7 @@ describe('a token whose user is missing', () => {
       .setAudience(service.settings.jwtAudience)
       .setExpirationTime('1h')
       .sign(Buffer.from(service.settings.jwtSecret))
-  const me = (token: string) => call(service, 'GET', '/auth/me', { token })
+  const me = (token: string) => apiClient(service.url, token).call('GET', '/auth/me')
   const projects = (userId: string) => service.collections.projects.find({ user_id: userId }).lean()
 
   it('makes one user with a main project of the id in the token, also at twenty requests at once', async () => {
@@ -28,7 +29,7 @@ describe('a token whose user is missing', () => {
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
     expect(answers[0]?.body).toMatchObject({ user_id: claims.user_id, email: null, thread_counter: 0 })
     expect(await projects(claims.user_id)).toMatchObject([{ _id: claims.project_id, name: 'main' }])
-    expect((await call(service, 'GET', '/threads/', { token })).status).toBe(200)
+    expect((await apiClient(service.url, token).call('GET', '/threads/')).status).toBe(200)
   })
 
   it('takes an e-mail that nobody has, in lower case, and never one that is taken', async () => {
@@ -36,43 +37,43 @@ describe('a token whose user is missing', () => {
     const free = await tokenOf({ user_id: randomUUID(), project_id: randomUUID(), email: email.toUpperCase() })
     expect((await me(free)).body).toMatchObject({ email, provider: 'userpool' })
 
-    const owner = await newUser(service)
+    const owner = await signUpUser(service)
     const thief = await tokenOf({ user_id: randomUUID(), project_id: randomUUID(), email: owner.email })
     expect((await me(thief)).body).toMatchObject({ email: null })
     expect((await me(owner.token)).body).toMatchObject({ user_id: owner.userId, email: owner.email })
   })
 
   it('does not get a project that belongs to somebody else', async () => {
-    const owner = await newUser(service)
+    const owner = await signUpUser(service)
     const [main] = await projects(owner.userId)
     const stranger = { user_id: randomUUID(), project_id: String(main?._id) }
     const token = await tokenOf(stranger)
     expect((await me(token)).status).toBe(200)
     expect(await projects(stranger.user_id)).toMatchObject([{ name: 'main' }])
-    expect((await call(service, 'GET', '/threads/', { token })).status).toBe(403)
-    expect((await call(service, 'GET', '/assistants/', { token })).status).toBe(403)
+    expect((await apiClient(service.url, token).call('GET', '/threads/')).status).toBe(403)
+    expect((await apiClient(service.url, token).call('GET', '/assistants/')).status).toBe(403)
   })
 
   it('makes a deleted account anew, empty, and brings nothing back', async () => {
-    const { token, userId, email } = await newUser(service)
+    const { token, userId, email } = await signUpUser(service)
     const { users, projects, assistants, threads } = service.collections
     const own = { user_id: userId }
     await Promise.all([projects.deleteMany(own), assistants.deleteMany(own), threads.deleteMany(own)])
     await users.deleteOne({ _id: userId })
     expect((await me(token)).body).toMatchObject({ user_id: userId, email: null, thread_counter: 0 })
-    expect((await call(service, 'GET', '/assistants/', { token })).body).toEqual([])
+    expect((await apiClient(service.url, token).call('GET', '/assistants/')).body).toEqual([])
     expect(await users.exists({ email })).toBeNull()
   })
 
   it('is refused while its account is being deleted', async () => {
-    const { token, userId, email, password } = await newUser(service)
+    const { token, userId, email, password } = await signUpUser(service)
     await service.collections.users.updateOne({ _id: userId }, { $set: { deleting: true } })
     expect((await me(token)).status).toBe(403)
-    expect((await call(service, 'POST', '/auth/login', { body: { email, password } })).status).toBe(401)
+    expect((await apiClient(service.url).call('POST', '/auth/login', { email, password })).status).toBe(401)
   })
 
   it('notes now and then when a user was active', async () => {
-    const { token, userId } = await newUser(service)
+    const { token, userId } = await signUpUser(service)
     const { users } = service.collections
     const lastActive = async () => (await users.findById(userId).lean())?.last_active_at
     const recent = new Date(Date.now() - 60_000)

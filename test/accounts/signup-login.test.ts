@@ -4,10 +4,11 @@ import { emailVerificationWorkflowId } from '../../domain/contracts/email-verifi
 import { AppError } from '../../domain/errors.ts'
 import { createPasswords } from '../../services/accounts/passwords.ts'
 import { createSignup } from '../../services/accounts/signup.ts'
-import { call, goodPassword, newEmail, newUser } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { codeTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
 describe('from signup to the first login', () => {
   let service: TestService
@@ -16,7 +17,7 @@ describe('from signup to the first login', () => {
   })
   afterAll(() => service.close())
 
-  const post = (path: string, body: unknown) => call(service, 'POST', path, { body })
+  const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
 
   it('goes all the way', async () => {
     const email = newEmail()
@@ -37,7 +38,7 @@ describe('from signup to the first login', () => {
     expect(early).toMatchObject({ status: 401, body: { detail: expect.stringContaining('not verified') } })
 
     const code = await codeTo(email)
-    const status = await call(service, 'GET', `/auth/verification-status/${encodeURIComponent(email)}`)
+    const status = await apiClient(service.url).call('GET', `/auth/verification-status/${encodeURIComponent(email)}`)
     expect(status.body).toMatchObject({ email, verified: false, pending: true, attempts_remaining: 3 })
     expect((await post('/auth/verify-email', { email, code })).status).toBe(200)
 
@@ -57,19 +58,19 @@ describe('from signup to the first login', () => {
       user_id: userId,
     })
 
-    const token = login.body.jwt_token
+    const client = apiClient(service.url, login.body.jwt_token)
     for (const path of ['/auth/user-info', '/auth/me', '/user/']) {
-      expect((await call(service, 'GET', path, { token })).body).toMatchObject({
+      expect((await client.call('GET', path)).body).toMatchObject({
         user_id: userId,
         email,
         verified: true,
       })
     }
-    expect((await call(service, 'GET', '/auth/thread-info', { token })).body).toEqual({
+    expect((await client.call('GET', '/auth/thread-info')).body).toEqual({
       thread_counter: 1,
       thread_max: 7,
     })
-    expect((await call(service, 'GET', '/auth/me')).status).toBe(401)
+    expect((await apiClient(service.url).call('GET', '/auth/me')).status).toBe(401)
 
     const again = await post('/auth/login', { email, password: goodPassword })
     expect(again.body).toMatchObject({
@@ -87,7 +88,7 @@ describe('from signup to the first login', () => {
       expect(answer.status).toBe(400)
     }
     expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
-    const status = await call(service, 'GET', `/auth/verification-status/${email}`)
+    const status = await apiClient(service.url).call('GET', `/auth/verification-status/${email}`)
     expect(status.body).toMatchObject({ verified: false, pending: true, attempts_remaining: 0 })
   })
 
@@ -159,10 +160,10 @@ describe('from signup to the first login', () => {
   })
 
   it('lets people in whose thread quota leaves room for no default thread', async () => {
-    const user = await newUser(service)
+    const user = await signUpUser(service)
     const { threads, users } = service.collections
     const login = () => post('/auth/login', { email: user.email, password: user.password })
-    const other = await call(service, 'POST', '/threads/', { token: user.token, body: { name: 'other' } })
+    const other = await user.call('POST', '/threads/', { name: 'other' })
     await threads.deleteOne({ _id: user.threadId })
     await users.updateOne({ _id: user.userId }, { $set: { thread_max: 1, thread_counter: 1 } })
     expect((await login()).body.main_thread_id).toBe(other.body.thread_id)
@@ -227,19 +228,14 @@ describe('from signup to the first login', () => {
     }
     expect((await post('/auth/signup', { email, password: '🐎'.repeat(256) })).status).toBe(200)
     expect((await post('/auth/login', { email, password: 5 })).status).toBe(422)
-    expect((await call(service, 'GET', '/auth/verification-status/nobody')).status).toBe(422)
-    const unknown = await call(service, 'GET', `/auth/verification-status/${newEmail()}`)
+    expect((await apiClient(service.url).call('GET', '/auth/verification-status/nobody')).status).toBe(422)
+    const unknown = await apiClient(service.url).call('GET', `/auth/verification-status/${newEmail()}`)
     expect(unknown.body).toMatchObject({ verified: false, pending: false })
-    const broken = await fetch(`${service.url}/auth/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{',
-    })
-    expect(broken.status).toBe(400)
+    expect((await post('/auth/login', '{')).status).toBe(400)
   })
 
   it('tells wrong passwords and unknown addresses alike', async () => {
-    const user = await newUser(service)
+    const user = await signUpUser(service)
     const wrong = await post('/auth/login', { email: user.email, password: 'not the password' })
     const unknown = await post('/auth/login', { email: newEmail(), password: 'not the password' })
     expect(wrong.status).toBe(401)

@@ -1,11 +1,12 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { freePort } from '../../local/services/ports.ts'
-import { call, newEmail, newUser } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { startBrowser } from '../support/browser.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { newEmail, signUpUser } from '../support/users.ts'
 
 describe('social login', () => {
   let provider: IdentityProvider
@@ -68,7 +69,7 @@ describe('social login', () => {
       const url = new URL(page.url())
       expect(`${url.origin}${url.pathname}`).toBe(`${frontend.url}/auth-callback`)
       const token = url.searchParams.get('jwt_token') ?? ''
-      const me = await call(service, 'GET', '/auth/me', { token })
+      const me = await apiClient(service.url, token).call('GET', '/auth/me')
       expect(me.body).toMatchObject({ email, provider: 'social', first_name: 'Ada', last_name: 'L.', verified: true })
       const { collections } = service
       const own = { user_id: me.body.user_id }
@@ -91,7 +92,7 @@ describe('social login', () => {
     })
 
     it('shows a page and sends no token when the account has a password', async () => {
-      const { email, userId } = await newUser(service)
+      const { email, userId } = await signUpUser(service)
       provider.people.set('eve', { email, email_verified: true })
       const { page, answer } = await logIn('eve')
       expect(answer.status()).toBe(409)
@@ -119,7 +120,7 @@ describe('social login', () => {
 
   /** The first step, as a browser would be told to take it. */
   async function begin() {
-    const answer = await call(service, 'GET', '/auth/social/login')
+    const answer = await apiClient(service.url).call('GET', '/auth/social/login')
     const location = new URL(answer.headers.get('location') ?? '')
     return {
       answer,
@@ -129,9 +130,12 @@ describe('social login', () => {
     }
   }
   const callback = (query: Record<string, string>, cookie?: string) =>
-    call(service, 'GET', `/auth/social/callback?${new URLSearchParams(query).toString()}`, {
-      headers: cookie === undefined ? {} : { cookie: cookie.split(';', 1)[0] ?? '' },
-    })
+    apiClient(service.url).call(
+      'GET',
+      `/auth/social/callback?${new URLSearchParams(query).toString()}`,
+      undefined,
+      cookie === undefined ? {} : { cookie: cookie.split(';', 1)[0] ?? '' },
+    )
 
   /** With another first letter in the sealed part. */
   const changed = (cookie: string) =>
@@ -183,7 +187,7 @@ describe('social login', () => {
       worker: false,
       env: { ...serviceEnv(), ...service.env, PORT: '0', [name]: value },
     })
-    const answer = await call(other, 'GET', '/auth/social/login')
+    const answer = await apiClient(other.url).call('GET', '/auth/social/login')
     await other.api.close()
     expect(answer).toMatchObject({ status: 500, body: { detail: expect.stringContaining(words) } })
   })

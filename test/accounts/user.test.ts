@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { call, goodPassword, newEmail, newUser } from '../support/accounts.ts'
+import { apiClient } from '../support/api-client.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
 describe('what users do with their own account', () => {
   let service: TestService
@@ -9,11 +10,12 @@ describe('what users do with their own account', () => {
   })
   afterAll(() => service.close())
 
-  const login = (email: string, password: string) => call(service, 'POST', '/auth/login', { body: { email, password } })
+  const login = (email: string, password: string) =>
+    apiClient(service.url).call('POST', '/auth/login', { email, password })
 
   it('changes and removes names', async () => {
-    const { token } = await newUser(service)
-    const patch = (body: unknown) => call(service, 'PATCH', '/user/', { token, body })
+    const { call } = await signUpUser(service)
+    const patch = (body: unknown) => call('PATCH', '/user/', body)
     expect((await patch({ first_name: 'Ada', last_name: 'L.' })).body).toMatchObject({
       first_name: 'Ada',
       last_name: 'L.',
@@ -21,27 +23,27 @@ describe('what users do with their own account', () => {
     expect((await patch({ last_name: null })).body).toMatchObject({ first_name: 'Ada', last_name: null })
     expect((await patch({})).body).toMatchObject({ first_name: 'Ada', last_name: null })
     expect((await patch({ first_name: 1 })).status).toBe(422)
-    expect((await call(service, 'GET', '/auth/me', { token })).body).toMatchObject({
+    expect((await call('GET', '/auth/me')).body).toMatchObject({
       first_name: 'Ada',
       last_name: null,
     })
   })
 
   it('changes the password for who knows the current one', async () => {
-    const { email, token } = await newUser(service)
+    const { email, call } = await signUpUser(service)
     const change = (current_password: string, new_password: string) =>
-      call(service, 'POST', '/user/change-password', { token, body: { current_password, new_password } })
+      call('POST', '/user/change-password', { current_password, new_password })
     expect((await change('not the password', 'another password')).status).toBe(400)
     expect((await change(goodPassword, 'short')).status).toBe(400)
     expect((await change(goodPassword, 'another password')).status).toBe(200)
     expect((await login(email, goodPassword)).status).toBe(401)
     expect((await login(email, 'another password')).status).toBe(200)
-    expect((await call(service, 'POST', '/user/change-password', { body: {} })).status).toBe(401)
+    expect((await apiClient(service.url).call('POST', '/user/change-password', {})).status).toBe(401)
   })
 
   it('tells what is used', async () => {
-    const { token } = await newUser(service)
-    expect((await call(service, 'GET', '/user/usage', { token })).body).toMatchObject({
+    const { call } = await signUpUser(service)
+    expect((await call('GET', '/user/usage')).body).toMatchObject({
       thread_counter: 1,
       projects: 1,
       assistants: 1,
@@ -52,14 +54,14 @@ describe('what users do with their own account', () => {
   })
 
   it('slows down after ten wrong passwords, also when they come at once and when the API starts anew', async () => {
-    const { email } = await newUser(service)
+    const { email } = await signUpUser(service)
     const answers = await Promise.all(Array.from({ length: 25 }, () => login(email, 'a wrong password')))
     const statuses = answers.map((answer) => answer.status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(15)
 
     const restarted = await startService({ worker: false, env: { ...serviceEnv(), ...service.env } })
-    const refused = await call(restarted, 'POST', '/auth/login', { body: { email, password: goodPassword } })
+    const refused = await apiClient(restarted.url).call('POST', '/auth/login', { email, password: goodPassword })
     await restarted.api.close()
     expect(refused.status).toBe(429)
     const seconds = Number(refused.headers.get('retry-after'))
@@ -71,7 +73,7 @@ describe('what users do with their own account', () => {
   })
 
   it('begins to count anew after a right password', async () => {
-    const { email } = await newUser(service)
+    const { email } = await signUpUser(service)
     for (let round = 0; round < 2; round++) {
       for (let attempt = 0; attempt < 9; attempt++) expect((await login(email, 'a wrong password')).status).toBe(401)
       expect((await login(email, goodPassword)).status).toBe(200)
@@ -85,7 +87,7 @@ describe('what users do with their own account', () => {
   })
 
   it('logs thirty people in at once', async () => {
-    const { email } = await newUser(service)
+    const { email } = await signUpUser(service)
     const answers = await Promise.all(Array.from({ length: 30 }, () => login(email, goodPassword)))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
   })

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import { ensureOrphanSchedule, orphanScheduleId } from '../../infra/temporal/orphan-schedule.ts'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { caller, newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 const day = 86_400_000
 
@@ -20,7 +21,7 @@ describe('administration', () => {
   })
 
   const admin = (method: string, path: string, query = '') =>
-    caller(service.url)(method, `${path}?admin_token=${service.settings.adminToken}${query}`)
+    apiClient(service.url).call(method, `${path}?admin_token=${service.settings.adminToken}${query}`)
   const age = (userId: string, days: number, verified = true) => {
     const then = new Date(Date.now() - days * day)
     return service.collections.users.updateOne(
@@ -31,7 +32,7 @@ describe('administration', () => {
   const isThere = async (userId: string) => (await service.collections.users.exists({ _id: userId })) !== null
 
   it('is opened by its token only, which opens nothing else', async () => {
-    const user = await newUser(service)
+    const user = await insertUser(service)
     const routes = [
       ['GET', '/admin/system-stats'],
       ['GET', '/admin/inactive-users'],
@@ -52,12 +53,12 @@ describe('administration', () => {
       }
     }
     const token = String(service.settings.adminToken)
-    expect((await caller(service.url)('GET', `/projects/?admin_token=${token}`)).status).toBe(401)
-    expect((await caller(service.url, token)('GET', '/projects/')).status).toBe(401)
+    expect((await apiClient(service.url).call('GET', `/projects/?admin_token=${token}`)).status).toBe(401)
+    expect((await apiClient(service.url, token).call('GET', '/projects/')).status).toBe(401)
   })
 
   it('counts', async () => {
-    await fillEstate(service, await newUser(service))
+    await fillEstate(service, await insertUser(service))
     const { status, body } = await admin('GET', '/admin/system-stats')
     expect(status).toBe(200)
     expect(body.files.total).toBeGreaterThanOrEqual(2)
@@ -67,8 +68,8 @@ describe('administration', () => {
 
   it('finds inactive users; a dry run changes nothing; the real one deletes them and nobody else', async () => {
     const [old, recent] = [
-      await fillEstate(service, await newUser(service)),
-      await fillEstate(service, await newUser(service)),
+      await fillEstate(service, await insertUser(service)),
+      await fillEstate(service, await insertUser(service)),
     ]
     await age(old.userId, 120)
     await age(recent.userId, 60)
@@ -107,7 +108,7 @@ describe('administration', () => {
   })
 
   it('deletes accounts that were never verified, a day after signup or later', async () => {
-    const [stale, fresh] = [await newUser(service), await newUser(service)]
+    const [stale, fresh] = [await insertUser(service), await insertUser(service)]
     await age(stale.userId, 2, false)
     await age(fresh.userId, 0, false)
     const dry = await admin('POST', '/admin/cleanup-unverified-users')
@@ -118,10 +119,10 @@ describe('administration', () => {
   })
 
   it('sweeps what has no owner, and what a deletion closed and did not finish', async () => {
-    const kept = await fillEstate(service, await newUser(service))
+    const kept = await fillEstate(service, await insertUser(service))
     const [ownerless, stuck] = [
-      await fillEstate(service, await newUser(service)),
-      await fillEstate(service, await newUser(service)),
+      await fillEstate(service, await insertUser(service)),
+      await fillEstate(service, await insertUser(service)),
     ]
     const { users, projects, threads, assistants } = service.collections
     await users.deleteOne({ _id: ownerless.userId })
@@ -176,7 +177,7 @@ describe('administration without a configured token', () => {
     const service = await startService({ worker: false, env: { ADMIN_TOKEN: '' } })
     try {
       for (const query of ['', '?admin_token=', '?admin_token=undefined', '?admin_token=never']) {
-        expect((await caller(service.url)('GET', `/admin/system-stats${query}`)).status).toBe(401)
+        expect((await apiClient(service.url).call('GET', `/admin/system-stats${query}`)).status).toBe(401)
       }
     } finally {
       await service.close()

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { newId } from '../../domain/ids.ts'
-import { caller, newUser } from '../support/http.ts'
+import { apiClient } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 const mode = 'type==agent/access_mode'
 const token = 'type==agent/public_token'
@@ -15,7 +16,7 @@ describe('assistants', () => {
   afterAll(() => service.close())
 
   it('creates with defaults, lists, reads, replaces', async () => {
-    const { call, projectId } = await newUser(service)
+    const { call, projectId } = await insertUser(service)
     const { body: created } = await call('POST', '/assistants/', { name: 'A' })
     expect(created).toEqual({
       assistant_id: expect.any(String),
@@ -33,7 +34,7 @@ describe('assistants', () => {
   })
 
   it('makes an assistant under the id that the caller chose, once', async () => {
-    const { call } = await newUser(service)
+    const { call } = await insertUser(service)
     const id = `my.assistant~${newId()}`
     const answers = await Promise.all(Array.from({ length: 8 }, () => call('PUT', `/assistants/${id}`, { name: 'A' })))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))
@@ -42,7 +43,7 @@ describe('assistants', () => {
   })
 
   it('gives a config back exactly as it came', async () => {
-    const { call } = await newUser(service)
+    const { call } = await insertUser(service)
     const nested = (levels: number) => '{"n":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1)
     const config = [
       '"a.b":1',
@@ -75,14 +76,14 @@ describe('assistants', () => {
     [{ 'type==agent/tools': {} }, 'type==agent/tools'],
     [{ 'type==agent/allowed_origins': ['*'] }, 'type==agent/allowed_origins'],
   ])('refuses the known key of a wrong kind in %j', async (config, key) => {
-    const { call } = await newUser(service)
+    const { call } = await insertUser(service)
     const answer = await call('POST', '/assistants/', { name: 'A', config })
     expect(answer.status).toBe(422)
     expect(answer.body.detail[0].loc.slice(0, 3)).toEqual(['body', 'config', key])
   })
 
   it('lets one assistant hold a public token, whoever asks at the same moment', async () => {
-    const [a, b] = [await newUser(service), await newUser(service)]
+    const [a, b] = [await insertUser(service), await insertUser(service)]
     const secret = `secret-${newId()}`
     const payload = { name: 'A', config: { [mode]: 'public_token', [token]: secret } }
     const answers = await Promise.all([a, b, a, b].map((user) => user.call('POST', '/assistants/', payload)))
@@ -95,7 +96,7 @@ describe('assistants', () => {
   })
 
   it('shows others of a public assistant only what is open, and nothing of a private one', async () => {
-    const [owner, other] = [await newUser(service), await newUser(service)]
+    const [owner, other] = [await insertUser(service), await insertUser(service)]
     const config = {
       [mode]: 'public_token',
       [token]: `secret-${newId()}`,
@@ -110,7 +111,7 @@ describe('assistants', () => {
       config: { note: 'hidden words' },
     })
     expect(open.config).toEqual(config)
-    for (const call of [other.call, caller(service.url)]) {
+    for (const call of [other.call, apiClient(service.url).call]) {
       const seen = await call('GET', `/assistants/${open.assistant_id}`)
       expect(seen.body.config).toEqual({ [mode]: 'public_token', 'type==agent/description': 'helps' })
       const list = await call('GET', '/assistants/public/')
@@ -120,8 +121,8 @@ describe('assistants', () => {
       expect(list.text).not.toContain(closed.assistant_id)
     }
     expect((await other.call('GET', `/assistants/${closed.assistant_id}`)).status).toBe(403)
-    expect((await caller(service.url)('GET', `/assistants/${closed.assistant_id}`)).status).toBe(401)
-    expect((await caller(service.url)('GET', `/assistants/${newId()}`)).status).toBe(404)
+    expect((await apiClient(service.url).call('GET', `/assistants/${closed.assistant_id}`)).status).toBe(401)
+    expect((await apiClient(service.url).call('GET', `/assistants/${newId()}`)).status).toBe(404)
     for (const id of [open.assistant_id, closed.assistant_id]) {
       expect((await other.call('PUT', `/assistants/${id}`, { name: 'mine now' })).status).toBe(403)
       expect((await other.call('PUT', `/assistants/${id}/project`, { project_id: other.projectId })).status).toBe(403)
@@ -129,7 +130,7 @@ describe('assistants', () => {
   })
 
   it('moves between the projects of its owner, and is read from each of them', async () => {
-    const [owner, other] = [await newUser(service), await newUser(service)]
+    const [owner, other] = [await insertUser(service), await insertUser(service)]
     const { body: project } = await owner.call('POST', '/projects/', { name: 'other' })
     const { body: assistant } = await owner.call('POST', '/assistants/', { name: 'A', config: { x: 1 } })
     const path = `/assistants/${assistant.assistant_id}`

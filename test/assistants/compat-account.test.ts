@@ -3,29 +3,25 @@ import { createSecretBox } from '../../services/secrets.ts'
 import { createAccountOf } from '../../services/engine/model-account.ts'
 import { createCompatAccounts } from '../../services/assistants/compat-accounts.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type TestUser, caller, newUser } from '../support/http.ts'
+import { apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 import { allEvents } from '../support/sse.ts'
+import { type TestUser, insertUser } from '../support/users.ts'
 
 const key = 'sk-own-0123456789-abcdefghijkl'
 const mode = 'type==agent/access_mode'
 
 describe('the model account of an assistant', () => {
-  let service: TestService
-  let platform: ScriptedModel
   let own: ScriptedModel
   let user: TestUser
   beforeAll(async () => {
-    platform = await startScriptedModel()
     own = await startScriptedModel()
-    service = await startService({ env: { ...platform.env, OUTBOUND_ALLOW: '127.0.0.1' } })
-    user = await newUser(service)
   })
-  afterAll(async () => {
-    await service.close()
-    await platform.close()
-    await own.close()
+  afterAll(() => own.close())
+  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  beforeAll(async () => {
+    user = await insertUser(service)
   })
 
   const assistant = async (payload: object = { public: true }) =>
@@ -76,12 +72,12 @@ describe('the model account of an assistant', () => {
     expect((await user.call('PUT', path(closed), body)).status).toBe(403)
     const open = await assistant({ config: { [mode]: 'public_no_auth' } })
     expect((await user.call('PUT', path(open), body)).status).toBe(200)
-    const other = await newUser(service)
+    const other = await insertUser(service)
     for (const method of ['PUT', 'GET', 'DELETE']) {
       const sent = method === 'PUT' ? body : undefined
       expect((await other.call(method, path(open), sent)).status, method).toBe(403)
       expect((await user.call(method, path('missing'), sent)).status, method).toBe(404)
-      expect((await caller(service.url)(method, path(open), sent)).status, method).toBe(401)
+      expect((await apiClient(service.url).call(method, path(open), sent)).status, method).toBe(401)
     }
   })
 
@@ -109,14 +105,10 @@ describe('the model account of an assistant', () => {
     await user.call('PUT', path(id), { api_key: key, base_url: own.url })
     const run = async () => {
       const { body: thread } = await user.call('POST', '/threads/', {})
-      const response = await fetch(`${service.url}/runs/stream`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          thread_id: thread.thread_id,
-          assistant_id: id,
-          input: [{ type: 'human', content: 'Hi' }],
-        }),
+      const response = await user.fetch('POST', '/runs/stream', {
+        thread_id: thread.thread_id,
+        assistant_id: id,
+        input: [{ type: 'human', content: 'Hi' }],
       })
       return { status: response.status, events: response.ok ? await allEvents(response) : [] }
     }
@@ -135,9 +127,9 @@ describe('the model account of an assistant', () => {
     const refused = (await run()).events.at(-1)
     expect(refused).toMatchObject({ event: 'error', data: expect.stringContaining('This is no key: [key]') })
 
-    await user.call('PUT', path(id), { base_url: `${platform.url}` })
+    await user.call('PUT', path(id), { base_url: service.model.url })
     expect((await run()).status).toBe(503)
-    expect(platform.requests).toEqual([])
+    expect(service.model.requests).toEqual([])
   })
 
   it('can be sealed anew after a change of the key, and never opens elsewhere', async () => {

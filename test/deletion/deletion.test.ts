@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { caller, newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { goodPassword, insertUser } from '../support/users.ts'
 
 describe('deletion', () => {
   let service: TestService
@@ -15,7 +16,7 @@ describe('deletion', () => {
   const counterOf = async (userId: string) => (await service.collections.users.findById(userId).lean())?.thread_counter
 
   it('removes a thread with its history, once, and gives its place back', async () => {
-    const user = await fillEstate(service, await newUser(service))
+    const user = await fillEstate(service, await insertUser(service))
     const [threadId = '', publicThreadId = ''] = user.threads
     expect(await counterOf(user.userId)).toBe(2)
     const answers = await Promise.all([1, 2, 3].map(() => user.call('DELETE', `/threads/${threadId}`)))
@@ -39,12 +40,12 @@ describe('deletion', () => {
       found: { threads: 1, checkpoints: 1, runs: 1, tool_calls: 1, run_streams: 2 },
     })
     expect(new Set(Object.values(receipt.body.left))).toEqual(new Set([0]))
-    const other = await newUser(service)
+    const other = await insertUser(service)
     expect((await other.call('GET', `/receipts/${done?.body.receipt_id}`)).status).toBe(404)
   })
 
   it('removes an assistant with its knowledge and public threads; private threads only lose the reference', async () => {
-    const user = await fillEstate(service, await newUser(service))
+    const user = await fillEstate(service, await insertUser(service))
     const [assistantId = ''] = user.assistants
     const answer = await user.call('DELETE', `/assistants/${assistantId}`)
     expect(answer).toMatchObject({ status: 200, body: { deleted: true } })
@@ -59,7 +60,7 @@ describe('deletion', () => {
   })
 
   it('asks before it deletes a project that holds something, then takes all of it and nothing else', async () => {
-    const user = await fillEstate(service, await newUser(service))
+    const user = await fillEstate(service, await insertUser(service))
     const path = `/projects/${user.secondProjectId}`
     const asked = await user.call('DELETE', path)
     expect(asked).toMatchObject({
@@ -91,8 +92,8 @@ describe('deletion', () => {
 
   it('removes an account from every store, touches nobody else, and its token starts from nothing', async () => {
     const [user, other] = [
-      await fillEstate(service, await newUser(service)),
-      await fillEstate(service, await newUser(service)),
+      await fillEstate(service, await insertUser(service)),
+      await fillEstate(service, await insertUser(service)),
     ]
     const before = await fingerprint(service, other)
     expect((await user.call('DELETE', '/auth/delete-user', { email_confirmation: other.email })).status).toBe(400)
@@ -107,9 +108,9 @@ describe('deletion', () => {
     expect(Object.keys(receipt.body.found).filter((name) => receipt.body.found[name] === 0)).toEqual([])
     expect(new Set(Object.values(receipt.body.left))).toEqual(new Set([0]))
     expect(await service.collections.users.exists({ _id: user.userId })).toBeNull()
-    const again = await caller(service.url)('POST', '/auth/signup', {
+    const again = await apiClient(service.url).call('POST', '/auth/signup', {
       email: user.email,
-      password: 'correct horse battery',
+      password: goodPassword,
     })
     expect(again.status).toBe(200)
 
@@ -121,14 +122,14 @@ describe('deletion', () => {
   })
 
   it('leaves nothing behind of what is created while it runs', async () => {
-    const user = await newUser(service, { threadMax: 1000 })
+    const user = await insertUser(service, { threadMax: 1000 })
     const { body: project } = await user.call('POST', '/projects/', { name: 'busy' })
-    const pinned = caller(
+    const pinned = apiClient(
       service.url,
       await service.api.services.tokens.sign({ user_id: user.userId, project_id: project.project_id }),
     )
-    const { body: assistant } = await pinned('POST', '/assistants/', { name: 'A' })
-    const { body: thread } = await pinned('POST', '/threads/', {})
+    const { body: assistant } = await pinned.call('POST', '/assistants/', { name: 'A' })
+    const { body: thread } = await pinned.call('POST', '/threads/', {})
     const made: string[] = [assistant.assistant_id, thread.thread_id]
     let over = false
     const keepCreating = async (create: () => Promise<string | undefined>) => {
@@ -140,24 +141,19 @@ describe('deletion', () => {
     const upload = async () => {
       const form = new FormData()
       form.append('files', new Blob(['words to keep']), 'a.txt')
-      const response = await fetch(`${service.url}/assistants/${assistant.assistant_id}/files?wait=false`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${await service.api.services.tokens.sign({ user_id: user.userId, project_id: user.projectId })}`,
-        },
-        body: form,
-      })
-      await response.text()
+      await user.call('POST', `/assistants/${assistant.assistant_id}/files?wait=false`, form)
       return undefined
     }
     const writers = [
       ...Array.from({ length: 3 }, () =>
-        keepCreating(async () => (await pinned('POST', '/threads/', {})).body.thread_id),
+        keepCreating(async () => (await pinned.call('POST', '/threads/', {})).body.thread_id),
       ),
-      keepCreating(async () => (await pinned('POST', '/assistants/', { name: 'more' })).body.assistant_id),
-      keepCreating(async () => (await pinned('PUT', `/threads/${newId()}`, {})).body.thread_id),
+      keepCreating(async () => (await pinned.call('POST', '/assistants/', { name: 'more' })).body.assistant_id),
+      keepCreating(async () => (await pinned.call('PUT', `/threads/${newId()}`, {})).body.thread_id),
       keepCreating(async () => {
-        await pinned('POST', `/threads/${thread.thread_id}/state`, { values: [{ type: 'human', content: 'late' }] })
+        await pinned.call('POST', `/threads/${thread.thread_id}/state`, {
+          values: [{ type: 'human', content: 'late' }],
+        })
         return undefined
       }),
       keepCreating(upload),
@@ -181,7 +177,7 @@ describe('deletion', () => {
   it('answers 202 while it goes on, and the receipt tells the end', async () => {
     const slow = await startService({ env: { DELETION_WAIT_SECONDS: '0' }, worker: false })
     try {
-      const user = await newUser(slow)
+      const user = await insertUser(slow)
       const { body: thread } = await user.call('POST', '/threads/', {})
       const answer = await user.call('DELETE', `/threads/${thread.thread_id}`)
       expect(answer).toMatchObject({ status: 202, body: { deleted: false } })

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { newUser } from '../support/http.ts'
 import { startProcess } from '../support/processes.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('kill -9 of the worker at every activity boundary of an account deletion', () => {
   let service: TestService
@@ -14,8 +14,8 @@ describe('kill -9 of the worker at every activity boundary of an account deletio
 
   it('ends in the same state: nothing is left, nobody else is touched', async () => {
     const [user, other] = [
-      await fillEstate(service, await newUser(service)),
-      await fillEstate(service, await newUser(service)),
+      await fillEstate(service, await insertUser(service)),
+      await fillEstate(service, await insertUser(service)),
     ]
     const before = await fingerprint(service, other)
     expect((await user.call('DELETE', '/auth/delete-user', { email_confirmation: user.email })).status).toBe(202)

@@ -6,8 +6,8 @@ import { createDeletion, hasAny } from '../../services/deletion/index.ts'
 import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
 import { createDeletionService } from '../../worker/create-deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('the steps of a deletion', () => {
   let service: TestService
@@ -41,12 +41,12 @@ describe('the steps of a deletion', () => {
   })
 
   it('can be cut off after any store and be taken up again', async () => {
-    const other = await fillEstate(service, await newUser(service))
+    const other = await fillEstate(service, await insertUser(service))
     const before = await fingerprint(service, other)
     const deps = createDeletionDeps(service)
     let cut = 0
     for (let at = 1; ; at++) {
-      const user = await fillEstate(service, await newUser(service), { projects: 1 })
+      const user = await fillEstate(service, await insertUser(service), { projects: 1 })
       const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
       let operations = 0
       const broken = createDeletion({
@@ -78,7 +78,7 @@ describe('the steps of a deletion', () => {
   }, 240_000)
 
   it('never takes a user that a token made anew, however late a step is repeated', async () => {
-    const user = await fillEstate(service, await newUser(service))
+    const user = await fillEstate(service, await insertUser(service))
     const deletion = createDeletionService(service.api.infra, service.settings, createLogger('test', 'silent'))
     const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
     await allSteps(deletion, input)
@@ -97,7 +97,7 @@ describe('the steps of a deletion', () => {
   })
 
   it('leaves an account alone that is not due any more when the fence falls', async () => {
-    const user = await newUser(service)
+    const user = await insertUser(service)
     const deletion = createDeletionService(service.api.infra, service.settings, createLogger('test', 'silent'))
     const longAgo = new Date(Date.now() - 86_400_000).toISOString()
     for (const condition of [{ inactiveSince: longAgo }, { unverifiedSince: new Date().toISOString() }]) {

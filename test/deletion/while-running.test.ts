@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { threadWorkflowId } from '../../domain/contracts/thread.ts'
 import { tracesOf } from '../support/estate.ts'
 import { eventually } from '../support/eventually.ts'
-import { newUser } from '../support/http.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('a deletion while something runs', () => {
-  let model: ScriptedModel
-  let service: TestService
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService()
 
   async function runningThread() {
-    const user = await newUser(service)
+    const user = await insertUser(service)
     const { body: assistant } = await user.call('POST', '/assistants/', { name: 'A' })
     const { body: thread } = await user.call('POST', '/threads/', {})
-    model.reply({ text: ['One ', new Promise<never>(() => {})] })
+    service.model.reply({ text: ['One ', new Promise<never>(() => {})] })
     const stream = user.call('POST', '/runs/stream', {
       thread_id: thread.thread_id,
       input: [{ type: 'human', content: 'Count' }],

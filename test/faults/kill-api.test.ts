@@ -1,31 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiClient, newUser } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
+import { apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
 import { startApiProcess } from '../support/processes.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 import { type ServerEvent, allEvents, readEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('kill -9 of the API in the middle of an answer', () => {
-  let model: ScriptedModel
-  let service: TestService
-
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService()
 
   it('the run goes on, and the client resumes with Last-Event-ID on a new process without a gap', async () => {
     const first = await startApiProcess(service.env)
-    const { client: owner } = await newUser(service)
+    const owner = await insertUser(service)
     const client = apiClient(first.url, owner.token)
     const { assistant_id } = await client.post('/assistants/', { name: 'Helper' })
     const { thread_id } = await client.post('/threads/', {})
     const gate = Promise.withResolvers<void>()
-    model.reply({ text: ['Begin, ', gate.promise, 'middle, ', 'end.'] })
+    service.model.reply({ text: ['Begin, ', gate.promise, 'middle, ', 'end.'] })
 
     const response = await client.fetch('POST', '/runs/stream', {
       thread_id,

@@ -5,35 +5,31 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prepareRedis, startRedis } from '../../local/services/redis.ts'
 import { conversation } from '../runs/support.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type ModelService, startModelService } from '../support/model-service.ts'
 import { readEvents } from '../support/sse.ts'
 
 describe('kill -9 of Redis in the middle of an answer', () => {
   let dataDir: string
   let redis: Awaited<ReturnType<typeof startRedis>>
   let server: Awaited<ReturnType<typeof prepareRedis>>['value']
-  let model: ScriptedModel
-  let service: TestService
+  let service: ModelService
 
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'assistant-redis-'))
     server = (await prepareRedis(() => undefined)).value
     redis = await startRedis({ server, dataDir })
-    model = await startScriptedModel()
-    service = await startService({ env: { ...model.env, REDIS_URL: redis.url } })
+    service = await startModelService({ env: { REDIS_URL: redis.url } })
   })
   afterAll(async () => {
     await service.close()
     await redis.stop()
-    await model.close()
     await rm(dataDir, { recursive: true, force: true })
   })
 
   it('does not fail the run; its reader gets the whole answer on the same socket once Redis is back', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
-    model.reply({ text: ['Before ', gate.promise, 'and ', 'after.'] })
+    service.model.reply({ text: ['Before ', gate.promise, 'and ', 'after.'] })
     const response = await talk.client.fetch('POST', '/runs/stream', talk.payload('Go'))
     const texts: string[] = []
     const names: string[] = []
@@ -55,7 +51,7 @@ describe('kill -9 of Redis in the middle of an answer', () => {
     expect(texts.at(-1)).toBe('Before and after.')
     for (const text of texts) expect('Before and after.'.startsWith(text)).toBe(true)
 
-    model.reply({ text: 'As before.' })
+    service.model.reply({ text: 'As before.' })
     expect((await talk.stream('And now?')).messages.at(-1).data.content).toBe('As before.')
   })
 })

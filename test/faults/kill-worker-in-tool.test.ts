@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { conversation } from '../runs/support.ts'
 import { startHttpServer } from '../support/http-server.ts'
+import { useModelService } from '../support/model-service.ts'
 import { type ServiceProcess, startWorkerProcess } from '../support/processes.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 
 describe('kill -9 of the worker while a tool is at work', () => {
-  let model: ScriptedModel
-  let service: TestService
   let worker: ServiceProcess
   let target: Awaited<ReturnType<typeof startHttpServer>>
   const asked: string[] = []
@@ -15,31 +12,30 @@ describe('kill -9 of the worker while a tool is at work', () => {
   let answerNow = false
 
   beforeAll(async () => {
-    model = await startScriptedModel()
     target = await startHttpServer(async (request, response) => {
       asked.push(`${request.method} ${request.url}`)
       arrived.resolve()
       // Without an answer the caller waits until it is killed.
       if (answerNow) response.end('paid')
     })
-    service = await startService({ worker: false, env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1/32' } })
+  })
+  afterAll(() => target.close())
+  const service = useModelService({ worker: false, env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
+  beforeAll(async () => {
     worker = await startWorkerProcess(service.env)
   })
   afterAll(async () => {
     await worker.stop()
-    await service.close()
-    await target.close()
-    await model.close()
   })
 
   async function runAndKill(method: string, path: string) {
     arrived = Promise.withResolvers<void>()
     answerNow = false
     const talk = await conversation(service, { 'type==agent/tools': [{ type: 'http_request' }] })
-    model.reply({
+    service.model.reply({
       toolCalls: [{ id: 'call_pay', name: 'http_request', arguments: { method, url: `${target.url}${path}` } }],
     })
-    model.reply({ text: 'I see.' })
+    service.model.reply({ text: 'I see.' })
     const run = talk.stream('Pay')
     await arrived.promise
     await worker.kill()

@@ -1,33 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newUser } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
 import { type ServiceProcess, startWorkerProcess } from '../support/processes.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 import { readEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('kill -9 of the worker in the middle of an answer', () => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService({ worker: false })
   let worker: ServiceProcess
 
   beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ worker: false, env: model.env })
     worker = await startWorkerProcess(service.env)
   })
   afterAll(async () => {
     await worker.stop()
-    await service.close()
-    await model.close()
   })
 
   it('leaves the stream open; the answer completes once, under one message id, and the thread holds it once', async () => {
-    const { client } = await newUser(service)
+    const client = await insertUser(service)
     const { assistant_id } = await client.post('/assistants/', { name: 'Helper' })
     const { thread_id } = await client.post('/threads/', {})
     const never = new Promise<never>(() => {})
-    const cut = model.reply({ text: ['One ', 'two ', never] })
-    model.reply({ text: ['One ', 'two ', 'three.'] })
+    const cut = service.model.reply({ text: ['One ', 'two ', never] })
+    service.model.reply({ text: ['One ', 'two ', 'three.'] })
 
     const response = await client.fetch('POST', '/runs/stream', {
       thread_id,
@@ -61,6 +55,6 @@ describe('kill -9 of the worker in the middle of an answer', () => {
     expect(texts.at(-1)).toBe('One two three.')
     const { values } = await client.get(`/threads/${thread_id}/state`)
     expect(values.messages.map((message: any) => message.data.content)).toEqual(['Count', 'One two three.'])
-    expect(model.unused).toBe(0)
+    expect(service.model.unused).toBe(0)
   })
 })

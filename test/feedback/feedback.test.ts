@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { feedbackWorkflowId } from '../../domain/contracts/feedback.ts'
 import { newId } from '../../domain/ids.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
-import { type ApiClient, newUser } from '../support/api-client.ts'
+import type { ApiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { readJson, sendJson, startHttpServer } from '../support/http-server.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type ModelService, startModelService, useModelService } from '../support/model-service.ts'
+import { insertUser } from '../support/users.ts'
 
 interface Delivery {
   path: string | undefined
@@ -18,8 +18,7 @@ interface Delivery {
 
 /** The receiver speaks the interface of the tracing service and answers the statuses that a test lines up. */
 describe('feedback', () => {
-  let service: TestService
-  let model: ScriptedModel
+  let service: ModelService
   let receiver: Awaited<ReturnType<typeof startHttpServer>>
   let client: ApiClient
   let runId: string
@@ -27,15 +26,15 @@ describe('feedback', () => {
   const statuses: number[] = []
 
   beforeAll(async () => {
-    model = await startScriptedModel({ respond: () => ({ text: 'Fine.' }) })
     receiver = await startHttpServer(async (request, response) => {
       deliveries.push({ path: request.url, headers: request.headers, body: await readJson(request) })
       sendJson(response, statuses.shift() ?? 200, {})
     })
-    service = await startService({
-      env: { ...model.env, LANGSMITH_ENDPOINT: receiver.url, LANGSMITH_API_KEY: 'lsv2-secret' },
+    service = await startModelService({
+      respond: () => ({ text: 'Fine.' }),
+      env: { LANGSMITH_ENDPOINT: receiver.url, LANGSMITH_API_KEY: 'lsv2-secret' },
     })
-    client = (await newUser(service)).client
+    client = await insertUser(service)
     const { thread_id } = await client.post('/threads/', {})
     const { assistant_id } = await client.post('/assistants/', { name: 'A' })
     runId = (
@@ -45,7 +44,6 @@ describe('feedback', () => {
   afterAll(async () => {
     await service.close()
     await receiver.close()
-    await model.close()
   })
   beforeEach(() => {
     deliveries.length = 0
@@ -114,8 +112,8 @@ describe('feedback', () => {
 
   it("is about the caller's own runs", async () => {
     await client.post('/runs/feedback', { run_id: newId(), key: 'k' }, 404)
-    const other = await newUser(service)
-    await other.client.post('/runs/feedback', { run_id: runId, key: 'k' }, 404)
+    const other = await insertUser(service)
+    await other.post('/runs/feedback', { run_id: runId, key: 'k' }, 404)
     await client.post('/runs/feedback', { key: 'k' }, 422)
     await client.post('/runs/feedback', { run_id: runId, key: '' }, 422)
     await client.post('/runs/feedback', { run_id: runId, key: 'k', score: 'high' }, 422)
@@ -124,19 +122,10 @@ describe('feedback', () => {
 })
 
 describe('feedback without a tracing service', () => {
-  let service: TestService
-  let model: ScriptedModel
-  beforeAll(async () => {
-    model = await startScriptedModel({ respond: () => ({ text: 'Fine.' }) })
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService({ respond: () => ({ text: 'Fine.' }) })
 
   it('is stored, and goes with its thread', async () => {
-    const { client } = await newUser(service)
+    const client = await insertUser(service)
     const { thread_id } = await client.post('/threads/', {})
     const { assistant_id } = await client.post('/assistants/', { name: 'A' })
     const run = await client.post('/runs/', { thread_id, assistant_id, input: [{ type: 'human', content: 'Hi' }] })

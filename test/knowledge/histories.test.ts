@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fileDeletionWorkflowId, ingestionWorkflowId } from '../../domain/contracts/ingestion.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
-import { newUser } from '../support/http.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('the histories of ingestions', () => {
-  let model: ScriptedModel
-  let service: TestService
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '32' } })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '32' } })
 
   it('hold neither the text nor the name of a file, and say in words what they are', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([
       { name: 'salaries.txt', content: 'The harbour master earns 73,500 marks.' },
       { name: 'scan.png', content: Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13) },
@@ -47,7 +37,7 @@ describe('the histories of ingestions', () => {
   })
 
   it('can be found by assistant, project and user', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([{ name: 'a.txt', content: 'A text.' }])
     const found = await service.temporal.workflow.getHandle(ingestionWorkflowId(body.ingestion_id)).describe()
     const attributes = Object.fromEntries(

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { embeddingBatch, embeddingsAtOnce } from '../../services/knowledge/embed-file.ts'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { newUser } from '../support/http.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
+import { startModelService, useModelService } from '../support/model-service.ts'
 import { startWorkerProcess } from '../support/processes.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 /** A CSV file whose rows fill about `chunks` chunks. */
 function table(chunks: number): string {
@@ -17,37 +17,20 @@ function table(chunks: number): string {
   return `Name,Cargo\n${Array.from({ length: chunks * 5 }, (_, index) => row(index)).join('')}`
 }
 
-async function withModel(env: Record<string, string> = {}, worker = true) {
-  const model = await startScriptedModel()
-  const service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '32', ...env }, worker })
-  const close = async () => {
-    await service.close()
-    await model.close()
-  }
-  return { model, service, close }
-}
+const env = { EMBEDDING_DIMENSIONS: '32' }
 
 describe('ingestion', () => {
-  let model: ScriptedModel
-  let service: TestService
-  let close: () => Promise<void>
-  beforeAll(async () => {
-    ;({ model, service, close } = await withModel())
-  })
-  afterAll(() => close())
+  const service = useModelService({ env })
 
   it('answers at once when nobody waits, and shows the progress as events', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const gate = Promise.withResolvers<void>()
-    model.embeddings.waitFor(gate.promise)
+    service.model.embeddings.waitFor(gate.promise)
     const { body } = await client.upload([{ name: 'log.csv', content: table(300) }], '?wait=false')
     expect(body.files[0].metadata.status).toBe('queued')
     const path = `/assistants/${client.assistantId}/ingestions/${body.ingestion_id}`
     await eventually('chunks are there', async () => (await client.call('GET', path)).body.files[0].metadata.chunks > 0)
-    const response = await fetch(`${service.url}${path}/events`, {
-      headers: { authorization: `Bearer ${client.token}` },
-    })
-    const reading = allEvents(response)
+    const reading = allEvents(await client.fetch('GET', `${path}/events`))
     gate.resolve()
     const events = await reading
     expect(events.at(-1)?.event).toBe('end')
@@ -63,25 +46,25 @@ describe('ingestion', () => {
       outcomes: { [body.files[0].id]: 'ready' },
     })
     expect((await client.call('GET', `/assistants/${client.assistantId}/ingestions/none`)).status).toBe(404)
-    const stranger = await newUser(service)
+    const stranger = await insertUser(service)
     expect((await stranger.call('GET', `${path}/events`)).status).toBe(403)
   })
 
   it('waits as long as the embedding server asks, and through its failures', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
-    const before = model.embeddings.requests
-    model.embeddings.fail({ status: 429, retryAfterSeconds: 1 })
-    model.embeddings.fail({ status: 503, times: 2 })
+    const client = await knowledgeClient(await insertUser(service))
+    const before = service.model.embeddings.requests
+    service.model.embeddings.fail({ status: 429, retryAfterSeconds: 1 })
+    service.model.embeddings.fail({ status: 503, times: 2 })
     const { body } = await client.upload([{ name: 'a.txt', content: 'A short text about tides.' }])
     expect(body.files[0].metadata).toMatchObject({ status: 'ready', embedded: 1 })
-    expect(model.embeddings.requests - before).toBe(4)
+    expect(service.model.embeddings.requests - before).toBe(4)
     const history = await service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`).fetchHistory()
     expect(JSON.stringify(history)).not.toContain('tides')
   })
 
   it('lets a file that the embedding server refuses fail alone, with its reason', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
-    model.embeddings.fail({ status: 400 })
+    const client = await knowledgeClient(await insertUser(service))
+    service.model.embeddings.fail({ status: 400 })
     const { body } = await client.upload([
       { name: 'refused.txt', content: 'First.' },
       { name: 'taken.txt', content: 'Second.' },
@@ -93,9 +76,9 @@ describe('ingestion', () => {
   })
 
   it('stops for a file that is deleted meanwhile, and leaves nothing of it', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const gate = Promise.withResolvers<void>()
-    model.embeddings.waitFor(gate.promise)
+    service.model.embeddings.waitFor(gate.promise)
     const { body } = await client.upload([{ name: 'log.csv', content: table(600) }], '?wait=false')
     const [file] = body.files
     await eventually(
@@ -112,13 +95,13 @@ describe('ingestion', () => {
   })
 
   it('stores again what the vector store has lost', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const { vectors } = service.api.infra.knowledge
     const gate = Promise.withResolvers<void>()
     const path = `/assistants/${client.assistantId}/files`
     await client.upload([{ name: 'first.txt', content: 'Makes the space.' }])
     // The batches behind the first wait.
-    model.embeddings.waitFor(gate.promise, 1)
+    service.model.embeddings.waitFor(gate.promise, 1)
     const uploading = client.upload([{ name: 'log.csv', content: table(3 * embeddingBatch) }])
     const file = async () => (await client.call('GET', path)).body.files[1]
     await eventually('a batch is stored', async () => (await file())?.metadata.embedded > 0)
@@ -132,7 +115,7 @@ describe('ingestion', () => {
   })
 
   it('keeps the files of many uploads at once apart', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const uploads = Array.from({ length: 6 }, (_, index) =>
       client.upload([{ name: `${index}.txt`, content: `File ${index} about harbour ${index}.` }]),
     )
@@ -144,12 +127,7 @@ describe('ingestion', () => {
 })
 
 describe('an upload', () => {
-  let service: TestService
-  let close: () => Promise<void>
-  beforeAll(async () => {
-    ;({ service, close } = await withModel())
-  })
-  afterAll(() => close())
+  const service = useModelService({ env })
 
   const stored = async () => {
     const { db } = service.api.infra.database.connection
@@ -165,7 +143,7 @@ describe('an upload', () => {
     ['with its length said', (body: number) => `content-length: ${body}`],
     ['in pieces', () => 'transfer-encoding: chunked'],
   ])('that breaks off (%s) leaves nothing behind, not even its first files', async (_how, framing) => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const url = new URL(service.url)
     const socket = connect(Number(url.port), url.hostname)
     await once(socket, 'connect')
@@ -188,13 +166,9 @@ describe('an upload', () => {
   })
 
   it('that is not well formed is refused and leaves nothing behind', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const send = (contentType: string, body: string) =>
-      fetch(`${service.url}/assistants/${client.assistantId}/files`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${client.token}`, 'content-type': contentType },
-        body,
-      })
+      client.call('POST', `/assistants/${client.assistantId}/files`, body, { 'content-type': contentType })
     const begin = '--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\ntext'
     expect((await send('multipart/form-data; boundary=b', begin)).status).toBe(400)
     expect((await send('multipart/form-data', begin)).status).toBe(400)
@@ -202,27 +176,25 @@ describe('an upload', () => {
     const onlyField = '--b\r\nContent-Disposition: form-data; name="f"\r\n\r\nvalue\r\n--b--\r\n'
     const noFile = await send('multipart/form-data; boundary=b', onlyField)
     expect(noFile.status).toBe(422)
-    expect(await noFile.json()).toMatchObject({ detail: [{ loc: ['body', 'files'], type: 'missing' }] })
+    expect(noFile.body).toMatchObject({ detail: [{ loc: ['body', 'files'], type: 'missing' }] })
     expect(await stored()).toEqual(nothing)
   })
 
   it('is refused for assistants that are not there, of others, or that cannot take files', async () => {
-    const owner = await newUser(service)
-    const client = await knowledgeClient(service, owner)
-    const other = await knowledgeClient(service, await newUser(service))
+    const owner = await insertUser(service)
+    const client = await knowledgeClient(owner)
+    const other = await knowledgeClient(await insertUser(service))
     const file = { name: 'a.txt', content: 'text' }
     const to = async (assistantId: string, token: string | undefined) => {
       const form = new FormData()
       form.append('files', new Blob([file.content]), file.name)
-      const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-      return (await fetch(`${service.url}/assistants/${assistantId}/files`, { method: 'POST', headers, body: form }))
-        .status
+      return (await apiClient(service.url, token).call('POST', `/assistants/${assistantId}/files`, form)).status
     }
     expect(await to(client.assistantId, undefined)).toBe(401)
     expect(await to(client.assistantId, other.token)).toBe(403)
     expect(await to('missing', client.token)).toBe(404)
     const tools = 'type==agent/tools'
-    const odd = await knowledgeClient(service, owner, {
+    const odd = await knowledgeClient(owner, {
       [tools]: [{ type: 'retrieval' }, { type: 'retrieval', name: 'b' }],
     })
     const refused = await odd.upload([file])
@@ -236,8 +208,8 @@ describe('an upload', () => {
 
 describe('a service that closes', () => {
   it('answers a waiting upload with how far it is; the ingestion goes on without it', async () => {
-    const { service, close } = await withModel({}, false)
-    const client = await knowledgeClient(service, await newUser(service))
+    const service = await startModelService({ env, worker: false })
+    const client = await knowledgeClient(await insertUser(service))
     const waiting = client.upload([{ name: 'a.txt', content: 'Read by nobody yet.' }])
     const ingestion = async () => (await service.collections.files.findOne().lean())?.ingestion_id ?? ''
     await eventually('the upload is taken', async () => (await ingestion()) !== '')
@@ -250,39 +222,38 @@ describe('a service that closes', () => {
     expect(body).toMatchObject({ ingestion_id: id, files: [{ name: 'a.txt', metadata: { status: 'queued' } }] })
     expect((await handle.describe()).status.name).toBe('RUNNING')
     await handle.terminate()
-    await close()
+    await service.close()
   })
 })
 
 describe('when the vector store does not answer', () => {
   it('says 503 before anything is stored', async () => {
-    const { service, close } = await withModel({ LANCEDB_URI: '/dev/null/lancedb' }, false)
+    const service = await startModelService({ env: { ...env, LANCEDB_URI: '/dev/null/lancedb' }, worker: false })
     try {
-      const client = await knowledgeClient(service, await newUser(service))
+      const client = await knowledgeClient(await insertUser(service))
       const { status, body } = await client.upload([{ name: 'a.txt', content: 'text' }])
       expect(status).toBe(503)
       expect(body).toEqual({ detail: 'The vector store does not answer.' })
       expect(await service.collections.files.countDocuments()).toBe(0)
       expect((await client.call('GET', '/ok')).body.dependencies.vectors.status).toBe('down')
     } finally {
-      await close()
+      await service.close()
     }
   })
 })
 
 describe('a worker that is killed', () => {
   it('in the middle of 10,000 chunks repeats only what was under way', async () => {
-    const { model, service, close } = await withModel({}, false)
-    const env = { ...service.env }
+    const service = await startModelService({ env, worker: false })
     try {
-      const client = await knowledgeClient(service, await newUser(service))
-      const first = await startWorkerProcess(env)
+      const client = await knowledgeClient(await insertUser(service))
+      const first = await startWorkerProcess(service.env)
       const { body } = await client.upload([{ name: 'log.csv', content: table(10_200) }], '?wait=false')
       const [{ id }] = body.files
       const record = async () => service.collections.files.findById(id).lean()
       await eventually('3000 chunks are embedded', async () => ((await record())?.embedded ?? 0) >= 3000, 60_000)
       await first.kill()
-      const second = await startWorkerProcess(env)
+      const second = await startWorkerProcess(service.env)
       await eventually('the file is ready', async () => (await record())?.status === 'ready', 120_000)
       await second.stop()
       const file = await record()
@@ -292,12 +263,12 @@ describe('a worker that is killed', () => {
       expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(chunks)
       expect(await service.collections.chunks.countDocuments({ file_id: id })).toBe(chunks)
       // Batches may be cut short where embedding had caught up with extraction, hence the slack of one round.
-      const texts = model.embeddings.inputs
+      const texts = service.model.embeddings.inputs
       expect(texts.length - chunks).toBeLessThanOrEqual(embeddingBatch * (embeddingsAtOnce + 1))
       const distinct = new Set(texts.map((text) => createHash('sha1').update(text).digest('hex')))
       expect(distinct.size).toBe(chunks)
     } finally {
-      await close()
+      await service.close()
     }
   }, 240_000)
 })

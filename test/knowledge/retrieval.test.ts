@@ -1,32 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newUser } from '../support/http.ts'
+import { describe, expect, it } from 'vitest'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('retrieval in a run', () => {
-  let service: TestService
-  let model: ScriptedModel
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '256' } })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '256' } })
 
   async function ask(client: Awaited<ReturnType<typeof knowledgeClient>>, question: string) {
     const { body: thread } = await client.call('POST', '/threads/', { assistant_id: client.assistantId })
     const ids = { thread_id: thread.thread_id, assistant_id: client.assistantId }
-    const response = await fetch(`${service.url}/runs/stream`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...ids, input: [{ type: 'human', content: question }], config: { configurable: ids } }),
-    })
+    const input = [{ type: 'human', content: question }]
+    const response = await client.fetch('POST', '/runs/stream', { ...ids, input, config: { configurable: ids } })
     expect(response.status).toBe(200)
     const events = await allEvents(response)
     expect(events.at(-1)?.event).toBe('end')
@@ -34,11 +21,11 @@ describe('retrieval in a run', () => {
     return state.body.values.messages
   }
 
-  const offered = () => model.requests.at(-1)?.body.tools?.map((tool) => tool.function.name) ?? []
+  const offered = () => service.model.requests.at(-1)?.body.tools?.map((tool) => tool.function.name) ?? []
 
   it('is offered exactly while there are ready files, and gives passages with file, page and score', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
-    model.reply({ text: 'I know nothing.' })
+    const client = await knowledgeClient(await insertUser(service))
+    service.model.reply({ text: 'I know nothing.' })
     await ask(client, 'What is an abdomen?')
     expect(offered()).toEqual([])
 
@@ -49,10 +36,10 @@ describe('retrieval in a run', () => {
     ])
     expect(body.files.map((file: any) => file.metadata.status)).toEqual(['ready', 'ready'])
 
-    model.reply({
+    service.model.reply({
       toolCalls: [{ name: 'retrieval', arguments: { query: 'What is an abdomen, the temple of the stomach?' } }],
     })
-    model.reply({ text: 'The temple of the god Stomach (bierce.pdf).' })
+    service.model.reply({ text: 'The temple of the god Stomach (bierce.pdf).' })
     const messages = await ask(client, 'What is an abdomen?')
     expect(offered()).toEqual(['retrieval'])
     const answer = messages.find((message: any) => message.type === 'ToolMessage')
@@ -63,25 +50,27 @@ describe('retrieval in a run', () => {
     const scores = passages.map((passage: any) => passage.score)
     expect(scores).toEqual(scores.toSorted((a: number, b: number) => b - a))
 
-    model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging 73500 marks' } }] })
-    model.reply({ text: '73,500 marks.' })
+    service.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging 73500 marks' } }] })
+    service.model.reply({ text: '73,500 marks.' })
     const costs = await ask(client, 'What did the dredging cost?')
     const found = JSON.parse(costs.find((message: any) => message.type === 'ToolMessage').data.content)
     expect(found.passages[0]).toMatchObject({ file_name: 'harbour.md', heading: 'Harbour > Costs' })
 
     for (const { id } of body.files) await client.call('DELETE', `/assistants/${client.assistantId}/files/${id}`)
-    model.reply({ text: 'I know nothing any more.' })
+    service.model.reply({ text: 'I know nothing any more.' })
     await ask(client, 'What is an abdomen?')
     expect(offered()).toEqual([])
   })
 
   it('finds nothing of another assistant', async () => {
-    const owner = await newUser(service)
-    const [one, other] = [await knowledgeClient(service, owner), await knowledgeClient(service, owner)]
+    const owner = await insertUser(service)
+    const [one, other] = [await knowledgeClient(owner), await knowledgeClient(owner)]
     await one.upload([{ name: 'secret.txt', content: 'The password of the lighthouse is herring.' }])
     await other.upload([{ name: 'public.txt', content: 'The lighthouse is white.' }])
-    model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'password of the lighthouse herring' } }] })
-    model.reply({ text: 'I do not know.' })
+    service.model.reply({
+      toolCalls: [{ name: 'retrieval', arguments: { query: 'password of the lighthouse herring' } }],
+    })
+    service.model.reply({ text: 'I do not know.' })
     const messages = await ask(other, 'What is the password?')
     expect(JSON.stringify(messages)).not.toContain('password of the lighthouse is')
   })

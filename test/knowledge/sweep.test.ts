@@ -1,30 +1,20 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { countAssistantKnowledge, deleteAssistantKnowledge } from '../../services/knowledge/delete-knowledge.ts'
 import { deleteKnowledgeOrphans, findKnowledgeOrphans } from '../../services/knowledge/sweep.ts'
-import { newUser } from '../support/http.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('knowledge that nobody owns any more', () => {
-  let service: TestService
-  let model: ScriptedModel
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '32' } })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '32' } })
 
   const stores = () => ({ collections: service.collections, ...service.api.infra.knowledge })
   const longAgo = new Date(Date.now() - 2 * 60 * 60_000)
 
   it('is found and removed, and what has an owner stays', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([{ name: 'kept.txt', content: 'Kept.' }])
     const keptFile = body.files[0].id
     const { blobs, vectors } = service.api.infra.knowledge
@@ -63,7 +53,7 @@ describe('knowledge that nobody owns any more', () => {
   })
 
   it('goes with its assistant, however often that is repeated', async () => {
-    const client = await knowledgeClient(service, await newUser(service))
+    const client = await knowledgeClient(await insertUser(service))
     await client.upload([
       { name: 'a.txt', content: 'One.' },
       { name: 'b.txt', content: 'Two.' },

@@ -1,25 +1,15 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { newUser } from '../support/http.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
+import { useModelService } from '../support/model-service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('uploading files', () => {
-  let service: TestService
-  let model: ScriptedModel
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: { ...model.env, EMBEDDING_DIMENSIONS: '64' } })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
 
   it('takes several files in order and answers when they are ready', async () => {
-    const { upload, list, assistantId } = await knowledgeClient(service, await newUser(service))
+    const { upload, list, assistantId } = await knowledgeClient(await insertUser(service))
     const text = 'The dredging of the western basin cost 73,500 marks.'
     const answer = await upload([
       { name: 'Kostenübersicht.txt', content: text },
@@ -58,7 +48,7 @@ describe('uploading files', () => {
   })
 
   it('removes a file with everything made from it', async () => {
-    const { upload, list, call, assistantId } = await knowledgeClient(service, await newUser(service))
+    const { upload, list, call, assistantId } = await knowledgeClient(await insertUser(service))
     const { body } = await upload([
       { name: 'a.txt', content: 'first file about ships' },
       { name: 'b.txt', content: 'second file about trains' },

@@ -160,7 +160,7 @@ describe('lancedb', () => {
       const id = `round-${round}`
       const files = Array.from({ length: 6 }, (_, index) => `f${index}`)
       await Promise.all(
-        files.map((fileId, index) => stores[index % 2]?.upsert(id, [record(fileId, 0, `About ${fileId}.`)])),
+        files.map(async (fileId, index) => stores[index % 2]?.upsert(id, [record(fileId, 0, `About ${fileId}.`)])),
       )
       for (const store of stores) expect(await store.count(id)).toBe(files.length)
       expect((await stores[0]?.listFiles(id))?.toSorted()).toEqual(files)

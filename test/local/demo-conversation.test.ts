@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { demoModelEnv } from '../../local/demo-model-settings.ts'
 import { createDemoModel } from '../../local/demo-model/server.ts'
-import { type ApiClient, newUser } from '../support/api-client.ts'
+import type { ApiClient } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 /** What a developer sees who starts the service without a model key and uploads a file. */
 describe('a conversation with the demo model about a file', () => {
@@ -18,7 +19,7 @@ describe('a conversation with the demo model about a file', () => {
     await once(demo, 'listening')
     const address = demo.address() as AddressInfo
     service = await startService({ env: demoModelEnv(address.port) })
-    client = (await newUser(service)).client
+    client = await insertUser(service)
   })
   afterAll(async () => {
     await service.close()
@@ -31,12 +32,8 @@ describe('a conversation with the demo model about a file', () => {
     const form = new FormData()
     const handbook = 'The office opens at eight.\n\nThe coffee machine is cleaned every Thursday by the night shift.\n'
     form.append('files', new Blob([handbook], { type: 'text/plain' }), 'handbook.txt')
-    const upload = await fetch(`${service.url}/assistants/${assistant_id}/files`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${client.token}` },
-      body: form,
-    })
-    expect(await upload.json()).toMatchObject({ files: [{ name: 'handbook.txt', metadata: { status: 'ready' } }] })
+    const upload = await client.post(`/assistants/${assistant_id}/files`, form)
+    expect(upload).toMatchObject({ files: [{ name: 'handbook.txt', metadata: { status: 'ready' } }] })
 
     const { thread_id } = await client.post('/threads/', {})
     const input = [{ type: 'human', content: 'When is the coffee machine cleaned?' }]

@@ -6,9 +6,10 @@ import { queueName } from '../../domain/contracts/queues.ts'
 import { newId } from '../../domain/ids.ts'
 import { codecTokenOf } from '../../infra/temporal/data-converter.ts'
 import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.ts'
+import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { caller, newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { goodPassword, insertUser } from '../support/users.ts'
 
 const uiOrigin = 'http://127.0.0.1:8233'
 
@@ -29,12 +30,12 @@ describe('the payload codec', () => {
   const decodePath = () => `/codec/${codecTokenOf(service.settings)}/decode`
 
   it('leaves nothing to read in a history, and the endpoint reads it', async () => {
-    const user = await newUser(service)
+    const user = await insertUser(service)
     const { body: thread } = await user.call('POST', '/threads/', {})
     expect((await user.call('DELETE', `/threads/${thread.thread_id}`)).status).toBe(200)
     const email = `${newId()}@example.com`
-    const call = caller(service.url)
-    const { body: signup } = await call('POST', '/auth/signup', { email, password: 'correct horse battery' })
+    const { call } = apiClient(service.url)
+    const { body: signup } = await call('POST', '/auth/signup', { email, password: goodPassword })
     const found = await service.collections.users.findOne({ email }).lean()
     expect(signup.user_id ?? found?._id).toBe(found?._id)
 
@@ -68,13 +69,15 @@ describe('the payload codec', () => {
     })
     expect(failure.message).toBe('Encoded failure')
     expect(JSON.stringify(failure)).not.toContain('unexpected failure')
-    const { body } = await caller(service.url)('POST', decodePath(), { payloads: [toJson(failure.encodedAttributes)] })
+    const { body } = await apiClient(service.url).call('POST', decodePath(), {
+      payloads: [toJson(failure.encodedAttributes)],
+    })
     expect(Buffer.from(body.payloads[0].data, 'base64').toString()).toContain('unexpected failure')
     await handle.terminate('the test is over')
   })
 
   it('opens the endpoint to its own token only, and to the pages of the UI', async () => {
-    const call = caller(service.url)
+    const { call } = apiClient(service.url)
     const payloads = [
       {
         metadata: { encoding: Buffer.from('json/plain').toString('base64') },
@@ -84,13 +87,13 @@ describe('the payload codec', () => {
     for (const path of ['/codec/decode', '/codec/wrong/decode', `/codec/${service.settings.adminToken}/decode`]) {
       expect((await call('POST', path, { payloads })).status).toBe(401)
     }
-    const bearer = caller(service.url, codecTokenOf(service.settings))
-    const encoded = await bearer('POST', '/codec/encode', { payloads })
+    const bearer = apiClient(service.url, codecTokenOf(service.settings))
+    const encoded = await bearer.call('POST', '/codec/encode', { payloads })
     expect(encoded.body.payloads.map(encodingOf)).toEqual(['binary/encrypted'])
-    expect((await bearer('POST', '/codec/decode', encoded.body)).body).toEqual({ payloads })
-    expect((await bearer('POST', '/codec/decode', { payloads: 'x' })).status).toBe(422)
+    expect((await bearer.call('POST', '/codec/decode', encoded.body)).body).toEqual({ payloads })
+    expect((await bearer.call('POST', '/codec/decode', { payloads: 'x' })).status).toBe(422)
     const spoilt = [{ ...encoded.body.payloads[0], data: Buffer.alloc(60).toString('base64') }]
-    expect((await bearer('POST', '/codec/decode', { payloads: spoilt })).status).toBe(400)
+    expect((await bearer.call('POST', '/codec/decode', { payloads: spoilt })).status).toBe(400)
 
     const preflight = (origin: string) =>
       fetch(`${service.url}${decodePath()}`, {
@@ -103,13 +106,10 @@ describe('the payload codec', () => {
       })
     expect((await preflight(uiOrigin)).headers.get('access-control-allow-origin')).toBe(uiOrigin)
     expect((await preflight('https://elsewhere.example.com')).headers.get('access-control-allow-origin')).toBeNull()
-    const answer = await fetch(`${service.url}${decodePath()}`, {
-      method: 'POST',
-      headers: { origin: uiOrigin, 'content-type': 'application/json', 'x-namespace': 'default' },
-      body: JSON.stringify({ payloads: [] }),
-    })
+    const headers = { origin: uiOrigin, 'x-namespace': 'default' }
+    const answer = await call('POST', decodePath(), { payloads: [] }, headers)
     expect(answer.headers.get('access-control-allow-origin')).toBe(uiOrigin)
-    expect(await answer.json()).toEqual({ payloads: [] })
+    expect(answer.body).toEqual({ payloads: [] })
   })
 
   it('reads with earlier keys what they encrypted, and refuses foreign and changed payloads', async () => {

@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
-import { newUser } from '../support/accounts.ts'
 import { eventually } from '../support/eventually.ts'
-import { caller } from '../support/http.ts'
 import { historyText } from '../support/histories.ts'
 import { mailTo } from '../support/mailbox.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
+import type { TestService } from '../support/service.ts'
+import { signUpUser } from '../support/users.ts'
 
 const words = {
   message: 'what-the-user-wrote',
@@ -17,22 +16,11 @@ const words = {
 const password = 'a-password-of-nobody-else'
 
 describe('the histories of a whole life, without a codec', () => {
-  let model: ScriptedModel
-  let service: TestService
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService()
 
   it('hold ids and small facts only, and each workflow is found by its user', async () => {
     const email = `life-${Date.now()}@example.com`
-    const user = await newUser(service, email, password)
-    const token = String(user.token)
-    const call = caller(service.url, token)
+    const { call, token } = await signUpUser(service, email, password)
     const { body: me } = await call('GET', '/auth/me')
 
     await call('POST', '/auth/forgot-password', { email })
@@ -43,14 +31,10 @@ describe('the histories of a whole life, without a codec', () => {
     })
     const form = new FormData()
     form.append('files', new Blob([words.file]), 'a.txt')
-    const upload = await fetch(`${service.url}/assistants/${assistant.assistant_id}/files`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: form,
-    })
+    const upload = await call('POST', `/assistants/${assistant.assistant_id}/files`, form)
     expect(upload.status).toBe(200)
     const { body: thread } = await call('POST', '/threads/', {})
-    model.reply({ text: words.answer })
+    service.model.reply({ text: words.answer })
     const run = await call('POST', '/runs/stream', {
       thread_id: thread.thread_id,
       input: [{ type: 'human', content: words.message }],

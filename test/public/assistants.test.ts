@@ -1,24 +1,14 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe('the assistants interface', () => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService()
   let assistant: Awaited<ReturnType<typeof newPublicAssistant>>
   let client: OpenAI
 
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
   beforeEach(async () => {
     assistant = await newPublicAssistant(service, {
       config: { 'type==agent/model': 'some-model', 'type==agent/description': 'Helps', 'type==agent/tools': [] },
@@ -120,7 +110,7 @@ describe('the assistants interface', () => {
 
   it('runs to the end: createAndPoll, usage, instructions, additional messages, steps and lists', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 3 }
-    model.reply({ text: 'The answer', usage })
+    service.model.reply({ text: 'The answer', usage })
     const thread = await client.beta.threads.create({ messages: [{ role: 'user', content: 'Old' }] })
     const run = await client.beta.threads.runs.createAndPoll(
       thread.id,
@@ -145,7 +135,7 @@ describe('the assistants interface', () => {
       temperature: 0.5,
       usage: { ...usage, total_tokens: 12 },
     })
-    expect(model.requests.at(-1)?.body.messages).toEqual([
+    expect(service.model.requests.at(-1)?.body.messages).toEqual([
       { role: 'system', content: 'The owner says: be brief.' },
       { role: 'system', content: 'Rhyme.\n\nWhisper.' },
       { role: 'user', content: 'Old' },
@@ -167,7 +157,7 @@ describe('the assistants interface', () => {
     const step = { thread_id: thread.id, run_id: run.id }
     expect(await client.beta.threads.runs.steps.retrieve(steps.data[0]?.id ?? '', step)).toEqual(steps.data[0])
 
-    model.reply({ text: 'Again' })
+    service.model.reply({ text: 'Again' })
     const second = await client.beta.threads.createAndRunPoll(
       { assistant_id: assistant.id, thread: { messages: [{ role: 'user', content: 'Hi' }] } },
       { pollIntervalMs: 50 },
@@ -175,7 +165,7 @@ describe('the assistants interface', () => {
     expect(second.status).toBe('completed')
     expect(second.thread_id).not.toBe(thread.id)
 
-    model.reply({ text: 'Third' })
+    service.model.reply({ text: 'Third' })
     const third = await client.beta.threads.runs.createAndPoll(
       thread.id,
       { assistant_id: assistant.id },
@@ -190,7 +180,7 @@ describe('the assistants interface', () => {
   })
 
   it('streams events that the helper of the client understands', async () => {
-    model.reply({ text: ['Grow', 'ing ', 'text'], usage: { prompt_tokens: 1, completion_tokens: 1 } })
+    service.model.reply({ text: ['Grow', 'ing ', 'text'], usage: { prompt_tokens: 1, completion_tokens: 1 } })
     const thread = await client.beta.threads.create({ messages: [{ role: 'user', content: 'Go' }] })
     const stream = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
     const names: string[] = []
@@ -219,7 +209,7 @@ describe('the assistants interface', () => {
     expect(stored.data[0]?.id).toBe(message?.id)
 
     const raw = apiClient(service.url, assistant.token)
-    model.reply({ text: 'Raw' })
+    service.model.reply({ text: 'Raw' })
     const response = await raw.fetch('POST', `/public/v1/threads/${thread.id}/runs`, {
       assistant_id: assistant.id,
       stream: true,
@@ -231,11 +221,11 @@ describe('the assistants interface', () => {
     const withTools = await newPublicAssistant(service, {
       config: { 'type==agent/tools': [{ type: 'http_request', config: { allowed_hosts: ['nowhere.test'] } }] },
     })
-    model.reply({
+    service.model.reply({
       text: 'Let me look.',
       toolCalls: [{ name: 'http_request', arguments: { method: 'GET', url: 'http://elsewhere.test/' } }],
     })
-    model.reply({ text: 'It is closed.' })
+    service.model.reply({ text: 'It is closed.' })
     const tooled = clientWith(withTools.token)
     const stream = tooled.beta.threads.createAndRunStream({
       assistant_id: withTools.id,
@@ -256,12 +246,12 @@ describe('the assistants interface', () => {
     )
     expect(details).toMatchObject({ type: 'function', function: { name: 'http_request', output: expect.any(String) } })
 
-    model.reply({
+    service.model.reply({
       text: 'Let me look.',
       toolCalls: [{ name: 'http_request', arguments: { method: 'GET', url: 'http://elsewhere.test/' } }],
       usage: { prompt_tokens: 5, completion_tokens: 5 },
     })
-    model.reply({ text: 'It is closed.', usage: { prompt_tokens: 7, completion_tokens: 2 } })
+    service.model.reply({ text: 'It is closed.', usage: { prompt_tokens: 7, completion_tokens: 2 } })
     const completion = await tooled.chat.completions.create({
       model: 'm',
       messages: [{ role: 'user', content: 'Look' }],
@@ -276,12 +266,12 @@ describe('the assistants interface', () => {
 
   it('ends a failed and a cancelled run as such', async () => {
     const thread = await client.beta.threads.create({ messages: [{ role: 'user', content: 'Go' }] })
-    model.reply({ status: 400, errorMessage: 'no' })
+    service.model.reply({ status: 400, errorMessage: 'no' })
     const failing = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
     expect(await failing.finalRun()).toMatchObject({ status: 'failed', last_error: { code: 'invalid_prompt' } })
 
     const never = new Promise<never>(() => {})
-    model.reply({ text: ['Half', never] })
+    service.model.reply({ text: ['Half', never] })
     const stream = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
     const half = Promise.withResolvers<void>()
     stream.on('textDelta', () => half.resolve())

@@ -1,32 +1,24 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base) => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService()
   let token: string
   let client: OpenAI
 
   beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
     token = (await newPublicAssistant(service)).token
     client = new OpenAI({ baseURL: `${service.url}${base}`, apiKey: token, maxRetries: 0 })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
   })
 
   const usage = { prompt_tokens: 11, completion_tokens: 4 }
 
   it('answers a conversation with text and usage', async () => {
-    model.reply({ text: ['One ', 'answer'], usage })
+    service.model.reply({ text: ['One ', 'answer'], usage })
     const completion = await client.chat.completions.create({
       model: 'whatever',
       temperature: 0.3,
@@ -53,7 +45,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
       usage: { ...usage, total_tokens: 15 },
     })
     expect(completion.id).toMatch(/^chatcmpl-/)
-    const asked = model.requests.at(-1)?.body
+    const asked = service.model.requests.at(-1)?.body
     expect(asked?.temperature).toBe(0.3)
     expect(asked?.max_tokens ?? asked?.max_completion_tokens).toBe(50)
     expect(asked?.tools).toBeUndefined()
@@ -72,7 +64,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
   })
 
   it('streams deltas, a finish reason, the usage when asked for it, and [DONE]', async () => {
-    model.reply({ text: ['Str', 'eam', 'ed'], finishReason: 'length', usage })
+    service.model.reply({ text: ['Str', 'eam', 'ed'], finishReason: 'length', usage })
     const chunks = await Array.fromAsync(
       await client.chat.completions.create({
         model: 'm',
@@ -87,7 +79,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     expect(chunks.flatMap((chunk) => chunk.choices[0]?.finish_reason ?? [])).toEqual(['length'])
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { ...usage, total_tokens: 15 } })
 
-    model.reply({ text: 'Raw' })
+    service.model.reply({ text: 'Raw' })
     const raw = await apiClient(service.url, token).fetch('POST', `${base}/chat/completions`, {
       model: 'm',
       messages: [{ role: 'user', content: 'Go' }],
@@ -101,36 +93,36 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
   })
 
   it('gives the finished completion to the stream helper of the client', async () => {
-    model.reply({ text: ['Help', 'ed'] })
+    service.model.reply({ text: ['Help', 'ed'] })
     const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Go' }] })
     expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('Helped')
   })
 
   it('goes on where it was when the model breaks off and is asked again', async () => {
-    model.reply({ text: ['One ', 'two '], breakConnection: true })
-    model.reply({ text: ['O', 'ne two', ' three'], usage })
+    service.model.reply({ text: ['One ', 'two '], breakConnection: true })
+    service.model.reply({ text: ['O', 'ne two', ' three'], usage })
     const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Count' }] })
     expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('One two three')
   })
 
   it('reports a failed run by its status, or in the middle of a stream by an error frame', async () => {
     const messages = [{ role: 'user' as const, content: 'Go' }]
-    model.reply({ status: 400, errorMessage: 'no' })
+    service.model.reply({ status: 400, errorMessage: 'no' })
     const refused = await client.chat.completions.create({ model: 'm', messages }).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(OpenAI.APIError)
     expect(refused).toMatchObject({ status: 400, type: 'invalid_request_error' })
 
-    model.reply({ status: 401, errorMessage: 'bad key sk-abcdefgh' })
+    service.model.reply({ status: 401, errorMessage: 'bad key sk-abcdefgh' })
     const upstream = await client.chat.completions.create({ model: 'm', messages }).catch((error: unknown) => error)
     expect(upstream).toMatchObject({ status: 502, type: 'server_error' })
     expect(String(upstream)).not.toContain('sk-abcdefgh')
 
-    model.reply({ status: 400, errorMessage: 'no' })
+    service.model.reply({ status: 400, errorMessage: 'no' })
     const stream = await client.chat.completions.create({ model: 'm', messages, stream: true })
     const failure = await Array.fromAsync(stream).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(OpenAI.APIError)
 
-    model.reply({ status: 400, errorMessage: 'no' })
+    service.model.reply({ status: 400, errorMessage: 'no' })
     const body = { model: 'm', messages, stream: true }
     const events = await allEvents(await apiClient(service.url, token).fetch('POST', `${base}/chat/completions`, body))
     const last = JSON.parse(events.at(-1)?.data ?? '')
@@ -163,12 +155,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     await caller.post(`${base}/chat/completions`, { messages: [] }, 422)
     expect((await caller.get(`${base}/nowhere`, 404)).error.type).toBe('invalid_request_error')
     expect((await caller.get(`${base}/chat/completions`, 405)).error.code).toBe('method_not_allowed')
-    const broken = await fetch(`${service.url}${base}/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{',
-    })
-    expect(broken.status).toBe(400)
-    expect(await broken.json()).toMatchObject({ detail: expect.any(String), error: { code: 'bad_request' } })
+    const broken = await caller.post(`${base}/chat/completions`, '{', 400)
+    expect(broken).toMatchObject({ detail: expect.any(String), error: { code: 'bad_request' } })
   })
 })

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useModelService } from '../support/model-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 const configured = 'https://front.test'
@@ -9,21 +8,14 @@ const others = 'https://two.test'
 const strangers = 'https://stranger.test'
 
 describe('origins of the public family', () => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService({ respond: () => ({ text: 'Hi' }), env: { CORS_ORIGINS: configured } })
   let one: Awaited<ReturnType<typeof newPublicAssistant>>
   let open: Awaited<ReturnType<typeof newPublicAssistant>>
 
   beforeAll(async () => {
-    model = await startScriptedModel({ respond: () => ({ text: 'Hi' }) })
-    service = await startService({ env: { ...model.env, CORS_ORIGINS: configured } })
     one = await newPublicAssistant(service, { config: { 'type==agent/allowed_origins': [ones] } })
     await newPublicAssistant(service, { config: { 'type==agent/allowed_origins': [others] } })
     open = await newPublicAssistant(service)
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
   })
 
   const allowed = (response: Response) => response.headers.get('access-control-allow-origin')
@@ -88,14 +80,14 @@ describe('origins of the public family', () => {
         await response.text()
       }
     }
-    const before = model.requests.length
+    const before = service.model.requests.length
     for (const origin of [others, strangers]) {
       const response = await complete(one.token, origin)
       expect(response.status).toBe(403)
       expect(allowed(response)).toBeNull()
       expect(await response.json()).toMatchObject({ detail: expect.any(String), error: { type: 'permission_error' } })
     }
-    expect(model.requests.length).toBe(before)
+    expect(service.model.requests.length).toBe(before)
   })
 
   it('lets no page read the answers of an assistant that names no origins', async () => {

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
-let model: ScriptedModel
-let service: TestService
-
-beforeAll(async () => {
-  model = await startScriptedModel({ respond: () => ({ text: 'Hi' }) })
-  service = await startService({ env: model.env })
-})
-afterAll(async () => {
-  await service.close()
-  await model.close()
-})
+const service = useModelService({ respond: () => ({ text: 'Hi' }) })
 
 it('public callers that come while their assistant is deleted leave nothing behind', async () => {
   const { id, token, owner } = await newPublicAssistant(service)

@@ -1,24 +1,20 @@
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { run } from '../../local/services/command.ts'
+import { useModelService } from '../support/model-service.ts'
 import { installTimeoutMs, pythonWithClients, runPython } from '../support/python-clients.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('the examples of the public family', () => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService({
+    respond: ({ body }) => ({ text: ['You said: ', String(body.messages.at(-1)?.content)] }),
+  })
   let python: string
   let env: Record<string, string>
 
   beforeAll(async () => {
     python = await pythonWithClients()
-    model = await startScriptedModel({
-      respond: ({ body }) => ({ text: ['You said: ', String(body.messages.at(-1)?.content)] }),
-    })
-    service = await startService({ env: model.env })
     const base = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
     const opened = await run('sh', ['examples/public/open-assistant.sh'], {
       cwd: root,
@@ -27,10 +23,6 @@ describe('the examples of the public family', () => {
     const set = [...opened.matchAll(/(\w+)='([^']*)'/g)].map(([, name = '', value = '']) => [name, value])
     env = { ...base, ...Object.fromEntries(set) }
   }, installTimeoutMs)
-  afterAll(async () => {
-    await service?.close()
-    await model?.close()
-  })
 
   it('curl.sh', async () => {
     const output = await run('sh', ['examples/public/curl.sh'], { cwd: root, env })

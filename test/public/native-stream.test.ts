@@ -1,23 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiClient, newUser } from '../support/api-client.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import { apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
 import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe('the native public stream', () => {
-  let model: ScriptedModel
-  let service: TestService
-
-  beforeAll(async () => {
-    model = await startScriptedModel({ respond: () => ({ text: ['Hello ', 'public'] }) })
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService({ respond: () => ({ text: ['Hello ', 'public'] }) })
 
   const post = (body: object, headers: Record<string, string> = {}) =>
     apiClient(service.url, undefined).fetch('POST', '/public/runs/stream', body, headers)
@@ -75,7 +65,7 @@ describe('the native public stream', () => {
     const { thread_id, run_id } = JSON.parse(first[1]?.data ?? '')
     const again = await allEvents(await post({ assistant_id: one.id, token: one.token, input, thread_id }))
     expect(JSON.parse(again[1]?.data ?? '').thread_id).toBe(thread_id)
-    const asked = model.requests.at(-1)?.body.messages.map(({ role }) => role)
+    const asked = service.model.requests.at(-1)?.body.messages.map(({ role }) => role)
     expect(asked).toEqual(['system', 'user', 'assistant', 'user'])
 
     const foreign = await post({ assistant_id: other.id, token: other.token, input, thread_id })
@@ -83,7 +73,7 @@ describe('the native public stream', () => {
     // Nor a thread of a user, not even of the assistant's owner.
     const { thread_id: own } = await one.owner.post('/threads/', { assistant_id: one.id })
     expect((await post({ assistant_id: one.id, token: one.token, input, thread_id: own })).status).toBe(404)
-    expect((await (await newUser(service)).client.fetch('GET', `/threads/${thread_id}`)).status).toBe(404)
+    expect((await (await insertUser(service)).fetch('GET', `/threads/${thread_id}`)).status).toBe(404)
 
     const joined = await apiClient(service.url, one.token).fetch('GET', `/public/runs/${run_id}/stream`)
     expect((await allEvents(joined)).at(-1)?.event).toBe('end')

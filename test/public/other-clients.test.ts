@@ -2,43 +2,35 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { AIMessage, HumanMessage, SystemMessage } from '@langchain/core/messages'
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText } from 'ai'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useModelService } from '../support/model-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe.each(['/public/compat/v1', '/public/v1'])('other clients at %s, with address and key only', (base) => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService()
   let apiKey: string
   let baseURL: string
 
   beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
     apiKey = (await newPublicAssistant(service)).token
     baseURL = `${service.url}${base}`
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
   })
   const usage = { prompt_tokens: 21, completion_tokens: 4 }
 
   it("LangChain's ChatOpenAI invokes and streams", async () => {
     const chat = new ChatOpenAI({ model: 'helper', apiKey, configuration: { baseURL }, maxRetries: 0 })
-    model.reply({ text: ['From ', 'afar'], usage })
+    service.model.reply({ text: ['From ', 'afar'], usage })
     const answer = await chat.invoke([new SystemMessage('Rhyme.'), new HumanMessage('Hi'), new AIMessage('Yes?')])
     expect(answer.text).toBe('From afar')
     expect(answer.usage_metadata).toMatchObject({ input_tokens: 21, output_tokens: 4, total_tokens: 25 })
-    expect(model.requests.at(-1)?.body.messages.map(({ role }) => role)).toEqual([
+    expect(service.model.requests.at(-1)?.body.messages.map(({ role }) => role)).toEqual([
       'system',
       'system',
       'user',
       'assistant',
     ])
 
-    model.reply({ text: ['In ', 'pie', 'ces'], usage })
+    service.model.reply({ text: ['In ', 'pie', 'ces'], usage })
     let text = ''
     let total = 0
     for await (const chunk of await chat.stream('Hi')) {
@@ -50,13 +42,13 @@ describe.each(['/public/compat/v1', '/public/v1'])('other clients at %s, with ad
 
   it('the AI SDK generates and streams', async () => {
     const provider = createOpenAICompatible({ name: 'helper', baseURL, apiKey, includeUsage: true })
-    model.reply({ text: ['From ', 'afar'], usage })
+    service.model.reply({ text: ['From ', 'afar'], usage })
     const generated = await generateText({ model: provider('helper'), prompt: 'Hi', maxRetries: 0 })
     expect(generated.text).toBe('From afar')
     expect(generated.finishReason).toBe('stop')
     expect(generated.usage).toMatchObject({ inputTokens: 21, outputTokens: 4, totalTokens: 25 })
 
-    model.reply({ text: ['In ', 'pie', 'ces'], usage })
+    service.model.reply({ text: ['In ', 'pie', 'ces'], usage })
     const streamed = streamText({ model: provider('helper'), prompt: 'Hi', maxRetries: 0 })
     expect((await Array.fromAsync(streamed.textStream)).join('')).toBe('In pieces')
     expect(await streamed.finishReason).toBe('stop')
@@ -65,7 +57,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('other clients at %s, with ad
 
   it('the AI SDK hears of a failure in the middle of a stream', async () => {
     const provider = createOpenAICompatible({ name: 'helper', baseURL, apiKey })
-    model.reply({ status: 400, errorMessage: 'no' })
+    service.model.reply({ status: 400, errorMessage: 'no' })
     const errors: unknown[] = []
     const { fullStream } = streamText({
       model: provider('helper'),

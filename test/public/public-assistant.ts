@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { type ApiClient, newUser } from '../support/api-client.ts'
+import type { ApiClient } from '../support/api-client.ts'
 import type { TestService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 export interface PublicAssistantOptions {
   mode?: 'authenticated' | 'public_token' | 'public_no_auth'
@@ -10,10 +11,10 @@ export interface PublicAssistantOptions {
 
 /** A new user's assistant with a public token of its own. */
 export async function newPublicAssistant(
-  service: Pick<TestService, 'url' | 'api'>,
+  service: TestService,
   { mode = 'public_token', name = 'Public helper', config = {} }: PublicAssistantOptions = {},
 ): Promise<{ id: string; token: string; owner: ApiClient }> {
-  const { client: owner } = await newUser(service)
+  const owner = await insertUser(service)
   const token = `pub-${randomBytes(12).toString('hex')}`
   const { assistant_id: id } = await owner.post('/assistants/', {
     name,

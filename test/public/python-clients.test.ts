@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { useModelService } from '../support/model-service.ts'
 import { installTimeoutMs, pythonWithClients, runPython } from '../support/python-clients.ts'
-import { type ChatRequest, type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import type { ChatRequest } from '../support/scripted-model.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 const usage = { prompt_tokens: 6, completion_tokens: 2 }
@@ -13,19 +13,12 @@ function echo({ body }: ChatRequest) {
 }
 
 describe.each(['/public/compat/v1', '/public/v1'])('the Python clients at %s, with address and key only', (base) => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService({ respond: echo })
   let python: string
 
   beforeAll(async () => {
     python = await pythonWithClients()
-    model = await startScriptedModel({ respond: echo })
-    service = await startService({ env: model.env })
   }, installTimeoutMs)
-  afterAll(async () => {
-    await service?.close()
-    await model?.close()
-  })
 
   it('chat, stream, list, run threads, and understand refusals', async () => {
     const { id, token } = await newPublicAssistant(service)

@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { startScriptedModel } from '../support/scripted-model.ts'
+import { startModelService } from '../support/model-service.ts'
 import { startService } from '../support/service.ts'
 import { readEvents } from '../support/sse.ts'
 import { newPublicAssistant } from './public-assistant.ts'
@@ -16,21 +16,18 @@ describe('a public caller', () => {
     for (const close of closing.splice(0).toReversed()) await close()
   })
 
-  async function start(options: { model?: boolean } = {}) {
-    const model = await startScriptedModel()
-    closing.push(() => model.close())
-    const service = await startService({ env: options.model === false ? {} : model.env })
+  async function start() {
+    const service = await startModelService()
     closing.push(() => service.close())
-    const clientFor = (apiKey: string) => new OpenAI({ baseURL: `${service.url}/public/v1`, apiKey, maxRetries: 0 })
-    return { model, service, clientFor }
+    return service
   }
 
   it('waits for the approval of the owner, and gets the answer', async () => {
-    const { model, service, clientFor } = await start()
+    const service = await start()
     const { token, id, owner } = await newPublicAssistant(service, {
       config: { 'type==agent/interrupt_before_action': true, 'type==agent/tools': tools },
     })
-    const client = clientFor(token)
+    const client = new OpenAI({ baseURL: `${service.url}/public/v1`, apiKey: token, maxRetries: 0 })
     const toolCalls = [{ name: 'http_request', arguments: { method: 'GET', url: 'http://elsewhere.test/' } }]
     const approve = async (runId: string) => {
       await eventually(
@@ -40,8 +37,8 @@ describe('a public caller', () => {
       await owner.post(`/runs/${runId}/resume`, { action: 'reject', message: 'Not today' })
     }
 
-    model.reply({ text: 'May I?', toolCalls })
-    model.reply({ text: 'Then not.' })
+    service.model.reply({ text: 'May I?', toolCalls })
+    service.model.reply({ text: 'Then not.' })
     let text = ''
     for await (const { id: completionId, choices } of await client.chat.completions.create({
       ...question,
@@ -52,8 +49,8 @@ describe('a public caller', () => {
     }
     expect(text).toBe('May I?\n\nThen not.')
 
-    model.reply({ text: 'May I?', toolCalls })
-    model.reply({ text: 'Then not.' })
+    service.model.reply({ text: 'May I?', toolCalls })
+    service.model.reply({ text: 'Then not.' })
     const run = await client.beta.threads.createAndRun({
       assistant_id: id,
       thread: { messages: [{ role: 'user', content: 'Go' }] },
@@ -64,23 +61,23 @@ describe('a public caller', () => {
   })
 
   it('is told in a last frame that the service closes, and the run goes on', async () => {
-    const { model, service } = await start()
+    const service = await start()
     const { token, id } = await newPublicAssistant(service)
     const gate = Promise.withResolvers<void>()
     closing.push(async () => gate.resolve())
     const caller = apiClient(service.url, token)
-    model.reply({ text: ['Half', gate.promise] })
+    service.model.reply({ text: ['Half', gate.promise] })
     const chunks = readEvents(await caller.fetch('POST', '/public/v1/chat/completions', { ...question, stream: true }))
     await chunks.next()
     await chunks.next()
-    model.reply({ text: ['Half', gate.promise] })
+    service.model.reply({ text: ['Half', gate.promise] })
     const events = readEvents(
       await caller.fetch('POST', '/public/v1/threads/runs', { assistant_id: id, stream: true, thread: null }),
     )
     await events.next()
-    model.reply({ text: ['Half', gate.promise] })
+    service.model.reply({ text: ['Half', gate.promise] })
     const waiting = caller.fetch('POST', '/public/v1/chat/completions', question)
-    await eventually('the model was asked three times', async () => model.unused === 0)
+    await eventually('the model was asked three times', async () => service.model.unused === 0)
 
     const closed = service.api.app.close()
     const rest = await Array.fromAsync(chunks)
@@ -95,7 +92,8 @@ describe('a public caller', () => {
   })
 
   it('gets 503 while no model is configured, and leaves no thread behind', async () => {
-    const { service } = await start({ model: false })
+    const service = await startService()
+    closing.push(() => service.close())
     const { token, id } = await newPublicAssistant(service)
     const caller = apiClient(service.url, token)
     const refused = await caller.post('/public/v1/chat/completions', question, 503)

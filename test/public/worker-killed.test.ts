@@ -1,28 +1,22 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useModelService } from '../support/model-service.ts'
 import { type ServiceProcess, startWorkerProcess } from '../support/processes.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe('kill -9 of the worker in the middle of a completion', () => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService({ worker: false })
   let worker: ServiceProcess
   let assistant: Awaited<ReturnType<typeof newPublicAssistant>>
   let client: OpenAI
 
   beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ worker: false, env: model.env })
     worker = await startWorkerProcess(service.env)
     assistant = await newPublicAssistant(service)
     client = new OpenAI({ baseURL: `${service.url}/public/v1`, apiKey: assistant.token, maxRetries: 0 })
   })
   afterAll(async () => {
     await worker.stop()
-    await service.close()
-    await model.close()
   })
 
   const never = new Promise<never>(() => {})
@@ -38,9 +32,9 @@ describe('kill -9 of the worker in the middle of a completion', () => {
   const question = { model: 'm', messages: [{ role: 'user' as const, content: 'Count' }] }
 
   it('does not break the stream of chunks, and sends no text twice', async () => {
-    const cut = model.reply({ text: ['One ', 'two ', never] })
+    const cut = service.model.reply({ text: ['One ', 'two ', never] })
     // The second attempt comes in other pieces: what counts is the text.
-    model.reply({ text: ['On', 'e tw', 'o three', ' four.'] })
+    service.model.reply({ text: ['On', 'e tw', 'o three', ' four.'] })
     const kill = killOnce()
     let text = ''
     const finishes: string[] = []
@@ -52,12 +46,12 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     expect(await cut.ended).toBe('dropped')
     expect(text).toBe('One two three four.')
     expect(finishes).toEqual(['stop'])
-    expect(model.unused).toBe(0)
+    expect(service.model.unused).toBe(0)
   })
 
   it('ends in an error frame when the second attempt says something else', async () => {
-    model.reply({ text: ['One ', 'two ', never] })
-    const second = model.reply({ text: 'Four five six' })
+    service.model.reply({ text: ['One ', 'two ', never] })
+    const second = service.model.reply({ text: 'Four five six' })
     const kill = killOnce()
     let text = ''
     const read = async () => {
@@ -74,8 +68,8 @@ describe('kill -9 of the worker in the middle of a completion', () => {
   })
 
   it('goes on in the same way for the events of a thread run', async () => {
-    model.reply({ text: ['One ', 'two ', never] })
-    model.reply({ text: 'One two three.' })
+    service.model.reply({ text: ['One ', 'two ', never] })
+    service.model.reply({ text: 'One two three.' })
     const kill = killOnce()
     const stream = client.beta.threads.createAndRunStream({
       assistant_id: assistant.id,

@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newUser } from '../support/api-client.ts'
+import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
+import { startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 import { conversation, readRun } from './support.ts'
 
 describe('control of runs', () => {
-  let model: ScriptedModel
-  let service: TestService
-
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService()
 
   it('a second run waits its turn', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
-    const first = model.reply({ text: ['First ', gate.promise, 'answer'] })
+    const first = service.model.reply({ text: ['First ', gate.promise, 'answer'] })
     const one = await talk.start('one')
     await first.arrived
-    model.reply({ text: 'Second answer' })
+    service.model.reply({ text: 'Second answer' })
     const two = await talk.start('two')
     expect(await talk.client.get(`/runs/${two.run_id}`)).toMatchObject({ status: 'pending' })
     expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('busy')
@@ -47,7 +37,7 @@ describe('control of runs', () => {
   it('reject answers 409 while another run has the thread, and of many at once lets one through', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
-    model.reply({ text: [gate.promise, 'Only one'] })
+    service.model.reply({ text: [gate.promise, 'Only one'] })
     const answers = await Promise.all(
       Array.from({ length: 8 }, () =>
         talk.client.fetch('POST', '/runs/', talk.payload('me', { multitask_strategy: 'reject' })),
@@ -63,7 +53,7 @@ describe('control of runs', () => {
   it('interrupt cancels the first and keeps what it had said', async () => {
     const talk = await conversation(service)
     const never = new Promise<never>(() => {})
-    model.reply({ text: ['Half an ', never] })
+    service.model.reply({ text: ['Half an ', never] })
     const response = await talk.client.fetch('POST', '/runs/stream', talk.payload('long story'))
     const first = readRun(response)
     const runs = await eventually('the run to speak', async () => {
@@ -71,7 +61,7 @@ describe('control of runs', () => {
       return run?.status === 'running' && run
     })
     await eventually('text in the stream', async () => (await service.redis.xLen(`run:{${runs.run_id}}:stream`)) >= 1)
-    model.reply({ text: 'Short.' })
+    service.model.reply({ text: 'Short.' })
     const second = await talk.stream('short please', { multitask_strategy: 'interrupt' })
     expect(second.end).toBe('end')
     expect((await first).error).toMatchObject({ status_code: 499, type: 'cancelled' })
@@ -84,7 +74,7 @@ describe('control of runs', () => {
   it('cancel ends streams at once with 499, stops the model, and never overwrites a finished run', async () => {
     const talk = await conversation(service)
     const never = new Promise<never>(() => {})
-    const reply = model.reply({ text: ['Some ', never] })
+    const reply = service.model.reply({ text: ['Some ', never] })
     const run = await talk.start('go')
     const joined = talk.join(run.run_id)
     await reply.arrived
@@ -93,7 +83,7 @@ describe('control of runs', () => {
     expect(await reply.ended).toBe('dropped')
     expect(await talk.client.post(`/runs/${run.run_id}/cancel`)).toMatchObject({ status: 'cancelled' })
 
-    model.reply({ text: 'Fine' })
+    service.model.reply({ text: 'Fine' })
     const done = await talk.stream('again')
     expect(done.end).toBe('end')
     expect(await talk.client.post(`/runs/${done.runId}/cancel`)).toMatchObject({ status: 'success' })
@@ -102,7 +92,7 @@ describe('control of runs', () => {
   it('a client that goes away does not stop its run', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
-    const reply = model.reply({ text: ['I go ', gate.promise, 'on.'] })
+    const reply = service.model.reply({ text: ['I go ', gate.promise, 'on.'] })
     const response = await talk.client.fetch('POST', '/runs/stream', talk.payload('go'))
     await reply.arrived
     await response.body?.cancel()
@@ -116,9 +106,9 @@ describe('control of runs', () => {
 
   it('is not visible to others, and refuses what does not fit', async () => {
     const talk = await conversation(service)
-    model.reply({ text: 'Mine' })
+    service.model.reply({ text: 'Mine' })
     const run = await talk.stream('secret')
-    const other = (await newUser(service)).client
+    const other = await insertUser(service)
     for (const path of ['', '/stream']) await other.get(`/runs/${run.runId}${path}`, 404)
     for (const path of ['/cancel', '/resume']) await other.post(`/runs/${run.runId}${path}`, { action: 'approve' }, 404)
     await other.get(`/threads/${talk.threadId}/runs`, 404)

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newUser } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 import { conversation } from './support.ts'
 
 describe('the descriptions of runs', () => {
@@ -12,7 +12,7 @@ describe('the descriptions of runs', () => {
   afterAll(() => service.close())
 
   it('are JSON Schemas that fit what the service takes, with defaults', async () => {
-    const { client } = await newUser(service)
+    const client = await insertUser(service)
     const ajv = new Ajv2020({ strict: false })
     const input = ajv.compile(await client.get('/runs/input_schema'))
     expect(input([{ type: 'human', content: 'Hi' }])).toBe(true)
@@ -45,7 +45,7 @@ describe('the descriptions of runs', () => {
     expect(JSON.stringify(view)).not.toContain('secret')
 
     await talk.client.put(`/assistants/${talk.assistantId}`, { name: 'Open', public: true })
-    const other = (await newUser(service)).client
+    const other = await insertUser(service)
     await other.get(`/assistants/${talk.assistantId}`)
     await other.get(`/runs/debug/assistant/${talk.assistantId}`, 403)
     await other.get('/runs/debug/assistant/missing', 404)

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createThreadActor } from '../../infra/temporal/thread-actor.ts'
 import { createRequeueForgotten } from '../../services/runs/requeue-forgotten.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
 describe('a run that was stored by a process which died before it told the thread', () => {
-  let model: ScriptedModel
-  let service: TestService
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService()
 
   it('is handed over later, once', async () => {
     const talk = await conversation(service)
-    model.reply({ text: 'First' })
+    service.model.reply({ text: 'First' })
     const first = await talk.stream('one')
     const stored = await service.collections.runs.findById(first.runId).lean()
     const lost = {
@@ -35,7 +25,7 @@ describe('a run that was stored by a process which died before it told the threa
       collections: service.collections,
       actor: createThreadActor(service.temporal, service.settings.taskQueuePrefix),
     })
-    model.reply({ text: 'Second' })
+    service.model.reply({ text: 'Second' })
     expect(await requeue()).toBe(1)
     expect((await talk.join(lost._id)).end).toBe('end')
     expect(await requeue()).toBe(0)

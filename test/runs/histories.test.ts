@@ -3,25 +3,17 @@ import { threadWorkflowId } from '../../domain/contracts/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
 describe('the history of a thread', () => {
-  let model: ScriptedModel
-  let service: TestService
   let target: Awaited<ReturnType<typeof startHttpServer>>
 
   beforeAll(async () => {
-    model = await startScriptedModel()
     target = await startHttpServer(async (_request, response) => void response.end('TOOLRESULT'))
-    service = await startService({ env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1/32' } })
   })
-  afterAll(async () => {
-    await service.close()
-    await target.close()
-    await model.close()
-  })
+  afterAll(() => target.close())
+  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
 
   async function historyOf(threadId: string) {
     const handle = service.temporal.workflow.getHandle(threadWorkflowId(threadId))
@@ -35,12 +27,12 @@ describe('the history of a thread', () => {
       'type==agent/tools': [{ type: 'http_request', config: { headers: { 'x-key': 'HEADERSECRET' } } }],
       'type==agent/interrupt_before_action': true,
     })
-    model.reply({
+    service.model.reply({
       text: 'ANSWERTEXT',
       toolCalls: [{ id: 'c1', name: 'http_request', arguments: { method: 'GET', url: `${target.url}/ARGUMENT` } }],
     })
     const run = await talk.stream('QUESTION')
-    model.reply({ text: 'FINALTEXT' })
+    service.model.reply({ text: 'FINALTEXT' })
     await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve', message: 'WORDS' })
     expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('end')
 
@@ -57,7 +49,7 @@ describe('the history of a thread', () => {
       'TOOLRESULT',
       'FINALTEXT',
       'WORDS',
-      String(talk.client.token),
+      talk.client.token,
     ]) {
       expect(text).not.toContain(secret)
     }
@@ -66,19 +58,19 @@ describe('the history of a thread', () => {
 
   it('of a simple run is one activity; a run that fails or is cancelled is settled', async () => {
     const simple = await conversation(service)
-    model.reply({ text: 'Hello' })
+    service.model.reply({ text: 'Hello' })
     await simple.stream('Hi')
     const plain = await historyOf(simple.threadId)
     expect(plain.events?.filter((event) => event.activityTaskScheduledEventAttributes)).toHaveLength(1)
     await recordHistory('thread-simple', plain)
 
     const failing = await conversation(service)
-    model.reply({ status: 400 })
+    service.model.reply({ status: 400 })
     await failing.stream('Hi')
     await recordHistory('thread-failed', await historyOf(failing.threadId))
 
     const cancelled = await conversation(service)
-    const reply = model.reply({ text: ['Some ', new Promise<never>(() => {})] })
+    const reply = service.model.reply({ text: ['Some ', new Promise<never>(() => {})] })
     const { run_id } = await cancelled.start('Hi')
     await reply.arrived
     await cancelled.client.post(`/runs/${run_id}/cancel`)
@@ -87,10 +79,10 @@ describe('the history of a thread', () => {
 
   it('is found by user, assistant and run, with the status of the run', async () => {
     const talk = await conversation(service)
-    model.reply({ text: 'Hello' })
+    service.model.reply({ text: 'Hello' })
     const run = await talk.stream('Hi')
     await historyOf(talk.threadId)
-    const query = `UserId = '${talk.userId}' AND AssistantId = '${talk.assistantId}' AND AgentRunId = '${run.runId}' AND RunStatus = 'success'`
+    const query = `UserId = '${talk.client.userId}' AND AssistantId = '${talk.assistantId}' AND AgentRunId = '${run.runId}' AND RunStatus = 'success'`
     const found = await eventually('the workflow in the list', async () => {
       for await (const execution of service.temporal.workflow.list({ query })) return execution
       return undefined

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
 import { type RunEntry, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { completeView } from '../../services/runs/run-feeds.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
 describe('coming back to a run', () => {
-  let model: ScriptedModel
-  let service: TestService
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
+  const service = useModelService()
 
   it('gives what follows each event, and after the last one that one again', async () => {
     const talk = await conversation(service)
-    model.reply({ text: ['One ', 'two ', 'three'] })
+    service.model.reply({ text: ['One ', 'two ', 'three'] })
     const run = await talk.stream('Count')
     for (const [index, event] of run.events.entries()) {
       const rest = await talk.join(run.runId, event.id)
@@ -37,7 +27,7 @@ describe('coming back to a run', () => {
 
   it('works from the database when the stream is gone: everything once, for any position', async () => {
     const talk = await conversation(service)
-    model.reply({ text: 'Kept' })
+    service.model.reply({ text: 'Kept' })
     const run = await talk.stream('Say')
     await service.redis.del(`run:{${run.runId}}:stream`)
     for (const position of [undefined, '0-2', run.events.at(-2)?.id]) {
@@ -49,7 +39,7 @@ describe('coming back to a run', () => {
 
   it('tells a late reader how a failed run ended, also without the stream', async () => {
     const talk = await conversation(service)
-    model.reply({ status: 400 })
+    service.model.reply({ status: 400 })
     const run = await talk.stream('Fail')
     await service.redis.del(`run:{${run.runId}}:stream`)
     expect((await talk.join(run.runId)).error).toEqual(run.error)

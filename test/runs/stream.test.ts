@@ -1,26 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type ApiClient, newUser } from '../support/api-client.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { ApiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
 import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('a streamed run', () => {
-  let model: ScriptedModel
-  let service: TestService
+  const service = useModelService()
   let user: ApiClient
   let assistantId: string
   let threadId: string
 
-  beforeAll(async () => {
-    model = await startScriptedModel()
-    service = await startService({ env: model.env })
-  })
-  afterAll(async () => {
-    await service.close()
-    await model.close()
-  })
   beforeEach(async () => {
-    user = (await newUser(service)).client
+    user = await insertUser(service)
     assistantId = (
       await user.post('/assistants/', { name: 'Helper', config: { 'type==agent/system_message': 'Be brief.' } })
     ).assistant_id
@@ -35,7 +26,7 @@ describe('a streamed run', () => {
   })
 
   it('sends start, metadata, growing messages under one id, and end', async () => {
-    model.reply({ text: ['Hel', 'lo', ' there'], usage: { prompt_tokens: 7, completion_tokens: 3 } })
+    service.model.reply({ text: ['Hel', 'lo', ' there'], usage: { prompt_tokens: 7, completion_tokens: 3 } })
     const response = await user.fetch('POST', '/runs/stream', payload('Hi'))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -68,7 +59,7 @@ describe('a streamed run', () => {
       total_tokens: 10,
       threads: [{ thread_id: threadId, runs: 1, prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }],
     })
-    expect(model.requests.at(-1)?.body.messages).toEqual([
+    expect(service.model.requests.at(-1)?.body.messages).toEqual([
       { role: 'system', content: 'Be brief.' },
       { role: 'user', content: 'Hi' },
     ])

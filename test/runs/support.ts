@@ -1,10 +1,10 @@
-import { newUser } from '../support/api-client.ts'
 import type { TestService } from '../support/service.ts'
-import { type ServerEvent, readEvents } from '../support/sse.ts'
+import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 /** A user with an assistant and a thread, ready to run. */
 export async function conversation(service: TestService, config: object = {}) {
-  const { client, userId } = await newUser(service)
+  const client = await insertUser(service)
   const { assistant_id: assistantId } = await client.post('/assistants/', { name: 'Helper', config })
   const { thread_id: threadId } = await client.post('/threads/', { name: 'Talk' })
   const payload = (content: string, more: object = {}) => ({
@@ -15,7 +15,6 @@ export async function conversation(service: TestService, config: object = {}) {
   })
   return {
     client,
-    userId,
     assistantId,
     threadId,
     payload,
@@ -39,8 +38,7 @@ export async function conversation(service: TestService, config: object = {}) {
 
 /** A run's stream, read to the end: the events, each state of its messages, and how it ended. */
 export async function readRun(response: Response) {
-  const events: ServerEvent[] = []
-  for await (const event of readEvents(response)) events.push(event)
+  const events = await allEvents(response)
   const states: any[][] = events.filter(({ event }) => event === 'data').map(({ data }) => JSON.parse(data))
   const messages = new Map<string, any>()
   for (const message of states.flat()) messages.set(message.data.id, message)

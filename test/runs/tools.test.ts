@@ -1,41 +1,33 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHttpServer } from '../support/http-server.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
 const withHttp = { 'type==agent/tools': [{ type: 'http_request' }] }
 
 describe('tools in a run', () => {
-  let model: ScriptedModel
-  let service: TestService
   let target: Awaited<ReturnType<typeof startHttpServer>>
   const asked: string[] = []
 
   beforeAll(async () => {
-    model = await startScriptedModel()
     target = await startHttpServer(async (request, response) => {
       asked.push(`${request.method} ${request.url}`)
       response.writeHead(200, { 'content-type': 'text/plain' }).end(`answer to ${request.url}`)
     })
-    service = await startService({ env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1/32' } })
   })
-  afterAll(async () => {
-    await service.close()
-    await target.close()
-    await model.close()
-  })
+  afterAll(() => target.close())
+  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
 
   it('streams the call as its arguments grow, the result under the same id, and the final answer', async () => {
     const talk = await conversation(service, withHttp)
     const args = JSON.stringify({ method: 'GET', url: `${target.url}/weather` })
-    model.reply({
+    service.model.reply({
       text: 'Let me look.',
       toolCalls: [
         { id: 'call_a', name: 'http_request', arguments: [args.slice(0, 12), args.slice(12, 30), args.slice(30)] },
       ],
     })
-    model.reply({ text: ['It is ', 'sunny.'], usage: { prompt_tokens: 30, completion_tokens: 4 } })
+    service.model.reply({ text: ['It is ', 'sunny.'], usage: { prompt_tokens: 30, completion_tokens: 4 } })
     const run = await talk.stream('Weather?')
 
     expect(run.end).toBe('end')
@@ -58,7 +50,7 @@ describe('tools in a run', () => {
     for (const state of run.states.flat()) {
       for (const shown of state.data.tool_calls ?? []) expect(shown.args).toBeTypeOf('object')
     }
-    const second = model.requests.at(-1)?.body.messages ?? []
+    const second = service.model.requests.at(-1)?.body.messages ?? []
     expect(second.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
     expect((await talk.messages()).map(({ type }) => type)).toEqual([
       'HumanMessage',
@@ -72,7 +64,7 @@ describe('tools in a run', () => {
 
   it('answers several calls of one message in their order, and tells the model of wrong ones', async () => {
     const talk = await conversation(service, withHttp)
-    model.reply({
+    service.model.reply({
       toolCalls: [
         { id: 'c1', name: 'http_request', arguments: { method: 'GET', url: `${target.url}/one` } },
         { id: 'c2', name: 'http_request', arguments: { method: 'SHOUT', url: `${target.url}/two` } },
@@ -80,7 +72,7 @@ describe('tools in a run', () => {
         { id: 'c4', name: 'http_request', arguments: '{"method": "GET", "url": ' },
       ],
     })
-    model.reply({ text: 'Done.' })
+    service.model.reply({ text: 'Done.' })
     const run = await talk.stream('Do all')
     const results = run.messages.filter(({ type }) => type === 'ToolMessage')
     expect(results.map(({ data }) => data.tool_call_id)).toEqual(['c1', 'c2', 'c3', 'c4'])
@@ -95,7 +87,7 @@ describe('tools in a run', () => {
   it('ends with a clear error when the steps are used up', async () => {
     const talk = await conversation(service, { ...withHttp, 'type==agent/max_steps': 2 })
     for (const id of ['s1', 's2'])
-      model.reply({
+      service.model.reply({
         toolCalls: [{ id, name: 'http_request', arguments: { method: 'GET', url: `${target.url}/${id}` } }],
       })
     const run = await talk.stream('Forever')
@@ -116,7 +108,7 @@ describe('tools in a run', () => {
   describe('with a person in between', () => {
     const config = { ...withHttp, 'type==agent/interrupt_before_action': true }
     const ask = (id: string) =>
-      model.reply({
+      service.model.reply({
         toolCalls: [{ id, name: 'http_request', arguments: { method: 'GET', url: `${target.url}/${id}` } }],
       })
 
@@ -130,7 +122,7 @@ describe('tools in a run', () => {
       expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('interrupted')
       expect(asked).not.toContain('GET /approved')
 
-      model.reply({ text: 'Thanks.' })
+      service.model.reply({ text: 'Thanks.' })
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' })
       const rest = await talk.join(run.runId, run.events.at(-1)?.id)
       expect(rest.events.filter(({ event }) => event === 'end')).toHaveLength(1)
@@ -146,7 +138,7 @@ describe('tools in a run', () => {
       const talk = await conversation(service, config)
       ask('rejected')
       const run = await talk.stream('Ask first')
-      model.reply({ text: 'Understood.' })
+      service.model.reply({ text: 'Understood.' })
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'reject', message: 'too risky' })
       const rest = await talk.join(run.runId, run.events.at(-1)?.id)
       expect(rest.messages[0].data.content).toContain('too risky')
@@ -159,7 +151,7 @@ describe('tools in a run', () => {
       ask('before-edit')
       const run = await talk.stream('Ask first')
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'edit' }, 422)
-      model.reply({ text: 'Fine.' })
+      service.model.reply({ text: 'Fine.' })
       await talk.client.post(`/runs/${run.runId}/resume`, {
         action: 'edit',
         args: { method: 'GET', url: `${target.url}/after-edit` },
@@ -174,7 +166,7 @@ describe('tools in a run', () => {
     it('goes on only when every call is decided about; each once', async () => {
       const talk = await conversation(service, config)
       const get = (path: string) => ({ method: 'GET', url: `${target.url}/${path}` })
-      model.reply({
+      service.model.reply({
         toolCalls: [
           { id: 'first', name: 'http_request', arguments: get('first') },
           { id: 'second', name: 'http_request', arguments: get('second') },
@@ -189,7 +181,7 @@ describe('tools in a run', () => {
       })
       await resume({ action: 'reject', tool_call_id: 'second' }, 409)
       expect(asked).not.toContain('GET /edited')
-      model.reply({ text: 'Both done.' })
+      service.model.reply({ text: 'Both done.' })
       expect(await resume({ action: 'approve' })).toMatchObject({ status: 'running' })
       expect((await talk.join(run.runId, run.events.at(-1)?.id)).messages.at(-1).data.content).toBe('Both done.')
       expect(asked).toEqual(expect.arrayContaining(['GET /first', 'GET /edited']))
@@ -204,7 +196,7 @@ describe('tools in a run', () => {
       const run = await talk.stream('Ask first')
       expect(await talk.client.post(`/runs/${run.runId}/cancel`)).toMatchObject({ status: 'cancelled' })
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' }, 409)
-      model.reply({ text: 'New start.' })
+      service.model.reply({ text: 'New start.' })
       const next = await talk.stream('Something else')
       expect(next.end).toBe('end')
       expect((await talk.messages()).map(({ type }) => type)).toEqual([

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
 import { type Estate, fillEstate, fingerprint } from '../support/estate.ts'
-import { caller, newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 import { type Expectation, type Ids, compat, native, operators, publicNative } from './cross-user-table.ts'
 
 interface Operation {
@@ -87,10 +88,11 @@ describe('one user with the ids of another', () => {
       `/runs/${own.ids.run_id}`,
       `/receipts/${own.ids.receipt_id}`,
     ]) {
-      expect((await caller(service.url, own.token)('GET', path)).status).toBe(200)
+      expect((await apiClient(service.url, own.token).call('GET', path)).status).toBe(200)
     }
     expect(
-      (await caller(service.url, own.publicToken)('GET', `/public/compat/v1/threads/${own.ids.thread_id}`)).status,
+      (await apiClient(service.url, own.publicToken).call('GET', `/public/compat/v1/threads/${own.ids.thread_id}`))
+        .status,
     ).toBe(200)
   })
 
@@ -148,7 +150,7 @@ async function send(service: TestService, method: string, path: string, token: s
 }
 
 async function documentOf(service: TestService) {
-  const { paths } = (await caller(service.url)('GET', '/openapi.json')).body
+  const { paths } = (await apiClient(service.url).call('GET', '/openapi.json')).body
   const found: { method: string; path: string; name: string; security: unknown }[] = []
   for (const [path, methods] of Object.entries<Record<string, { operationId: string; security: unknown }>>(paths)) {
     for (const [method, { operationId, security }] of Object.entries(methods)) {
@@ -177,7 +179,7 @@ const fill = (path: string, ids: object) =>
   path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(Object.entries(ids).find(([key]) => key === name)?.[1]))
 
 async function side(service: TestService, name: string): Promise<Side> {
-  const user = await newUser(service)
+  const user = await insertUser(service)
   const estate = await fillEstate(service, user)
   const [aid = ''] = estate.assistants
   const [tid = '', publicThread = ''] = estate.threads

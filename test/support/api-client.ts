@@ -1,50 +1,68 @@
-import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { TestService } from './service.ts'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  /** The text as it came, for exact comparisons. */
+  text: string
+  /** The parsed text; undefined when it is no JSON. */
+  body: any
+}
 
 export type ApiClient = ReturnType<typeof apiClient>
 
-/** Calls the API as one user; `expected` is the status that the answer must have. */
-export function apiClient(url: string, token: string | undefined) {
-  const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-
-  async function fetchRaw(
-    method: string,
-    path: string,
-    body?: unknown,
-    headers: Record<string, string> = {},
-  ): Promise<Response> {
+/**
+ * The API at `url` as one caller sees it, with a bearer token or without one. A body goes out as
+ * JSON; text goes out as it is, to say JSON letter by letter, and so does a form. Redirections are
+ * answers like others.
+ */
+export function apiClient(url: string, token?: string) {
+  /** The answer with its body still to be read, for streams. */
+  function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const isForm = body instanceof FormData
     return fetch(`${url}${path}`, {
       method,
-      headers: { ...authorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: 'manual',
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: isForm || typeof body === 'string' ? body : JSON.stringify(body) }),
     })
   }
 
-  async function call(method: string, path: string, body?: unknown, expected = 200): Promise<any> {
-    const response = await fetchRaw(method, path, body)
+  /** The whole answer, whatever its status. */
+  async function call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer> {
+    const response = await request(method, path, body, headers)
     const text = await response.text()
-    expect(`${method} ${path} ${response.status} ${response.status === expected ? '' : text}`.trim()).toBe(
-      `${method} ${path} ${expected}`,
-    )
-    return text === '' ? undefined : JSON.parse(text)
+    return { status: response.status, headers: response.headers, text, body: parsed(text) }
+  }
+
+  /** The body of an answer that must have the status `expected`. */
+  async function bodyOf(method: string, path: string, body: unknown, expected = 200): Promise<any> {
+    const answer = await call(method, path, body)
+    const said = answer.status === expected ? '' : answer.text
+    expect(`${method} ${path} ${answer.status} ${said}`.trim()).toBe(`${method} ${path} ${expected}`)
+    return answer.body
   }
 
   return {
     token,
-    fetch: fetchRaw,
-    get: (path: string, expected?: number) => call('GET', path, undefined, expected),
-    post: (path: string, body?: unknown, expected?: number) => call('POST', path, body, expected),
-    put: (path: string, body?: unknown, expected?: number) => call('PUT', path, body, expected),
-    patch: (path: string, body?: unknown, expected?: number) => call('PATCH', path, body, expected),
-    delete: (path: string, body?: unknown, expected?: number) => call('DELETE', path, body, expected),
+    fetch: request,
+    call,
+    get: (path: string, expected?: number) => bodyOf('GET', path, undefined, expected),
+    post: (path: string, body?: unknown, expected?: number) => bodyOf('POST', path, body, expected),
+    put: (path: string, body?: unknown, expected?: number) => bodyOf('PUT', path, body, expected),
+    patch: (path: string, body?: unknown, expected?: number) => bodyOf('PATCH', path, body, expected),
+    delete: (path: string, body?: unknown, expected?: number) => bodyOf('DELETE', path, body, expected),
   }
 }
 
-/** A user of its own with a project, made as the service makes users from tokens: no sign-up needed. */
-export async function newUser(service: Pick<TestService, 'url' | 'api'>) {
-  const userId = randomUUID()
-  const projectId = randomUUID()
-  const token = await service.api.services.tokens.sign({ user_id: userId, project_id: projectId })
-  return { userId, projectId, client: apiClient(service.url, token) }
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -4,8 +4,9 @@ import { newId } from '../../domain/ids.ts'
 import { chunkId } from '../../domain/records/file.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
 import { createRunStream } from '../../infra/redis/run-stream.ts'
-import { type TestUser, caller } from './http.ts'
+import { apiClient } from './api-client.ts'
 import type { TestService } from './service.ts'
+import type { TestUser } from './users.ts'
 
 /** Something in every store, for one user: what a deletion has to find. */
 export async function fillEstate(service: TestService, user: TestUser, { projects = 2 } = {}) {
@@ -106,7 +107,8 @@ export async function fingerprint(
 }
 
 async function pinnedTo(service: TestService, user: TestUser, projectId: string) {
-  return caller(service.url, await service.api.services.tokens.sign({ user_id: user.userId, project_id: projectId }))
+  const token = await service.api.services.tokens.sign({ user_id: user.userId, project_id: projectId })
+  return apiClient(service.url, token).call
 }
 
 async function addFile(service: TestService, { userId, assistantId }: { userId: string; assistantId: string }) {

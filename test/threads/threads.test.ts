@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { newUser } from '../support/http.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('threads', () => {
   let service: TestService
@@ -11,7 +11,7 @@ describe('threads', () => {
   afterAll(() => service.close())
 
   it('creates, reads and changes the members that are given', async () => {
-    const { call, projectId } = await newUser(service)
+    const { call, projectId } = await insertUser(service)
     const metadata = '{"a.b":{"$gt":""},"__proto__":{"x":-0},"":"\\u0000"}'
     const created = await call('POST', '/threads/', `{"name":"T","metadata":${metadata}}`)
     expect(created.status).toBe(200)
@@ -27,7 +27,7 @@ describe('threads', () => {
   })
 
   it('names its assistant when the caller may read it', async () => {
-    const [mine, theirs] = [await newUser(service), await newUser(service)]
+    const [mine, theirs] = [await insertUser(service), await insertUser(service)]
     const { body: assistant } = await mine.call('POST', '/assistants/', { name: 'A' })
     const { body: hidden } = await theirs.call('POST', '/assistants/', { name: 'B' })
     const { body: thread } = await mine.call('POST', '/threads/', { assistant_id: assistant.assistant_id })
@@ -41,7 +41,7 @@ describe('threads', () => {
   })
 
   it('pages through the list, most recently updated first', async () => {
-    const { call } = await newUser(service)
+    const { call } = await insertUser(service)
     const ids: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) ids.push((await call('POST', '/threads/', { name })).body.thread_id)
     await call('POST', `/threads/${ids[1]}/state`, { values: [{ type: 'human', content: 'hi' }] })
@@ -57,7 +57,7 @@ describe('threads', () => {
   })
 
   it("answers another user's thread like a missing one", async () => {
-    const [mine, theirs] = [await newUser(service), await newUser(service)]
+    const [mine, theirs] = [await insertUser(service), await insertUser(service)]
     const { body: thread } = await theirs.call('POST', '/threads/', { name: 'private' })
     for (const id of [thread.thread_id, newId()]) {
       expect((await mine.call('GET', `/threads/${id}`)).status).toBe(404)
@@ -71,7 +71,7 @@ describe('threads', () => {
   })
 
   it('adds state, shows it, and keeps every state before it', async () => {
-    const { call } = await newUser(service)
+    const { call } = await insertUser(service)
     const { body: thread } = await call('POST', '/threads/', {})
     const path = `/threads/${thread.thread_id}`
     expect((await call('GET', `${path}/state`)).body).toEqual({
@@ -114,7 +114,7 @@ describe('threads', () => {
   })
 
   it('derives the status from the runs', async () => {
-    const user = await newUser(service)
+    const user = await insertUser(service)
     const run = (thread: string, status: 'pending' | 'interrupted' | 'success') => ({
       _id: newId(),
       thread_id: thread,
@@ -141,7 +141,7 @@ describe('threads', () => {
   })
 
   it('stops fifty creations at once exactly at the quota', async () => {
-    const user = await newUser(service, { threadMax: 20 })
+    const user = await insertUser(service, { threadMax: 20 })
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         index % 2 === 0 ? user.call('POST', '/threads/', {}) : user.call('PUT', `/threads/${newId()}`, {}),
@@ -154,7 +154,7 @@ describe('threads', () => {
   })
 
   it('takes one place for one id, however often it is put', async () => {
-    const user = await newUser(service)
+    const user = await insertUser(service)
     const id = `thread.${newId()}`
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => user.call('PUT', `/threads/${id}`, { name: 'same' })),

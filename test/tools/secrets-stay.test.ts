@@ -3,8 +3,7 @@ import { threadWorkflowId } from '../../domain/contracts/thread.ts'
 import { historyText } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useModelService } from '../support/model-service.ts'
 import { conversation } from '../runs/support.ts'
 
 const httpSecret = 'http-secret-4711'
@@ -12,15 +11,12 @@ const mcpSecret = 'mcp-secret-4712'
 
 /** Both servers send back whatever they are sent, and the third is not there: what leaks anywhere, leaks here. */
 describe('the keys of a tool configuration', () => {
-  let model: ScriptedModel
-  let service: TestService
   let echo: Awaited<ReturnType<typeof startHttpServer>>
   let mcp: Awaited<ReturnType<typeof startMcpServer>>
   const got: string[] = []
   const logged: string[] = []
 
   beforeAll(async () => {
-    model = await startScriptedModel()
     echo = await startHttpServer((request, response) => {
       got.push(String(request.headers['x-key']))
       response.setHeader('content-type', 'application/json').end(JSON.stringify(request.headers))
@@ -32,16 +28,14 @@ describe('the keys of a tool configuration', () => {
           content: [{ type: 'text', text: JSON.stringify(extra.requestInfo?.headers) }],
         })),
     })
-    service = await startService({
-      env: { ...model.env, OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace' },
-      onLog: (line) => void logged.push(line),
-    })
   })
   afterAll(async () => {
-    await service.close()
     await echo.close()
     await mcp.close()
-    await model.close()
+  })
+  const service = useModelService({
+    env: { OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'trace' },
+    onLog: (line) => void logged.push(line),
   })
 
   it('reach the tool, and nothing else: no message, event, history, log or description', async () => {
@@ -52,14 +46,14 @@ describe('the keys of a tool configuration', () => {
         { type: 'mcp', config: { name: 'gone', url: 'http://127.0.0.1:9/', headers: { 'x-key': httpSecret } } },
       ],
     })
-    model.reply({
+    service.model.reply({
       toolCalls: [
         { name: 'http_request', arguments: { method: 'GET', url: echo.url } },
         { name: 'm_echo', arguments: {} },
         { name: 'http_request', arguments: { method: 'GET', url: 'http://10.0.0.1/' } },
       ],
     })
-    model.reply({ text: 'Done.' })
+    service.model.reply({ text: 'Done.' })
     const run = await talk.stream('Go')
     expect(run.end).toBe('end')
     expect(got).toEqual([httpSecret])
@@ -83,7 +77,7 @@ describe('the keys of a tool configuration', () => {
       debug,
       history: historyText(history),
       logged,
-      asked: model.requests.map(({ body }) => body),
+      asked: service.model.requests.map(({ body }) => body),
     }
     for (const [place, content] of Object.entries(places)) {
       const text = JSON.stringify(content)

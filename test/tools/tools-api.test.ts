@@ -1,7 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { caller, newUser } from '../support/http.ts'
+import { apiClient } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
 
 describe('GET /tools/', () => {
   let service: TestService
@@ -11,7 +12,7 @@ describe('GET /tools/', () => {
   afterAll(() => service.close())
 
   it('lists every tool with valid JSON Schemas', async () => {
-    const { call } = await newUser(service)
+    const { call } = await insertUser(service)
     const { status, body } = await call('GET', '/tools/')
     expect(status).toBe(200)
     expect(body.map((tool: { type: string }) => tool.type)).toEqual(['retrieval', 'http_request', 'mcp', 'web_search'])
@@ -26,6 +27,6 @@ describe('GET /tools/', () => {
   })
 
   it('is for users', async () => {
-    expect((await caller(service.url)('GET', '/tools/')).status).toBe(401)
+    expect((await apiClient(service.url).call('GET', '/tools/')).status).toBe(401)
   })
 })

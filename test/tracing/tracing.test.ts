@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiClient, newUser } from '../support/api-client.ts'
+import type { ApiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { readJson, sendJson, startHttpServer } from '../support/http-server.ts'
-import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type ModelService, startModelService } from '../support/model-service.ts'
 import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 
 interface SentSpan {
   name: string
@@ -22,8 +22,7 @@ interface SentBatch {
 
 /** The receiver speaks OTLP over HTTP in its JSON form, at the path that the protocol says. */
 describe('tracing', () => {
-  let service: TestService
-  let model: ScriptedModel
+  let service: ModelService
   let receiver: Awaited<ReturnType<typeof startHttpServer>>
   let target: Awaited<ReturnType<typeof startHttpServer>>
   let client: ApiClient
@@ -31,7 +30,6 @@ describe('tracing', () => {
   let sent = ''
 
   beforeAll(async () => {
-    model = await startScriptedModel()
     target = await startHttpServer((_request, response) => void response.end('tool-answer-words'))
     receiver = await startHttpServer(async (request, response) => {
       expect(request.url).toBe('/v1/traces')
@@ -40,16 +38,15 @@ describe('tracing', () => {
       spans.push(...batch.resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)))
       sendJson(response, 200, {})
     })
-    service = await startService({
-      env: { ...model.env, OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OUTBOUND_ALLOW: '127.0.0.1' },
+    service = await startModelService({
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OUTBOUND_ALLOW: '127.0.0.1' },
     })
-    client = (await newUser(service)).client
+    client = await insertUser(service)
   })
   afterAll(async () => {
     await service.close()
     await receiver.close()
     await target.close()
-    await model.close()
   })
 
   const run = async (traceparent?: string) => {
@@ -77,11 +74,11 @@ describe('tracing', () => {
     })
 
   it('links request, run, steps and tools in one trace, with the names of the conventions', async () => {
-    model.reply({
+    service.model.reply({
       toolCalls: [{ id: 'call-1', name: 'http_request', arguments: { method: 'GET', url: target.url } }],
       usage: { prompt_tokens: 11, completion_tokens: 3 },
     })
-    model.reply({ text: 'answer-words', usage: { prompt_tokens: 20, completion_tokens: 4 } })
+    service.model.reply({ text: 'answer-words', usage: { prompt_tokens: 20, completion_tokens: 4 } })
     const traceId = '0af7651916cd43dd8448eb211c80319c'
     const { runId, thread_id, assistant_id, last } = await run(`00-${traceId}-b7ad6b7169203331-01`)
     expect(last).toBe('end')
@@ -128,7 +125,7 @@ describe('tracing', () => {
   })
 
   it('marks what failed by its kind, in a trace of its own without a traceparent', async () => {
-    model.reply({ status: 400, errorMessage: 'no-such-thing' })
+    service.model.reply({ status: 400, errorMessage: 'no-such-thing' })
     const { runId, last } = await run()
     expect(last).toBe('error')
     const found = await spansOf(runId, 2)

@@ -76,10 +76,12 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       const { ingestionId } = upload
       if (request.query.wait === false) return { files: upload.files.map(showFile), ingestion_id: ingestionId }
       const stop = new AbortController()
-      const waiting = files.wait(ingestionId, AbortSignal.any([request.signal, stop.signal])).catch((error: unknown) => {
-        // The service closes and the ingestion goes on: the answer tells how far it is.
-        if (!stop.signal.aborted) throw error
-      })
+      const waiting = files
+        .wait(ingestionId, AbortSignal.any([request.signal, stop.signal]))
+        .catch((error: unknown) => {
+          // The service closes and the ingestion goes on: the answer tells how far it is.
+          if (!stop.signal.aborted) throw error
+        })
       openStreams.track(waiting, () => stop.abort())
       await waiting
       return { files: (await files.ofIngestion(ingestionId)).map(showFile), ingestion_id: ingestionId }

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll } from 'vitest'
+import { type ChatRequest, type ScriptedReply, startScriptedModel } from './scripted-model.ts'
+import { type ServiceOptions, type TestService, startService } from './service.ts'
+
+export interface ModelServiceOptions extends ServiceOptions {
+  /** What the model answers when its script is at its end; without it that is an error. */
+  respond?: (request: ChatRequest) => ScriptedReply
+}
+
+/** A service, and as `model` the scripted model that it asks. `close` ends both. */
+export type ModelService = TestService & { model: Awaited<ReturnType<typeof startScriptedModel>> }
+
+/**
+ * Starts a scripted model and a service that asks it. `env` wins over the settings of the model.
+ * When the service does not start, the model is closed and the error thrown on. `close` ends the
+ * service, then the model, and throws when a request found the script at its end.
+ */
+export async function startModelService(options: ModelServiceOptions = {}): Promise<ModelService> {
+  const model = await startScriptedModel(options)
+  try {
+    const service = await startService({ ...options, env: { ...model.env, ...options.env } })
+    return {
+      ...service,
+      model,
+      close: async () => {
+        await service.close()
+        await model.close()
+      },
+    }
+  } catch (error) {
+    await model.close()
+    throw error
+  }
+}
+
+/**
+ * `startModelService` for all tests of the file or the `describe` that calls this: it starts before
+ * the first of them and closes after the last. What is returned is empty until then.
+ */
+export function useModelService(options: ModelServiceOptions = {}): ModelService {
+  const service = {} as ModelService
+  let started: ModelService | undefined
+  beforeAll(async () => {
+    started = await startModelService(options)
+    Object.assign(service, started)
+  })
+  afterAll(() => started?.close())
+  return service
+}
