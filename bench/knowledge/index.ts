@@ -12,10 +12,6 @@ export const knowledgeParts: Record<string, (context: BenchContext) => Promise<v
   upload: benchMemory,
 }
 
-export async function benchKnowledge(context: BenchContext): Promise<void> {
-  for (const part of Object.values(knowledgeParts)) await part(context)
-}
-
 async function benchRecall(context: BenchContext): Promise<void> {
   const { questions, first, firstFive } = await measureRecall()
   const percent = (share: number) => `${(100 * share).toFixed(0)} %`

@@ -8,8 +8,8 @@ import { table } from '../statistics.ts'
 import { newKnowledge } from './client.ts'
 
 const corpus = join(import.meta.dirname, '..', 'corpus')
-const copies = 32
-const rounds = 2
+const copies = 8
+const rounds = 3
 
 /**
  * Uploads until everything can be found, beside the bare extraction library on the same files, in

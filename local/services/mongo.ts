@@ -100,7 +100,7 @@ export async function startMongo(options: { server: MongoServer; dataDir: string
   const direct = `mongodb://127.0.0.1:${port}/assistants?directConnection=true`
   const args = {
     mongod: ['--replSet', 'local', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', home],
-    secantusdb: ['--host', '127.0.0.1', '--port', String(port), '--storage-path', home, '--cache-size', '256M'],
+    secantusdb: ['--host', '127.0.0.1', '--port', String(port), '--storage-path', home],
   }[options.server.kind]
   const server = await startServerProcess({
     name: 'MongoDB',
