@@ -37,6 +37,10 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
   const log = (line: string) => console.log(line)
   const local = await startLocalServices({ dataDir, env: {}, log: (line) => log(`> ${line}`) })
   const children: ChildProcess[] = []
+  // Whoever interrupts a measurement leaves nothing running; the servers see to themselves.
+  const endAll = () => children.forEach((child) => child.kill('SIGKILL'))
+  const leave = () => process.exit(130)
+  process.once('exit', endAll).once('SIGINT', leave).once('SIGTERM', leave)
   try {
     const start = (script: string, env: Record<string, string>, isReady?: string) =>
       startScript(children, script, env, isReady)
@@ -77,6 +81,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       log,
     })
   } finally {
+    process.off('exit', endAll).off('SIGINT', leave).off('SIGTERM', leave)
     for (const child of children.toReversed()) await stop(child)
     await local.stop()
     await rm(dataDir, { recursive: true, force: true })

@@ -12,6 +12,7 @@ import { connectionOptions } from '../infra/temporal/connect.ts'
 import { ensureOrphanSchedule } from '../infra/temporal/orphan-schedule.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
+import { createDecisions } from '../services/runs/decisions.ts'
 import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createOrphans } from '../services/admin/orphans.ts'
@@ -43,13 +44,14 @@ export async function startWorker(
     timeoutSeconds: settings.extractTimeoutSeconds,
     concurrency: settings.extractConcurrency,
   })
+  const engine = createEngine(settings, infra, logger)
   const activities = createActivities({
     collections: infra.database.collections,
     mailer,
     secrets: createDerivedSecrets(settings.secretsKey),
     frontendUrl: settings.frontendUrl,
     feedback: { collections: infra.database.collections, receiver: createLangSmithReceiver(settings) },
-    engine: createEngine(settings, infra, logger),
+    engine,
     deletion: createDeletionService(infra, settings, logger),
     cleanup: {
       selections: createUserSelections(infra.database.collections),
@@ -71,12 +73,15 @@ export async function startWorker(
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  const requeueForgotten = createRequeueForgotten({
-    collections: infra.database.collections,
-    actor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
-  })
+  const actor = createThreadActor(infra.temporal.client, settings.taskQueuePrefix)
+  const requeueForgotten = createRequeueForgotten({ collections: infra.database.collections, actor })
+  const { finishAbandoned } = createDecisions({ ...engine, actor })
   const stopRequeuing = served.includes('runs')
-    ? every(requeueEveryMs, requeueForgotten, (error) => logger.warn({ err: error }, 'forgotten runs'))
+    ? every(
+        requeueEveryMs,
+        () => Promise.all([requeueForgotten(), finishAbandoned()]),
+        (error) => logger.warn({ err: error }, 'forgotten runs'),
+      )
     : async () => {}
   return {
     queues: served,

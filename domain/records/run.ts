@@ -49,6 +49,8 @@ export interface RunRecord {
   traceparent?: string
   /** Set when the run was handed to its thread a second time, in case the first was lost. */
   requeued?: boolean
+  /** Since when a person's decision is being written; gone when the thread has been told of it. */
+  deciding_since?: Date
   created_at: Date
   started_at?: Date
   finished_at?: Date

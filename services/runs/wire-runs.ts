@@ -6,7 +6,7 @@ import type { ThreadLog } from '../threads/log.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { createRuns } from './index.ts'
-import { createResumeRun } from './resume-run.ts'
+import { createDecisions } from './decisions.ts'
 import { createRunFeeds } from './run-feeds.ts'
 import { createRunSnapshots, runOutput } from './run-snapshot.ts'
 import type { RunStream } from './run-stream.ts'
@@ -35,7 +35,7 @@ export function wireRuns({ runStream: stream, threadActor: actor, ...deps }: Wir
   return {
     runs,
     startRun: createStartRequested({ threads: deps.threads, assistants: deps.assistants, runs }),
-    resumeRun: createResumeRun({ ...deps, actor, stream }),
+    resumeRun: createDecisions({ ...deps, actor, stream }).resumeRun,
     runFeeds: createRunFeeds({ stream, snapshot: createRunSnapshots(deps.collections), onError: deps.onError }),
     runOutput: (runId: string): Promise<Message[]> => runOutput(deps.collections, runId),
   }

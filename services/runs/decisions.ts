@@ -24,30 +24,54 @@ interface ResumeDeps {
   onError(error: unknown): void
 }
 
-/**
- * Writes a person's decision into the ledger. Each call is decided about once; when none is left
- * undecided, the run goes on, else it keeps waiting. Throws `conflict` for a run or call that does
- * not wait, and `invalid_input` for a decision that fits no call.
- */
-export function createResumeRun({ collections, log, actor, stream, onError }: ResumeDeps) {
+/** A decision takes milliseconds; after this time the process that was taking one is dead. */
+const abandonedAfterMs = 15_000
+
+/** What people decide about the calls of a run that waits for them. */
+export function createDecisions({ collections, log, actor, stream, onError }: ResumeDeps) {
   const { runs, toolCalls, checkpoints } = collections
   const undecided = { status: 'waiting' as const, decision: { $exists: false } }
 
-  return async (run: RunRecord, decision: Decision): Promise<RunRecord> => {
-    const waiting = await toolCalls
-      .find({ run_id: run._id, status: 'waiting' })
-      .sort({ index: 1 })
-      .lean<ToolCallRecord[]>()
-    if (run.status !== 'interrupted') {
-      await repeatSignal(run, waiting)
-      throw notWaiting()
-    }
-    const decided = await decide(meantBy(waiting, decision), decision)
+  /**
+   * Writes a decision into the ledger. Each call is decided about once; when none is left undecided,
+   * the run goes on, else it keeps waiting. Throws `conflict` for a run or call that does not wait,
+   * and `invalid_input` for a decision that fits no call.
+   */
+  async function resumeRun(run: RunRecord, decision: Decision): Promise<RunRecord> {
+    if (run.status !== 'interrupted') throw notWaiting()
+    const waiting = await waitingCalls(run)
+    const meant = meantBy(waiting, decision)
+    // From here until the thread has been told, `finishAbandoned` would take over from a dead process.
+    await runs.updateOne({ _id: run._id, status: 'interrupted' }, { $set: { deciding_since: new Date() } })
+    const decided = await decide(meant, decision)
     if (decided === 0) throw notWaiting()
     if (decision.action === 'edit') await showEdits(run, waiting)
-    const [first] = waiting
-    if (first === undefined || (await toolCalls.exists({ run_id: run._id, ...undecided }))) return run
-    return (await goOn(run, first.step)) ?? run
+    return goOn(run, waiting)
+  }
+
+  /**
+   * Finishes decisions of processes that died before they told the thread. Safe to repeat: a thread
+   * that is told twice goes on once. Answers how many runs there were.
+   */
+  async function finishAbandoned(now = Date.now()): Promise<number> {
+    for (let count = 0; ; count++) {
+      // Taken over by one process, which may die in its turn.
+      const run = await runs
+        .findOneAndUpdate(
+          { deciding_since: { $lt: new Date(now - abandonedAfterMs) } },
+          { $set: { deciding_since: new Date(now) } },
+          { sort: { deciding_since: 1 }, returnDocument: 'after' },
+        )
+        .lean<RunRecord>()
+      if (run === null) return count
+      const waiting = await waitingCalls(run)
+      if (waiting.some((call) => call.decision?.action === 'edit')) await showEdits(run, waiting)
+      await goOn(run, waiting)
+    }
+  }
+
+  function waitingCalls(run: RunRecord): Promise<ToolCallRecord[]> {
+    return toolCalls.find({ run_id: run._id, status: 'waiting' }).sort({ index: 1 }).lean<ToolCallRecord[]>()
   }
 
   async function decide(calls: ToolCallRecord[], { action, args, message }: Decision): Promise<number> {
@@ -61,26 +85,24 @@ export function createResumeRun({ collections, log, actor, stream, onError }: Re
     return count
   }
 
-  async function goOn(run: RunRecord, step: number): Promise<RunRecord | null> {
-    const resumed = await runs
-      .findOneAndUpdate(
-        { _id: run._id, status: 'interrupted' },
-        { $set: { status: 'running' }, $inc: { fence: 1 } },
-        { returnDocument: 'after' },
-      )
-      .lean<RunRecord>()
-    if (resumed === null) return null
-    // Who joins from here on waits for what follows; without this entry the next message says the same.
-    await stream.publish(run._id, resumed.fence, [{ type: 'resumed' }]).catch(onError)
-    await actor.resume(run.thread_id, run._id, step)
-    return resumed
-  }
-
-  /** A run whose calls are decided but untouched may have lost its signal with the process that sent it. */
-  async function repeatSignal(run: RunRecord, waiting: ToolCallRecord[]): Promise<void> {
-    const [first] = waiting
-    if (run.status === 'running' && first?.decision !== undefined)
+  /** Unless a call is still undecided. */
+  async function goOn(run: RunRecord, [first]: ToolCallRecord[]): Promise<RunRecord> {
+    let current = run
+    if (first !== undefined && !(await toolCalls.exists({ run_id: run._id, ...undecided }))) {
+      const resumed = await runs
+        .findOneAndUpdate(
+          { _id: run._id, status: 'interrupted' },
+          { $set: { status: 'running' }, $inc: { fence: 1 } },
+          { returnDocument: 'after' },
+        )
+        .lean<RunRecord>()
+      current = resumed ?? run
+      // Who joins from here on waits for what follows; without this entry the next message says the same.
+      await stream.publish(run._id, current.fence, [{ type: 'resumed' }]).catch(onError)
       await actor.resume(run.thread_id, run._id, first.step)
+    }
+    await runs.updateOne({ _id: run._id }, { $unset: { deciding_since: 1 } })
+    return current
   }
 
   /** The changed arguments are what is executed, and what the history shows. */
@@ -102,6 +124,8 @@ export function createResumeRun({ collections, log, actor, stream, onError }: Re
       source: 'update',
     })
   }
+
+  return { resumeRun, finishAbandoned }
 }
 
 /** The waiting calls that a decision is about. */
