@@ -19,20 +19,20 @@ export function createTableMaker(
   { database, connectTo }: { database: () => Promise<Connection>; connectTo: (uri: string) => Promise<Connection> },
 ) {
   const folder = folderOf(uri)
+  const staging = folder === undefined ? undefined : join(folder, '.staging')
 
   /** `lost` when somebody else has made the table. `finish` prepares it before anybody can see it. */
-  return async function make(
+  async function make(
     name: string,
     rows: Record<string, unknown>[],
     finish: (table: Table) => Promise<void>,
   ): Promise<'made' | 'lost'> {
-    if (folder === undefined) {
+    if (folder === undefined || staging === undefined) {
       const db = await database()
       await finish(await db.createTable(name, rows))
       return 'made'
     }
-    const staging = join(folder, '.staging')
-    const stagedName = randomUUID()
+    const stagedName = `${name}.${randomUUID()}`
     const staged = join(staging, `${stagedName}.lance`)
     const db = await connectTo(staging)
     try {
@@ -45,8 +45,17 @@ export function createTableMaker(
       throw error
     } finally {
       db.close()
-      await removeAbandoned(staging)
+      await removeStaged(staging, (_name, age) => age > abandonedAfterMs)
     }
+  }
+
+  return {
+    make,
+
+    /** Removes what makers of a table that died have left of it. */
+    async removeUnfinished(name: string): Promise<void> {
+      if (staging !== undefined) await removeStaged(staging, (staged) => staged.startsWith(`${name}.`))
+    },
   }
 }
 
@@ -59,10 +68,10 @@ function isTaken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOTEMPTY' || error.code === 'EEXIST')
 }
 
-async function removeAbandoned(staging: string): Promise<void> {
-  for (const name of await readdir(staging)) {
+async function removeStaged(staging: string, isMeant: (name: string, ageMs: number) => boolean): Promise<void> {
+  for (const name of await readdir(staging).catch(() => [])) {
     const path = join(staging, name)
     const made = await stat(path).catch(() => undefined)
-    if (made && Date.now() - made.mtimeMs > abandonedAfterMs) await rm(path, { recursive: true, force: true })
+    if (made && isMeant(name, Date.now() - made.mtimeMs)) await rm(path, { recursive: true, force: true })
   }
 }

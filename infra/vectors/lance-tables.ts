@@ -24,7 +24,7 @@ export interface LanceRow {
  */
 export function createLanceTables(uri: string) {
   let connecting: Promise<Connection> | undefined
-  const make = createTableMaker(uri, { database, connectTo })
+  const { make, removeUnfinished } = createTableMaker(uri, { database, connectTo })
 
   function database(): Promise<Connection> {
     connecting ??= connectTo(uri, new Session(indexCacheBytes, metadataCacheBytes)).catch((cause: unknown) => {
@@ -71,6 +71,7 @@ export function createLanceTables(uri: string) {
       } catch (error) {
         if (!isMissing(error)) throw unavailable(error)
       }
+      await removeUnfinished(tableName(assistantId))
     },
 
     async names(): Promise<string[]> {

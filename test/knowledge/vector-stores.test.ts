@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fork } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -167,6 +167,18 @@ describe('lancedb', () => {
     }
     expect(await stores[1]?.listAssistants()).toHaveLength(12)
     for (const store of stores) await store.close()
+  })
+
+  it('deletes with an assistant also what a process that died had begun of its space', async () => {
+    const uri = join(folder, 'begun')
+    const store = createLanceStore(uri)
+    await store.upsert('a', harbour)
+    const staging = join(uri, '.staging')
+    expect(await readdir(staging)).toEqual([])
+    for (const id of ['a', 'b']) await mkdir(join(staging, `a-${id}.${randomUUID()}.lance`))
+    await store.deleteAssistant('a')
+    expect((await readdir(staging)).map((name) => name.slice(0, 4))).toEqual(['a-b.'])
+    await store.close()
   })
 
   it('says that it does not answer where it cannot be opened', async () => {
