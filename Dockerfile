@@ -8,7 +8,7 @@ RUN npm ci --omit=dev --ignore-scripts
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 # Keeps the memory of the embedded vector store in one piece: see local/steady-memory.ts
-ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=65536
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=65536 NODE_OPTIONS="--max-old-space-size=1024 --max-semi-space-size=16"
 WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json package-lock.json ./

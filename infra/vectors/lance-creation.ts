@@ -29,14 +29,16 @@ export function createTableMaker(
   ): Promise<'made' | 'lost'> {
     if (folder === undefined || staging === undefined) {
       const db = await database()
-      await finish(await db.createTable(name, rows))
+      const table = await db.createTable(name, rows)
+      await finish(table).finally(() => table.close())
       return 'made'
     }
     const stagedName = `${name}.${randomUUID()}`
     const staged = join(staging, `${stagedName}.lance`)
     const db = await connectTo(staging)
     try {
-      await finish(await db.createTable(stagedName, rows))
+      const table = await db.createTable(stagedName, rows)
+      await finish(table).finally(() => table.close())
       await rename(staged, join(folder, `${name}.lance`))
       return 'made'
     } catch (error) {

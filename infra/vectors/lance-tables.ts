@@ -46,7 +46,11 @@ export function createLanceTables(uri: string) {
   }
 
   return {
-    open,
+    /** Undefined when the assistant has no table. What is found must not outlive `work`. */
+    async use<T>(assistantId: string, work: (table: Table) => Promise<T>): Promise<T | undefined> {
+      const table = await open(assistantId)
+      return table && closing(table, work)
+    },
 
     /** Opens the table, or makes it with these rows. `created` says which. */
     async openOrCreate(assistantId: string, rows: LanceRow[]): Promise<{ table: Table; created: boolean }> {
@@ -57,7 +61,9 @@ export function createLanceTables(uri: string) {
         outcome = await make(tableName(assistantId), rows, createTextIndex)
       } catch (error) {
         // In an object store another process may have been quicker.
-        if (!(await open(assistantId))) throw unavailable(error)
+        const other = await open(assistantId)
+        if (!other) throw unavailable(error)
+        other.close()
       }
       const table = await open(assistantId)
       if (!table) throw unavailable(new Error('the table that was made is not there'))
@@ -90,7 +96,7 @@ export function createLanceTables(uri: string) {
       if (name.startsWith(plainPrefix)) return name.slice(plainPrefix.length)
       const db = await database()
       const table = await db.openTable(name)
-      const rows: unknown[] = await table.query().select(['assistant_id']).limit(1).toArray()
+      const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
       const [row] = rows
       const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
       return typeof id === 'string' ? id : undefined
@@ -116,6 +122,18 @@ export function createLanceTables(uri: string) {
 
 function connectTo(uri: string, session?: Session): Promise<Connection> {
   return connect(uri, { readConsistencyInterval: 0 }, session)
+}
+
+/**
+ * A handle keeps what it knows of a table's parts, which is much for a large table and invisible to the
+ * garbage collector: handles that were only forgotten took hundreds of megabytes in a large ingestion.
+ */
+export async function closing<T>(table: Table, work: (table: Table) => Promise<T>): Promise<T> {
+  try {
+    return await work(table)
+  } finally {
+    table.close()
+  }
 }
 
 export const textIndexName = 'terms_idx'

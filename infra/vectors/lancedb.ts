@@ -5,7 +5,7 @@ import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import { termsOf } from '../../domain/search/terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 import { isConflict, refreshIndexes } from './lance-indexes.ts'
-import { type LanceRow, createLanceTables, unavailable } from './lance-tables.ts'
+import { type LanceRow, closing, createLanceTables, unavailable } from './lance-tables.ts'
 
 /**
  * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at once. Search is
@@ -26,24 +26,25 @@ export function createLanceStore(uri: string): VectorStore {
   ): Promise<void> {
     if (records.length === 0) return
     const rows = records.map((record) => toRow(assistantId, record))
-    const { table, created } = await tables.openOrCreate(assistantId, rows)
-    if (created) return
-    await requireDimensions(table, rows[0]?.vector.length ?? 0)
-    if (!areNew) {
-      const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
-      if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
-    }
-    await writing(() => table.add(rows))
+    const { table: opened, created } = await tables.openOrCreate(assistantId, rows)
+    await closing(opened, async (table) => {
+      if (created) return
+      await requireDimensions(table, rows[0]?.vector.length ?? 0)
+      if (!areNew) {
+        const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
+        if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
+      }
+      await writing(() => table.add(rows))
+    })
   }
 
   async function search(assistantId: string, query: VectorQuery): Promise<VectorMatch[]> {
-    const table = await tables.open(assistantId)
-    if (!table) return []
     const wanted = Math.max(30, query.limit * 4)
-    const [nearest, worded] = await Promise.all([
-      byVector(table, query.vector, wanted),
-      byWords(table, query.text, wanted),
-    ])
+    const found = await tables.use(assistantId, (table) =>
+      Promise.all([byVector(table, query.vector, wanted), byWords(table, query.text, wanted)]),
+    )
+    if (!found) return []
+    const [nearest, worded] = found
     const fileIds = new Map([...nearest, ...worded].map((match) => [match.id, match.fileId]))
     return fuse(nearest, worded)
       .slice(0, query.limit)
@@ -51,12 +52,12 @@ export function createLanceStore(uri: string): VectorStore {
   }
 
   async function settle(assistantId: string, fileId: string, expected?: number): Promise<void> {
-    const table = await tables.open(assistantId)
-    if (!table) return
-    if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
-      await removeDoubles(table, fileId)
-    }
-    await refreshIndexes(table, { uri, assistantId })
+    await tables.use(assistantId, async (table) => {
+      if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
+        await removeDoubles(table, fileId)
+      }
+      await refreshIndexes(table, { uri, assistantId })
+    })
   }
 
   return {
@@ -66,13 +67,13 @@ export function createLanceStore(uri: string): VectorStore {
     search,
     settle,
     async count(assistantId, fileId) {
-      const table = await tables.open(assistantId)
-      if (!table) return 0
-      return answered(table.countRows(fileId === undefined ? undefined : ofFile(fileId)))
+      const counted = await tables.use(assistantId, (table) =>
+        answered(table.countRows(fileId === undefined ? undefined : ofFile(fileId))),
+      )
+      return counted ?? 0
     },
     async deleteFile(assistantId, fileId) {
-      const table = await tables.open(assistantId)
-      if (table) await writing(() => table.delete(ofFile(fileId)))
+      await tables.use(assistantId, (table) => writing(() => table.delete(ofFile(fileId))))
     },
     deleteAssistant: tables.drop,
     async listAssistants() {
@@ -84,12 +85,12 @@ export function createLanceStore(uri: string): VectorStore {
       return found
     },
     async listFiles(assistantId) {
-      const table = await tables.open(assistantId)
-      if (!table) return []
       const files = new Set<string>()
-      for await (const batch of table.query().select(['file_id'])) {
-        for (const value of batch.getChild('file_id') ?? []) files.add(String(value))
-      }
+      await tables.use(assistantId, async (table) => {
+        for await (const batch of table.query().select(['file_id'])) {
+          for (const value of batch.getChild('file_id') ?? []) files.add(String(value))
+        }
+      })
       return [...files]
     },
     close: tables.close,

@@ -16,7 +16,8 @@ export interface EmbedFileDeps {
 export const embeddingBatch = 128
 /** Requests under way at once. With the batch it bounds what a killed worker repeats. */
 export const embeddingsAtOnce = 4
-const settleEveryChunks = 65_536
+/** Merging what was written keeps each further write small: without it the memory of a large ingestion grew. */
+const settleEveryChunks = 8192
 /** Some stores show a write only after a while. */
 const shownWithinMs = 10_000
 /** After this long without new chunks the step gives its place to others. */
