@@ -36,9 +36,8 @@ export async function embedFile(
 ): Promise<EmbedStepResult> {
   const { files } = deps.collections
   let idleSince = Date.now()
-  let isRepetition = false
-  /** Whoever stopped before may have stored this batch without counting it; those behind it nobody has. */
-  let uncertain: number | undefined
+  /** From this chunk on nobody has stored a vector: who stopped before left at most one write uncounted. */
+  let untouched: number | undefined
   for (;;) {
     signal.throwIfAborted()
     const file = await files.findById(input.fileId).lean<FileRecord>()
@@ -47,16 +46,16 @@ export async function embedFile(
       return file ? 'failed' : 'gone'
     }
     if (file.status === 'ready') return 'ready'
-    uncertain ??= file.embedded
+    untouched ??= file.embedded + embeddingBatch * embeddingsAtOnce
     if (file.embedded < file.chunks) {
-      await embedAvailable(deps, file, uncertain, signal)
+      await embedAvailable(deps, file, untouched, signal)
       idleSince = Date.now()
     } else if (file.extracted) {
       if (await finish(deps, file, signal)) continue
-      if (isRepetition) throw new AppError('unavailable', 'The vector store does not keep what is stored in it.')
+      if (untouched === Infinity)
+        throw new AppError('unavailable', 'The vector store does not keep what is stored in it.')
       await files.updateOne({ _id: file._id, status: 'processing' }, { $set: { embedded: 0 } })
-      isRepetition = true
-      uncertain = Infinity
+      untouched = Infinity
     } else if (Date.now() - idleSince > idleLimitMs) {
       return 'waiting'
     } else {
@@ -69,7 +68,7 @@ export async function embedFile(
 async function embedAvailable(
   deps: EmbedFileDeps,
   file: FileRecord,
-  uncertain: number,
+  untouched: number,
   signal: AbortSignal,
 ): Promise<void> {
   const failed = new AbortController()
@@ -90,7 +89,7 @@ async function embedAvailable(
       await underWay[0]?.embedding
       // Those that arrived together are stored together.
       const arrived = underWay.splice(0, countArrived(underWay))
-      stored = await storeBatches(deps, file, arrived, stored > uncertain)
+      stored = await storeBatches(deps, file, arrived, stored >= untouched)
       if (stored === 0) return
     }
   } catch (error) {
