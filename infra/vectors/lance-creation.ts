@@ -19,46 +19,48 @@ export function createTableMaker(
   { database, connectTo }: { database: () => Promise<Connection>; connectTo: (uri: string) => Promise<Connection> },
 ) {
   const folder = folderOf(uri)
-  const staging = folder === undefined ? undefined : join(folder, '.staging')
-
-  /** `lost` when somebody else has made the table. `finish` prepares it before anybody can see it. */
-  async function make(
-    name: string,
-    rows: Record<string, unknown>[],
-    finish: (table: Table) => Promise<void>,
-  ): Promise<'made' | 'lost'> {
-    if (folder === undefined || staging === undefined) {
-      const db = await database()
-      const table = await db.createTable(name, rows)
-      await finish(table).finally(() => table.close())
-      return 'made'
-    }
-    const stagedName = `${name}.${randomUUID()}`
-    const staged = join(staging, `${stagedName}.lance`)
-    const db = await connectTo(staging)
-    try {
-      const table = await db.createTable(stagedName, rows)
-      await finish(table).finally(() => table.close())
-      await rename(staged, join(folder, `${name}.lance`))
-      return 'made'
-    } catch (error) {
-      await rm(staged, { recursive: true, force: true })
-      if (isTaken(error)) return 'lost'
-      throw error
-    } finally {
-      db.close()
-      await removeStaged(staging, (_name, age) => age > abandonedAfterMs)
+  if (folder === undefined) {
+    return {
+      async make(name: string, rows: Rows, finish: Finish): Promise<boolean> {
+        await create(await database(), name, rows, finish)
+        return true
+      },
+      removeUnfinished: async () => undefined,
     }
   }
+  const staging = join(folder, '.staging')
 
   return {
-    make,
+    /** False when somebody else has made the table. `finish` prepares it before anybody can see it. */
+    async make(name: string, rows: Rows, finish: Finish): Promise<boolean> {
+      const stagedName = `${name}.${randomUUID()}`
+      const staged = join(staging, `${stagedName}.lance`)
+      const db = await connectTo(staging)
+      try {
+        await create(db, stagedName, rows, finish)
+        await rename(staged, join(folder, `${name}.lance`))
+        return true
+      } catch (error) {
+        await rm(staged, { recursive: true, force: true })
+        if (isTaken(error)) return false
+        throw error
+      } finally {
+        db.close()
+        await removeStaged(staging, (_name, age) => age > abandonedAfterMs)
+      }
+    },
 
     /** Removes what makers of a table that died have left of it. */
-    async removeUnfinished(name: string): Promise<void> {
-      if (staging !== undefined) await removeStaged(staging, (staged) => staged.startsWith(`${name}.`))
-    },
+    removeUnfinished: (name: string) => removeStaged(staging, (staged) => staged.startsWith(`${name}.`)),
   }
+}
+
+type Rows = Record<string, unknown>[]
+type Finish = (table: Table) => Promise<void>
+
+async function create(db: Connection, name: string, rows: Rows, finish: Finish): Promise<void> {
+  const table = await db.createTable(name, rows)
+  await finish(table).finally(() => table.close())
 }
 
 function folderOf(uri: string): string | undefined {

@@ -17,8 +17,9 @@ const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.m
 /** Brings the indexes of a table up to date where that pays; a large table's in a process of its own. */
 export async function refreshIndexes(table: Table, place: { uri: string; assistantId: string }): Promise<void> {
   try {
-    if (!(await isDue(table))) return
-    if ((await table.countRows()) < largeTableRows) return await buildIndexes(table)
+    const due = await dueWork(table)
+    if (!due.textIndex && !due.merging && !due.vectorIndex) return
+    if (due.rows < largeTableRows) return await buildIndexes(table)
   } catch (error) {
     if (isConflict(error)) return
     throw unavailable(error)
@@ -32,27 +33,27 @@ export async function refreshIndexes(table: Table, place: { uri: string; assista
   if (code !== 0) throw unavailable(new Error(`the process that builds indexes ended with ${String(code)}`))
 }
 
-async function isDue(table: Table): Promise<boolean> {
+async function dueWork(table: Table) {
   const names = (await table.listIndices()).map((index) => index.name)
-  if (!names.includes(textIndexName)) return true
-  if (!names.includes(vectorIndexName) && (await table.countRows()) >= vectorIndexRows) return true
-  return needsMerging(table)
-}
-
-async function needsMerging(table: Table): Promise<boolean> {
-  const text = await table.indexStats(textIndexName)
-  if ((text?.numUnindexedRows ?? 0) >= unindexedRows) return true
-  return (await table.stats()).fragmentStats.numFragments >= manyFragments
+  const rows = await table.countRows()
+  const text = names.includes(textIndexName) ? await table.indexStats(textIndexName) : undefined
+  const { numFragments } = (await table.stats()).fragmentStats
+  return {
+    rows,
+    textIndex: !names.includes(textIndexName),
+    merging: (text?.numUnindexedRows ?? 0) >= unindexedRows || numFragments >= manyFragments,
+    vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows,
+  }
 }
 
 /** Work that another process may be doing at the same moment: who comes second leaves it to the first. */
 export async function buildIndexes(table: Table): Promise<void> {
   try {
-    const names = (await table.listIndices()).map((index) => index.name)
-    if (!names.includes(textIndexName)) await createTextIndex(table)
+    const due = await dueWork(table)
+    if (due.textIndex) await createTextIndex(table)
     // Versions that a reader may still be using are kept for a while.
-    if (await needsMerging(table)) await table.optimize({ cleanupOlderThan: new Date(Date.now() - 10 * 60_000) })
-    if (names.includes(vectorIndexName) || (await table.countRows()) < vectorIndexRows) return
+    if (due.merging) await table.optimize({ cleanupOlderThan: new Date(Date.now() - 10 * 60_000) })
+    if (!due.vectorIndex) return
     // RaBitQ (Gao and Long 2024): built in seconds where product quantisation took minutes.
     await table.createIndex('vector', {
       config: Index.ivfRq({ distanceType: 'cosine', sampleRate: 64, maxIterations: 10 }),

@@ -52,22 +52,20 @@ export function createLanceTables(uri: string) {
       return table && closing(table, work)
     },
 
-    /** Opens the table, or makes it with these rows. `created` says which. */
-    async openOrCreate(assistantId: string, rows: LanceRow[]): Promise<{ table: Table; created: boolean }> {
+    /** The table, to be closed by who asked; undefined when there was none and it has been made with these rows. */
+    async openOrMake(assistantId: string, rows: LanceRow[]): Promise<Table | undefined> {
       const known = await open(assistantId)
-      if (known) return { table: known, created: false }
-      let outcome: 'made' | 'lost' = 'lost'
+      if (known) return known
+      let problem: unknown = new Error('the table that another has made is not there')
       try {
-        outcome = await make(tableName(assistantId), rows, createTextIndex)
+        if (await make(tableName(assistantId), rows, createTextIndex)) return undefined
       } catch (error) {
         // In an object store another process may have been quicker.
-        const other = await open(assistantId)
-        if (!other) throw unavailable(error)
-        other.close()
+        problem = error
       }
       const table = await open(assistantId)
-      if (!table) throw unavailable(new Error('the table that was made is not there'))
-      return { table, created: outcome === 'made' }
+      if (!table) throw unavailable(problem)
+      return table
     },
 
     async drop(assistantId: string): Promise<void> {

@@ -26,9 +26,9 @@ export function createLanceStore(uri: string): VectorStore {
   ): Promise<void> {
     if (records.length === 0) return
     const rows = records.map((record) => toRow(assistantId, record))
-    const { table: opened, created } = await tables.openOrCreate(assistantId, rows)
+    const opened = await tables.openOrMake(assistantId, rows)
+    if (!opened) return
     await closing(opened, async (table) => {
-      if (created) return
       await requireDimensions(table, rows[0]?.vector.length ?? 0)
       if (!areNew) {
         const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`

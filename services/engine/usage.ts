@@ -1,5 +1,6 @@
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
+import { sumUsage } from '../../domain/sum-usage.ts'
 import type { Collections } from '../collections.ts'
 
 /**
@@ -15,14 +16,8 @@ export async function usageOf(
   const stored = entries
     .flatMap((entry) => messagesFromJson(entry.messages_json))
     .filter((message) => message.data.id !== last?.data.id)
-  const usages = [...stored, ...(last ? [last] : [])].flatMap((message) =>
+  const usages: Usage[] = [...stored, ...(last ? [last] : [])].flatMap((message) =>
     message.type === 'AIMessage' && message.data.usage ? [message.data.usage] : [],
   )
-  if (usages.length === 0) return undefined
-  const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)
-  return {
-    prompt_tokens: sum('prompt_tokens'),
-    completion_tokens: sum('completion_tokens'),
-    total_tokens: sum('total_tokens'),
-  }
+  return sumUsage(usages)
 }

@@ -18,7 +18,7 @@ export interface KnowledgeOrphans {
   chunks: OwnedFile[]
   blobs: string[]
   /** `assistant` alone: the whole space has no owner. */
-  vectors: (Pick<OwnedFile, 'assistantId'> & Partial<OwnedFile>)[]
+  vectors: { assistantId: string; fileId?: string }[]
 }
 
 interface OwnedFile {

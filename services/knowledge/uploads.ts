@@ -55,7 +55,7 @@ export function createUploads(deps: UploadsDeps) {
   async function receive(assistant: AssistantRecord, parts: AsyncIterable<UploadPart>): Promise<Upload> {
     const upload: Upload = { ingestionId: newId(), files: [] }
     const records: FileRecord[] = []
-    const touch = setInterval(() => void keepAlive(upload.ingestionId), touchEveryMs)
+    const touch = setInterval(() => void keepAlive(records), touchEveryMs)
     try {
       for await (const part of parts) {
         const record = await open(assistant, upload.ingestionId, records.length, part)
@@ -134,10 +134,9 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   /** Tells the sweep of abandoned uploads that this one is slow, not dead. */
-  async function keepAlive(ingestionId: string): Promise<void> {
+  async function keepAlive(records: FileRecord[]): Promise<void> {
     try {
-      const uploading = await files.find({ ingestion_id: ingestionId, status: 'uploading' }, { _id: 1 }).lean()
-      for (const { _id } of uploading) {
+      for (const { _id } of records) {
         await files.updateOne({ _id, status: 'uploading' }, { $set: { updated_at: new Date() } })
       }
     } catch {

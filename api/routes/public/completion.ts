@@ -1,4 +1,5 @@
 import type { Usage } from '../../../domain/records/run.ts'
+import { sumUsage } from '../../../domain/sum-usage.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
@@ -82,12 +83,5 @@ function finishReasonOf(view: RunView): 'stop' | 'length' | 'content_filter' {
 
 /** Tokens of all steps, by the model's own numbers; undefined when it gave none. */
 export function usageOf(view: RunView): Usage | undefined {
-  const usages = answersOf(view).flatMap(({ usage }) => usage ?? [])
-  if (usages.length === 0) return undefined
-  const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)
-  return {
-    prompt_tokens: sum('prompt_tokens'),
-    completion_tokens: sum('completion_tokens'),
-    total_tokens: sum('total_tokens'),
-  }
+  return sumUsage(answersOf(view).flatMap(({ usage }) => usage ?? []))
 }

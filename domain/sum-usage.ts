@@ -1,0 +1,12 @@
+import type { Usage } from './records/run.ts'
+
+/** The tokens of several answers together; undefined when there is none to add. */
+export function sumUsage(usages: Usage[]): Usage | undefined {
+  if (usages.length === 0) return undefined
+  const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)
+  return {
+    prompt_tokens: sum('prompt_tokens'),
+    completion_tokens: sum('completion_tokens'),
+    total_tokens: sum('total_tokens'),
+  }
+}
