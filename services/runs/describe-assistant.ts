@@ -1,4 +1,6 @@
 import { readAssistantConfig } from '../../domain/assistant-config.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import { maskSecrets } from '../../domain/mask-secrets.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
 import type { Tools } from '../tools/index.ts'
@@ -12,8 +14,9 @@ interface DescribeDeps {
 export type DescribeAssistant = ReturnType<typeof createDescribeAssistant>
 
 /**
- * What a run of the assistant would work with: its settings with the defaults filled in, its model
- * and its tools as the model is shown them. Written member by member, so that no secret of the
+ * The assistant's configuration as its owner wrote it, with the values of secrets masked, and beside
+ * it what a run would work with: the settings with the defaults filled in, the model, and the tools
+ * as the model is shown them. `resolved` is written member by member, so that no secret of the
  * configuration (tokens, headers, keys) can be among them.
  */
 export function createDescribeAssistant({ tools, accountOf, defaultModel }: DescribeDeps) {
@@ -24,7 +27,8 @@ export function createDescribeAssistant({ tools, accountOf, defaultModel }: Desc
     return {
       assistant_id: assistant._id,
       name: assistant.name,
-      config: {
+      config: maskedConfig(assistant.config_json),
+      resolved: {
         access_mode: settings.accessMode,
         has_public_token: settings.publicToken !== undefined,
         model: settings.model ?? defaultModel,
@@ -46,6 +50,11 @@ export function createDescribeAssistant({ tools, accountOf, defaultModel }: Desc
       tool_problems: resolved.problems,
     }
   }
+}
+
+/** Masked before signs are kept: the objects that keep them are no plain data. */
+function maskedConfig(configJson: string): Record<string, unknown> {
+  return objectFromJsonText(toJsonText(maskSecrets(JSON.parse(configJson))))
 }
 
 function payerOf(account: ModelAccount | undefined): 'none' | 'assistant' | 'platform' {

@@ -34,11 +34,21 @@ describe('the descriptions of runs', () => {
         { type: 'http_request', config: { allowed_hosts: ['api.example.com'], headers: { 'x-key': 'header-secret' } } },
         { type: 'web_search' },
       ],
+      unknown: { kept: 'as it is' },
     })
     const view = await talk.client.get(`/runs/debug/assistant/${talk.assistantId}`)
     expect(view).toMatchObject({
-      config: { model: 'standard', has_public_token: true, max_steps: 25 },
+      resolved: { model: 'standard', has_public_token: true, max_steps: 25 },
       model_account: 'platform',
+    })
+    expect(view.config).toEqual({
+      'type==agent/access_mode': 'public_token',
+      'type==agent/public_token': '***',
+      'type==agent/tools': [
+        { type: 'http_request', config: { allowed_hosts: ['api.example.com'], headers: { 'x-key': '***' } } },
+        { type: 'web_search' },
+      ],
+      unknown: { kept: 'as it is' },
     })
     expect(view.tools.map((tool: any) => tool.name)).toEqual(['http_request'])
     expect(view.tool_problems).toEqual([expect.objectContaining({ type: 'web_search' })])

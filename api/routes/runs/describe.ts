@@ -17,7 +17,8 @@ const AssistantDebugView = Type.Object(
   {
     assistant_id: Type.String(),
     name: Type.String(),
-    config: freeForm('The settings in force, defaults filled in, without secrets.'),
+    config: freeForm('The configuration as you wrote it, the values of secrets masked.'),
+    resolved: freeForm('The settings in force, defaults filled in, without secrets.'),
     model_account: Type.Enum(['platform', 'assistant', 'none'], { description: 'Whose account pays for runs.' }),
     tools: Type.Array(
       Type.Object({ type: Type.String(), name: Type.String(), description: Type.String(), parameters: JsonSchemaView }),
@@ -65,7 +66,7 @@ export const describeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistant
       config,
       schema: {
         operationId: 'runs.debug_assistant',
-        summary: 'What a run of an assistant of yours would work with, without secrets',
+        summary: 'The configuration of an assistant of yours, and what a run would work with; secrets masked',
         tags,
         params: Type.Object({ assistant_id: PathId }),
         response: { 200: AssistantDebugView, ...refusals(401, 403, 404) },

@@ -1,0 +1,75 @@
+/** What stands in place of a secret. It shows nothing of it, not even its length. */
+export const maskedValue = '***'
+
+/**
+ * A copy of a free-form configuration in which the values of secrets are masked: those of members
+ * whose name speaks of a secret (`api_key`, `type==agent/public_token`, `password`), everything
+ * within members that hold credentials (`headers`, `env`), and in URLs the password and the
+ * parameters with such names. The shape and all other values stay as they are. `value` is JSON of
+ * at most 100 levels; keys such as `__proto__` stay plain data.
+ */
+export function maskSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return maskUrl(value)
+  if (Array.isArray(value)) return value.map(maskSecrets)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskMember(name, member)]))
+}
+
+function maskMember(name: string, value: unknown): unknown {
+  const words = wordsOf(name)
+  if (words.some((word) => containers.has(word))) return maskAll(value)
+  if (!isSecretName(words)) return maskSecrets(value)
+  // `max_tokens: 100` is a limit; a secret that is a number has no word of measure in its name.
+  if (typeof value === 'number' && words.some((word) => measures.has(word))) return value
+  return maskAll(value)
+}
+
+/** Members that hold credentials whatever theirs are called. */
+const containers = new Set(['header', 'headers', 'env', 'cookie', 'cookies', 'credential', 'credentials', 'auth'])
+const secretWords = new Set(
+  'secret secrets password passwords passwd pwd passphrase token tokens authorization bearer apikey jwt'.split(' '),
+)
+const measures = new Set('max min limit limits count budget size length total per'.split(' '))
+
+function isSecretName(words: string[]): boolean {
+  const last = words.at(-1)
+  return last === 'key' || last === 'keys' || words.some((word) => secretWords.has(word))
+}
+
+/** `X-API-Key`, `apiKey` and `type==agent/public_token` as words in lower case. */
+function wordsOf(name: string): string[] {
+  return name
+    .slice(-200)
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+}
+
+/** Masks every text and number beneath; names, truth values and null say nothing. */
+function maskAll(value: unknown): unknown {
+  if (typeof value === 'string') return value === '' ? value : maskedValue
+  if (typeof value === 'number') return maskedValue
+  if (Array.isArray(value)) return value.map(maskAll)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskAll(member)]))
+}
+
+/** Keys also travel in URLs: `https://user:password@host/`, `https://host/mcp?api_key=…`. */
+function maskUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return text
+  const url = new URL(text)
+  const parameters = [...url.searchParams].map(
+    ([name, value]) => [name, isSecretName(wordsOf(name)) ? maskedValue : value] as const,
+  )
+  const holdsSecret = parameters.some(([, value]) => value === maskedValue)
+  if (!holdsSecret && url.username === '' && url.password === '') return text
+  if (url.username !== '') url.username = maskedValue
+  if (url.password !== '') url.password = maskedValue
+  if (holdsSecret)
+    url.search = parameters
+      .map(
+        ([name, value]) => `${encodeURIComponent(name)}=${value === maskedValue ? value : encodeURIComponent(value)}`,
+      )
+      .join('&')
+  return url.href
+}
