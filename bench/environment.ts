@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { forEachLine } from '../infra/lines.ts'
 import { startLocalServices } from '../local/services/index.ts'
 import { steadyMemory } from '../local/steady-memory.ts'
 import { createTokens } from '../services/auth/tokens.ts'
@@ -96,7 +96,7 @@ async function startScript(children: ChildProcess[], script: string, env: Record
   children.push(child)
   const ready = Promise.withResolvers<Record<string, unknown>>()
   void once(child, 'exit').then(() => ready.reject(new Error(`${script} ended`)))
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  void forEachLine(child.stdout, (line) => {
     const said: unknown = line.startsWith('{') ? JSON.parse(line) : undefined
     if (isRecord(said) && (isReady === undefined || said['msg'] === isReady)) ready.resolve(said)
   })

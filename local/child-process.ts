@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
+import { forEachLine } from '../infra/lines.ts'
 import { diesWithUs } from './services/server-process.ts'
 
 export type ChildOptions = {
@@ -27,7 +27,7 @@ export function startChild({ name, script, env, logFile, onLine }: ChildOptions)
     detached: true,
   })
   for (const stream of [process_.stdout, process_.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => {
+    void forEachLine(stream, (line) => {
       log.write(`${line}\n`)
       onLine(line)
     })

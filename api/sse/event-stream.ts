@@ -36,7 +36,7 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
     send(event: { name?: string; id?: string; data: string }): boolean {
       const name = event.name === undefined ? '' : `event: ${event.name}\n`
       const id = event.id === undefined ? '' : `id: ${event.id}\n`
-      return raw.write(`${name}${id}data: ${event.data}\n\n`)
+      return raw.write(`${name}${id}data: ${onOneLine(event.data)}\n\n`)
     },
     /** Resolves when what was sent is on its way, or the client is gone. */
     drained: () =>
@@ -54,4 +54,12 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
     },
     closed,
   }
+}
+
+/**
+ * U+0085, U+2028 and U+2029 end no line of an event stream, but many clients split there all the
+ * same. Data is JSON, where such a character stands in a string only and may be written as an escape.
+ */
+function onOneLine(data: string): string {
+  return data.replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { PDFiumLibrary } from '@hyzyla/pdfium'
 import { parseOffice } from 'officeparser'
+import { linesOf } from '../../infra/lines.ts'
 
 /** The extraction libraries alone, in one process that stays warm: a path in, the number of characters out. */
 const library = await PDFiumLibrary.init()
@@ -17,6 +17,6 @@ async function extract(path: string): Promise<number> {
 }
 
 console.log(JSON.stringify({ ready: true }))
-for await (const line of createInterface({ input: process.stdin })) {
+for await (const line of linesOf(process.stdin)) {
   console.log(JSON.stringify({ characters: await extract(line) }))
 }

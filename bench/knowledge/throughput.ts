@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { linesOf } from '../../infra/lines.ts'
 import type { BenchContext } from '../environment.ts'
 import { table } from '../statistics.ts'
 import { newKnowledge } from './client.ts'
@@ -72,13 +71,12 @@ function startBare() {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'bare-extraction.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  const lines = createInterface({ input: child.stdout })
+  const lines = linesOf(child.stdout)
   return {
-    ready: once(lines, 'line'),
+    ready: lines.next(),
     async extract(path: string): Promise<void> {
-      const answered = once(lines, 'line')
       child.stdin.write(`${path}\n`)
-      await answered
+      await lines.next()
     },
     stop: () => child.kill(),
   }

@@ -117,10 +117,16 @@ async function* serverSentEvents(response: Response): AsyncGenerator<{ event: st
     const blocks = rest.split('\n\n')
     rest = blocks.pop() ?? ''
     for (const block of blocks) {
-      const event = /^event: ?(.*)$/m.exec(block)?.[1]
-      if (event !== undefined) yield { event, data: /^data: ?(.*)$/m.exec(block)?.[1] ?? '' }
+      const fields = new Map(block.split('\n').map(fieldOf))
+      const event = fields.get('event')
+      if (event !== undefined) yield { event, data: fields.get('data') ?? '' }
     }
   }
+}
+
+function fieldOf(line: string): [name: string, value: string] {
+  const [name = ''] = line.split(':', 1)
+  return [name, line.slice(name.length + 1).replace(/^ /, '')]
 }
 
 function addresses(): { apiUrl: string; mailboxUrl: string } {

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { linesOf } from '../lines.ts'
 import type { ExtractionJob, ExtractionLine } from './messages.ts'
 
 const childPath = fileURLToPath(new URL('./child/main.ts', import.meta.url))
@@ -30,9 +30,7 @@ export function startReader(memoryMb: number) {
   child.stderr?.on('data', (data: Buffer) => {
     if (errors.length < 4096) errors += data.toString('utf8')
   })
-  const lines = child.stdout
-    ? createInterface({ input: child.stdout, crlfDelay: Infinity })[Symbol.asyncIterator]()
-    : undefined
+  const lines = child.stdout ? linesOf(child.stdout) : undefined
   rest()
 
   function rest(): void {

@@ -155,6 +155,10 @@ describe('text of many kinds', () => {
     expect(text).toContain('Zoe,1901')
   })
 
+  it('keeps the line ends of Unicode in a text', async () => {
+    expect((await content('a.txt', 'one\u2028two\u2029three\u0085four')).text).toBe('one\u2028two\u2029three\u0085four')
+  })
+
   it('takes the name of a control token for text', async () => {
     expect((await content('a.txt', 'before <|endoftext|> after')).text).toBe('before <|endoftext|> after')
   })

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { linesOf } from '../../infra/lines.ts'
 
 type Message = OpenAI.ChatCompletionMessageParam
 
@@ -18,9 +18,8 @@ async function startDemoModel(env: Record<string, string>) {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
-  const lines = createInterface({ input: child.stdout })
-  const [line]: unknown[] = await once(lines, 'line')
-  const { port }: { port: number } = JSON.parse(String(line))
+  const { value: line } = await linesOf(child.stdout).next()
+  const { port }: { port: number } = JSON.parse(line ?? '')
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     stop: async () => {

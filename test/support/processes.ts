@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { forEachLine } from '../../infra/lines.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -48,7 +48,7 @@ export async function startProcess(
     output += chunk.toString()
   })
   const ready = Promise.withResolvers<Record<string, unknown>>()
-  createInterface({ input: child.stdout }).on('line', (line) => {
+  void forEachLine(child.stdout, (line) => {
     output = `${output}${line}\n`.slice(-20_000)
     const said: unknown = line.startsWith('{') ? JSON.parse(line) : undefined
     if (isRecord(said) && said['msg'] === readyMessage) ready.resolve(said)

@@ -1,0 +1,23 @@
+import Fastify from 'fastify'
+import { expect, it } from 'vitest'
+import { openEventStream } from '../../api/sse/event-stream.ts'
+import { allEvents } from '../support/sse.ts'
+
+it('an event stream holds no line end of Unicode at which a careless client would cut its data', async () => {
+  const text = 'a\u0085b\u2028c\u2029d\ve\u001cf'
+  const app = Fastify()
+  app.get('/', (_request, reply) => {
+    const stream = openEventStream(reply)
+    stream.send({ name: 'data', data: JSON.stringify({ text }) })
+    stream.end()
+  })
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  try {
+    const raw = await (await fetch(address)).text()
+    expect(raw).not.toMatch(/[\u0085\u2028\u2029\v\f\u001c-\u001f]/)
+    const [event] = await allEvents(new Response(raw))
+    expect(JSON.parse(event?.data ?? '')).toEqual({ text })
+  } finally {
+    await app.close()
+  }
+})
