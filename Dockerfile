@@ -13,6 +13,7 @@ WORKDIR /app
 COPY --from=packages /app/node_modules ./node_modules
 COPY package.json package-lock.json ./
 COPY domain ./domain
+COPY composition ./composition
 COPY services ./services
 COPY infra ./infra
 COPY workflows ./workflows

@@ -1,26 +1,14 @@
 import { NativeConnection, Runtime } from '@temporalio/worker'
 import { createActivities } from '../activities/index.ts'
+import { connectPlatform } from '../composition/platform.ts'
 import { queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
-import { createExtractor } from '../infra/extract/extractor.ts'
-import { createLangSmithReceiver } from '../infra/feedback/langsmith.ts'
-import { connectInfra } from '../infra/index.ts'
-import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import type { Logger } from '../infra/logger.ts'
-import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
+import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 import { ensureOrphanSchedule } from '../infra/temporal/orphan-schedule.ts'
-import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
-import { createThreadActor } from '../infra/temporal/thread-actor.ts'
-import { createDecisions } from '../services/runs/decisions.ts'
-import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
-import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
-import { createOrphans } from '../services/admin/orphans.ts'
-import { createUserSelections } from '../services/admin/users.ts'
-import { createDeletionService } from './create-deletion.ts'
-import { createEngine } from './create-engine.ts'
-import { every } from './every.ts'
 import { createWorker } from './create-worker.ts'
+import { every } from './every.ts'
 import { temporalLogger } from './temporal-logger.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 
@@ -31,33 +19,24 @@ export async function startWorker(
   { wrapActivities = (activities: object): object => activities } = {},
 ) {
   installRuntime(logger)
-  const [infra, connection, bundle] = await Promise.all([
-    connectInfra(settings, logger),
+  const [platform, connection, bundle] = await Promise.all([
+    connectPlatform(settings, logger),
     NativeConnection.connect(connectionOptions(settings)),
     workflowBundle(dataConverterFor(settings)),
   ])
-  await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
+  const { core, infra, runs, deletion, knowledge } = platform
   await ensureOrphanSchedule(infra.temporal.client, settings)
-  const mailer = createSmtpMailer(settings)
-  const extraction = createExtractor({
-    memoryMb: settings.extractMemoryMb,
-    timeoutSeconds: settings.extractTimeoutSeconds,
-    concurrency: settings.extractConcurrency,
-  })
-  const engine = createEngine(settings, infra, logger)
+  const { collections } = core
   const activities = createActivities({
-    collections: infra.database.collections,
-    mailer,
-    secrets: createDerivedSecrets(settings.secretsKey),
+    collections,
+    mailer: core.mailer,
+    secrets: core.derivedSecrets,
     frontendUrl: settings.frontendUrl,
-    feedback: { collections: infra.database.collections, receiver: createLangSmithReceiver(settings) },
-    engine,
-    deletion: createDeletionService(infra, settings, logger),
-    cleanup: {
-      selections: createUserSelections(infra.database.collections),
-      orphans: createOrphans({ ...infra.database, knowledge: infra.knowledge }),
-    },
-    documents: { collections: infra.database.collections, extraction, ...infra.knowledge },
+    feedback: { collections, receiver: runs.feedbackReceiver },
+    engine: runs.engine,
+    deletion: deletion.deletion,
+    cleanup: deletion,
+    documents: { collections, extraction: knowledge.extraction, ...infra.knowledge },
   })
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))
   if (served.length === 0) throw new Error(`WORKER_QUEUES names no task queue; known are ${queues.join(', ')}`)
@@ -73,27 +52,23 @@ export async function startWorker(
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  const actor = createThreadActor(infra.temporal.client, settings.taskQueuePrefix)
-  const requeueForgotten = createRequeueForgotten({ collections: infra.database.collections, actor })
-  const { finishAbandoned } = createDecisions({ ...engine, actor })
   const stopRequeuing = served.includes('runs')
     ? every(
         requeueEveryMs,
-        () => Promise.all([requeueForgotten(), finishAbandoned()]),
+        () => Promise.all([runs.requeueForgotten(), runs.finishAbandoned()]),
         (error) => logger.warn({ err: error }, 'forgotten runs'),
       )
     : async () => {}
   return {
     queues: served,
     finished,
+    platform,
     close: async () => {
       await stopRequeuing()
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
-      mailer.close()
-      await extraction.close()
       await connection.close()
-      await infra.close()
+      await platform.close()
     },
   }
 }

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { createLogger } from '../../infra/logger.ts'
-import { createRunStream } from '../../infra/redis/run-stream.ts'
 import { createDeletion, hasAny } from '../../services/deletion/index.ts'
 import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
-import { createDeletionService } from '../../worker/create-deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
@@ -19,7 +16,7 @@ describe('the steps of a deletion', () => {
   const storesOf = () => {
     const { collections } = service
     const { transaction } = service.api.infra.database
-    const stream = createRunStream(service.api.infra.redis)
+    const { stream } = service.api.platform.core
     return createStores({
       collections,
       transaction,
@@ -79,7 +76,7 @@ describe('the steps of a deletion', () => {
 
   it('never takes a user that a token made anew, however late a step is repeated', async () => {
     const user = await fillEstate(service, await insertUser(service))
-    const deletion = createDeletionService(service.api.infra, service.settings, createLogger('test', 'silent'))
+    const { deletion } = service.api.platform.deletion
     const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
     await allSteps(deletion, input)
     await user.call('POST', '/threads/', { name: 'a new life' })
@@ -98,7 +95,7 @@ describe('the steps of a deletion', () => {
 
   it('leaves an account alone that is not due any more when the fence falls', async () => {
     const user = await insertUser(service)
-    const deletion = createDeletionService(service.api.infra, service.settings, createLogger('test', 'silent'))
+    const { deletion } = service.api.platform.deletion
     const longAgo = new Date(Date.now() - 86_400_000).toISOString()
     for (const condition of [{ inactiveSince: longAgo }, { unverifiedSince: new Date().toISOString() }]) {
       expect(await deletion.fence({ kind: 'account', id: user.userId, receiptId: newId(), condition })).toBe(false)
@@ -113,7 +110,7 @@ function createDeletionDeps(service: TestService) {
   return {
     collections,
     transaction,
-    stream: createRunStream(service.api.infra.redis),
+    stream: service.api.platform.core.stream,
     actor: { cancel: async () => undefined },
     control: { isRunning: async () => false, terminate: async () => undefined },
     accountWorkflowIds: () => [],

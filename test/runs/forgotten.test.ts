@@ -1,9 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createThreadActor } from '../../infra/temporal/thread-actor.ts'
-import { createRunStream } from '../../infra/redis/run-stream.ts'
-import { createDecisions } from '../../services/runs/decisions.ts'
-import { createRequeueForgotten } from '../../services/runs/requeue-forgotten.ts'
-import { createThreadLog } from '../../services/threads/log.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
@@ -25,10 +20,7 @@ describe('a run that was stored by a process which died before it told the threa
       input_json: JSON.stringify([{ type: 'HumanMessage', data: { id: 'm2', content: 'two' } }]),
     }
     await service.collections.runs.create(lost)
-    const requeue = createRequeueForgotten({
-      collections: service.collections,
-      actor: createThreadActor(service.temporal, service.settings.taskQueuePrefix),
-    })
+    const requeue = service.api.platform.runs.requeueForgotten
     service.model.reply({ text: 'Second' })
     expect(await requeue()).toBe(1)
     expect((await talk.join(lost._id)).end).toBe('end')
@@ -70,16 +62,7 @@ describe('a decision of a process which died while it was taking it', () => {
     return { talk, run, mark: async () => (await runs.findById(run.runId).lean())?.deciding_since }
   }
 
-  const finishAbandoned = () =>
-    createDecisions({
-      collections: service.collections,
-      log: createThreadLog({ collections: service.collections, transaction: service.api.infra.database.transaction }),
-      stream: createRunStream(service.api.infra.redis),
-      actor: createThreadActor(service.temporal, service.settings.taskQueuePrefix),
-      onError: (error) => {
-        throw error
-      },
-    }).finishAbandoned()
+  const finishAbandoned = () => service.api.platform.runs.finishAbandoned()
 
   it.each([
     ['before the run was let go on', 'interrupted'],

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import { newId } from '../../domain/ids.ts'
 import { chunkId } from '../../domain/records/file.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
-import { createRunStream } from '../../infra/redis/run-stream.ts'
 import { apiClient } from './api-client.ts'
 import type { TestService } from './service.ts'
 import type { TestUser } from './users.ts'
@@ -80,7 +79,7 @@ export async function tracesOf(
   for (const id of assistants) {
     if ((await service.api.infra.knowledge.vectors.count(id)) > 0) traces.push(`vectors: ${id}`)
   }
-  const streams = await createRunStream(service.api.infra.redis).count(runs)
+  const streams = await service.api.platform.core.stream.count(runs)
   if (streams > 0) traces.push(`redis: ${streams} keys`)
   return traces
 }
@@ -102,7 +101,7 @@ export async function fingerprint(
     hash.update(name).update(own.toSorted((a, b) => (a < b ? -1 : 1)).join())
   }
   for (const id of assistants) hash.update(String(await service.api.infra.knowledge.vectors.count(id)))
-  hash.update(String(await createRunStream(service.api.infra.redis).count(runs)))
+  hash.update(String(await service.api.platform.core.stream.count(runs)))
   return hash.digest('hex')
 }
 
@@ -191,6 +190,6 @@ async function addRun(
     status: 'stored',
     created_at: new Date(),
   })
-  await createRunStream(service.api.infra.redis).publish(id, 1, [{ type: 'open' }, { type: 'end' }])
+  await service.api.platform.core.stream.publish(id, 1, [{ type: 'open' }, { type: 'end' }])
   return id
 }

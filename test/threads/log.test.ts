@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Message, foldMessages, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { createThreadLog } from '../../services/threads/log.ts'
+import type { ThreadLog } from '../../services/threads/log.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 const human = (id: string, content: string): Message => ({ type: 'HumanMessage', data: { id, content } })
 
 describe('the thread log', () => {
   let service: TestService
-  let log: ReturnType<typeof createThreadLog>
+  let log: ThreadLog
   beforeAll(async () => {
     service = await startService({ worker: false })
-    log = createThreadLog({ collections: service.collections, transaction: service.api.infra.database.transaction })
+    log = service.api.platform.core.log
   })
   afterAll(() => service.close())
 

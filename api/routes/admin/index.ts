@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type TSchema } from 'typebox'
-import type { Services } from '../../../services/index.ts'
+import type { Services } from '../../../composition/platform.ts'
 import { Receipt, showReceipt } from '../deletion/schemas.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, showAdminUser } from './schemas.ts'

@@ -1,7 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../domain/errors.ts'
-import type { Services } from '../../../services/index.ts'
+import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'

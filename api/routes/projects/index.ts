@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { Services } from '../../../services/index.ts'
+import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Project, ProjectCreateRequest, ProjectToken, ProjectUpdateRequest, showProject } from './schemas.ts'

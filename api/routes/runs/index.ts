@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { startFollowed } from '../../../services/runs/start-followed.ts'
-import type { Services } from '../../../services/index.ts'
+import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { PathId, refusals } from '../schemas.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { toolTypes } from '../../../domain/assistant-config.ts'
-import type { Services } from '../../../services/index.ts'
+import type { Services } from '../../../composition/platform.ts'
 import { freeForm, refusals } from '../schemas.ts'
 
 const ToolDescription = Type.Object(

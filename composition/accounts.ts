@@ -1,0 +1,33 @@
+import { createIdTokenVerifier } from '../infra/identity/id-tokens.ts'
+import { createSocialProvider } from '../infra/identity/social-provider.ts'
+import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
+import { createHomeMembers } from '../services/accounts/home-members.ts'
+import { createAccounts } from '../services/accounts/index.ts'
+import { createAdminGate } from '../services/auth/admin-gate.ts'
+import { createSessions } from '../services/auth/sessions.ts'
+import { createTokens } from '../services/auth/tokens.ts'
+import { createProjects } from '../services/projects/index.ts'
+import type { Core } from './core.ts'
+
+/** Accounts, the tokens that identify callers, and their projects. */
+export function composeAccounts(core: Core) {
+  const { settings, infra, collections, transaction, secretBox, assistants, createThread } = core
+  const tokens = createTokens(settings)
+  return {
+    tokens,
+    sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
+    adminGate: createAdminGate(settings.adminToken),
+    projects: createProjects({ collections, transaction }),
+    accounts: createAccounts({
+      collections,
+      transaction,
+      tokens,
+      secrets: core.derivedSecrets,
+      workflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+      homeMembers: createHomeMembers({ collections, assistants, createThread }),
+      identity: { socialProvider: createSocialProvider(settings), verifyIdToken: createIdTokenVerifier() },
+      secretBox,
+      settings,
+    }),
+  }
+}

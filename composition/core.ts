@@ -1,0 +1,52 @@
+import type { Settings } from '../infra/config.ts'
+import type { Infra } from '../infra/index.ts'
+import type { Logger } from '../infra/logger.ts'
+import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
+import { createRunStream } from '../infra/redis/run-stream.ts'
+import { createThreadActor } from '../infra/temporal/thread-actor.ts'
+import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import { createAssistants } from '../services/assistants/index.ts'
+import { createAccountOf } from '../services/engine/model-account.ts'
+import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
+import { createSecretBox } from '../services/secrets.ts'
+import { createThreadCreation } from '../services/threads/create-thread.ts'
+import { createThreads } from '../services/threads/index.ts'
+import { createThreadLog } from '../services/threads/log.ts'
+import { createTools } from '../services/tools/index.ts'
+
+export type Core = ReturnType<typeof composeCore>
+
+/** What several capabilities share. */
+export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
+  const { collections, transaction } = infra.database
+  const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
+  const { embedder, vectors } = infra.knowledge
+  const log = createThreadLog({ collections, transaction })
+  const createThread = createThreadCreation({ collections, transaction })
+  return {
+    settings,
+    infra,
+    logger,
+    collections,
+    transaction,
+    tracing: infra.tracing,
+    secretBox,
+    derivedSecrets: createDerivedSecrets(settings.secretsKey),
+    mailer: createSmtpMailer(settings),
+    stream: createRunStream(infra.redis),
+    actor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
+    log,
+    createThread,
+    threads: createThreads({ collections, createThread, log }),
+    assistants: createAssistants({ collections, transaction }),
+    accountOf: createAccountOf(settings, secretBox),
+    tools: createTools({
+      outbound: infra.outbound,
+      search: settings,
+      retrieval: async (assistant, name) =>
+        embedder && createRetrievalTool({ collections, vectors, embedder }, assistant, name),
+    }),
+    /** For failures of a run's stream that the run itself survives. */
+    onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),
+  }
+}

@@ -1,0 +1,47 @@
+import type { Settings } from '../infra/config.ts'
+import { connectInfra } from '../infra/index.ts'
+import type { Logger } from '../infra/logger.ts'
+import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
+import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createCodecService } from '../services/codec.ts'
+import { composeAccounts } from './accounts.ts'
+import { composeCore } from './core.ts'
+import { composeDeletion } from './deletion.ts'
+import { composeKnowledge } from './knowledge.ts'
+import { composeRuns } from './runs.ts'
+
+export type Platform = Awaited<ReturnType<typeof connectPlatform>>
+
+/** The use cases that the API offers. */
+export type Services = Platform['services']
+
+/** Connects to everything, and puts every capability together. `close` ends the connections. */
+export async function connectPlatform(settings: Settings, logger: Logger) {
+  const infra = await connectInfra(settings, logger)
+  await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
+  const core = composeCore(settings, infra, logger)
+  const accounts = composeAccounts(core)
+  const knowledge = composeKnowledge(core)
+  const runs = composeRuns(core)
+  const deletion = composeDeletion(core)
+  const { assistants, threads, createThread, tools } = core
+  const codec = createCodecService({
+    codec: codecFor(settings),
+    token: codecTokenOf(settings),
+    uiOrigins: settings.temporalUiOrigins,
+  })
+  return {
+    core,
+    infra,
+    knowledge,
+    runs,
+    deletion,
+    services: { assistants, threads, createThread, tools, codec, ...accounts, ...knowledge, ...runs, ...deletion },
+    close: async () => {
+      runs.runFeeds.close()
+      core.mailer.close()
+      await knowledge.extraction.close()
+      await infra.close()
+    },
+  }
+}

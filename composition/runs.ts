@@ -1,0 +1,70 @@
+import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
+import { createChatModel } from '../infra/model/chat.ts'
+import { contextWindowOf } from '../infra/model/context-window.ts'
+import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
+import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
+import type { EngineDeps } from '../services/engine/deps.ts'
+import { createFeedback } from '../services/feedback/index.ts'
+import { createPublicFamily } from '../services/public/index.ts'
+import { createDecisions } from '../services/runs/decisions.ts'
+import { createDescribeAssistant } from '../services/runs/describe-assistant.ts'
+import { createRuns } from '../services/runs/index.ts'
+import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
+import { createRunFeeds } from '../services/runs/run-feeds.ts'
+import { createRunSnapshots, runOutput } from '../services/runs/run-snapshot.ts'
+import { createStartRequested } from '../services/runs/start-request.ts'
+import type { Core } from './core.ts'
+
+/** Limit for one answer of a model server that a user configured, in bytes. */
+const maxOwnModelBytes = 64 * 1024 * 1024
+
+/** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
+export function composeRuns(core: Core) {
+  const { settings, infra, collections, transaction, log, stream, threads, assistants, accountOf, tools, onError } =
+    core
+  const runs = createRuns(core)
+  const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections), onError })
+  const { resumeRun, finishAbandoned } = createDecisions(core)
+  return {
+    runs,
+    runFeeds,
+    resumeRun,
+    finishAbandoned,
+    requeueForgotten: createRequeueForgotten(core),
+    startRun: createStartRequested({ threads, assistants, runs }),
+    runOutput: (runId: string) => runOutput(collections, runId),
+    engine: composeEngine(core),
+    describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
+    compatAccounts: createCompatAccounts({
+      collections,
+      assistants,
+      outbound: infra.outbound,
+      secretBox: core.secretBox,
+    }),
+    publicFamily: createPublicFamily({ collections, createThread: core.createThread, log, runs, runFeeds, settings }),
+    feedback: createFeedback({
+      collections,
+      transaction,
+      runs,
+      workflows: feedbackWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+      hasReceiver: hasLangSmith(settings),
+    }),
+    feedbackReceiver: createLangSmithReceiver(settings),
+  }
+}
+
+function composeEngine(core: Core): EngineDeps {
+  const { settings, infra, logger, tools } = core
+  return {
+    ...core,
+    model: createChatModel({ guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0, maxBytes: maxOwnModelBytes }) }),
+    defaultModel: settings.defaultModel,
+    contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
+    async toolsOf(assistant, signal) {
+      const resolved = await tools.resolve(assistant, signal)
+      for (const problem of resolved.problems)
+        logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
+      return resolved.tools
+    },
+  }
+}
