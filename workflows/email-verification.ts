@@ -50,8 +50,7 @@ export async function emailVerificationWorkflow({
   let verified = false
 
   setHandler(verifyCode, async ({ code, correct }): Promise<VerifyCodeResult> => {
-    if (verified)
-      return correct && code.runId === runId && code.send === send ? { outcome: 'verified' } : { outcome: 'spent' }
+    if (verified) return { outcome: 'already_verified' }
     if (code.runId !== runId || code.send !== send) return { outcome: 'superseded', current: { runId, send } }
     if (attempts === 0) return { outcome: 'spent' }
     attempts -= 1

@@ -26,7 +26,10 @@ export interface VerifyCode {
   correct: boolean
 }
 export type VerifyCodeResult =
+  /** This attempt verified the address. At most one update of a workflow gets this answer. */
   | { outcome: 'verified' }
+  /** An earlier attempt did. */
+  | { outcome: 'already_verified' }
   | { outcome: 'wrong'; attemptsRemaining: number }
   /** The third wrong code ended it, or none is out. */
   | { outcome: 'spent' }

@@ -1,8 +1,9 @@
 import { normalizeEmail } from '../../domain/accounts.ts'
 import { codeAttempts, resendIntervalMs } from '../../domain/contracts/email-verification.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { UserRecord } from '../../domain/records/user.ts'
+import type { UserRecord, VerificationRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import { createInTurn } from '../in-turn.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
 import type { VerificationWorkflows } from './verification-workflows.ts'
 
@@ -29,23 +30,42 @@ export function createVerification({ collections: { users }, secrets, workflows 
     return user?.deleting ? null : user
   }
 
+  const inTurn = createInTurn()
+
+  const isRight = ({ verification }: UserRecord, given: string) =>
+    verification !== undefined && secrets.isVerificationCode(codeOf(verification), given)
+
+  async function attempt(user: UserRecord, given: string): Promise<void> {
+    if (user.verified) throw alreadyVerified()
+    let code = user.verification && codeOf(user.verification)
+    // A newer code than the record tells of may be out; the workflow then says which, and no attempt is used.
+    for (let round = 0; round < 3; round++) {
+      const correct = code !== undefined && secrets.isVerificationCode(code, given)
+      const result = await workflows.verifyCode(user._id, { code: code ?? { runId: '', send: 0 }, correct })
+      if (result.outcome === 'verified') return
+      if (result.outcome === 'already_verified') throw alreadyVerified()
+      if (result.outcome === 'wrong') throw wrongCode(result.attemptsRemaining)
+      if (result.outcome !== 'superseded') throw await whyEnded(user._id)
+      code = result.current
+    }
+    throw invalidCode()
+  }
+
+  /** The workflow takes no more attempts: because another one was right a moment ago, or because the code has ended. */
+  async function whyEnded(userId: string): Promise<AppError> {
+    const user = await users.findById(userId, { verified: 1 }).lean<Pick<UserRecord, 'verified'>>()
+    return user?.verified ? alreadyVerified() : invalidCode()
+  }
+
   return {
-    /** Throws `bad_request` for anything but the code that is out. */
+    /** Throws `bad_request` for anything but the code that is out. Of many correct attempts at once, one succeeds. */
     async verify(email: string, given: string): Promise<void> {
       const user = await findUser(email)
       if (user === null) throw invalidCode()
-      if (user.verified) throw alreadyVerified()
-      let code = user.verification ? { runId: user.verification.run_id, send: user.verification.send } : undefined
-      // A newer code than the record tells of may be out; the workflow then says which, and no attempt is used.
-      for (let round = 0; round < 3; round++) {
-        const correct = code !== undefined && secrets.isVerificationCode(code, given)
-        const result = await workflows.verifyCode(user._id, { code: code ?? { runId: '', send: 0 }, correct })
-        if (result.outcome === 'verified') return
-        if (result.outcome === 'wrong') throw wrongCode(result.attemptsRemaining)
-        if (result.outcome !== 'superseded') throw invalidCode()
-        code = result.current
-      }
-      throw invalidCode()
+      if (!isRight(user, given)) return attempt(user, given)
+      // Temporal holds back more than ten updates of a workflow at once. Only somebody who knows the code comes
+      // here, so nobody else can make its owner wait.
+      return inTurn(user._id, async () => attempt((await findUser(email)) ?? user, given))
     },
 
     /** Throws `not_found` for an unknown address, `bad_request` within a minute of the last code or when nothing is left to verify. */
@@ -78,7 +98,9 @@ export function createVerification({ collections: { users }, secrets, workflows 
   }
 }
 
-const alreadyVerified = () => new AppError('bad_request', 'This e-mail address is verified already.')
+const codeOf = ({ run_id: runId, send }: VerificationRecord) => ({ runId, send })
+
+const alreadyVerified = () => new AppError('bad_request', 'This e-mail address is already verified.')
 const invalidCode = () => new AppError('bad_request', 'The code is not valid or has expired; ask for a new one.')
 
 function wrongCode(attemptsRemaining: number): AppError {

@@ -106,6 +106,20 @@ describe('from signup to the first login', () => {
     expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
   })
 
+  it('lets one of 64 correct verifications at once win, and tells the others that the address is verified', async () => {
+    for (let round = 0; round < 3; round++) {
+      const email = newEmail()
+      await post('/auth/signup', { email, password: goodPassword })
+      const code = await codeTo(email)
+      const answers = await Promise.all(Array.from({ length: 64 }, () => post('/auth/verify-email', { email, code })))
+      const refused = answers.filter((answer) => answer.status === 400)
+      expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
+      expect(refused).toHaveLength(63)
+      for (const answer of refused) expect(answer.body.detail).toContain('already verified')
+      expect((await post('/auth/login', { email, password: goodPassword })).status).toBe(200)
+    }
+  })
+
   it('sends no second code within a minute, and none to strangers and the verified', async () => {
     const email = newEmail()
     await post('/auth/signup', { email, password: goodPassword })

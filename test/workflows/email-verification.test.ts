@@ -117,6 +117,16 @@ describe('the email-verification workflow', () => {
     })
   })
 
+  it('is verified by one of many correct attempts, and says so to that one alone', async () => {
+    await verification(async ({ code, verify, marked }) => {
+      const first = await code(1)
+      const results = await Promise.all(Array.from({ length: 10 }, () => verify(first, true)))
+      const outcomes = results.map((result) => result.outcome).toSorted()
+      expect(outcomes).toEqual([...Array.from({ length: 9 }, () => 'already_verified'), 'verified'])
+      expect(marked()).toBe(1)
+    })
+  })
+
   it('sends one code a minute, also after the third wrong one, and the new one ends the old', async () => {
     await verification(async ({ code, verify, resend, mails, handle }) => {
       const first = await code(1)
