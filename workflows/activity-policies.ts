@@ -13,10 +13,14 @@ export const modelStepPolicy: ActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s', maximumAttempts: 8 },
 }
 
-/** The end of a run must be written: nothing but the database stands in the way, so it is tried for long. */
+/**
+ * The end of a run is tried for about three minutes. A run that could not be ended by then must not
+ * hold up its thread: the sweep of runs without a workflow ends it later.
+ */
 export const settlePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
-  retry: { initialInterval: '200ms', maximumInterval: '30s' },
+  heartbeatTimeout: '3s',
+  retry: { initialInterval: '200ms', maximumInterval: '30s', maximumAttempts: 12 },
 }
 
 /** A tool has the time that it asks for, and a little more to store its result. Retries only follow a dead worker: the ledger decides what they may do. */

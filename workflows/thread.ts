@@ -3,31 +3,40 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
+  CancelledFailure,
   TimeoutFailure,
   allHandlersFinished,
   condition,
+  continueAsNew,
   defineSignal,
   defineUpdate,
   isCancellation,
+  log,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
+  workflowInfo,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
 import { searchAttributes } from '../domain/contracts/search-attributes.ts'
 import {
   type AboutRun,
+  type CarriedRun,
   type EnqueueRun,
   type PlannedCall,
+  type PlannedTools,
   type ResumeRun,
   type SettleInput,
+  type SettleResult,
   type ThreadWorkflowInput,
   type ToolInput,
   cancelRunSignalName,
   enqueueRunSignalName,
   resumeRunSignalName,
   supersededType,
+  threadBusyType,
   toolActivityPrefix,
   tryEnqueueRunUpdateName,
 } from '../domain/contracts/thread.ts'
@@ -49,90 +58,153 @@ const { modelStep } = proxyActivities<Pick<RunActivities, 'modelStep'>>({
 const { settleRun } = proxyActivities<Pick<RunActivities, 'settleRun'>>(settlePolicy)
 
 interface CurrentRun {
-  runId: string
+  run: CarriedRun
   scope: CancellationScope
-  /** The last step after which a person has let it go on. */
-  resumedStep: number | undefined
 }
 
 /**
  * The actor of one conversation: runs arrive by signal-with-start and are done one at a time, in
- * order. It ends when none waits; the next run starts it anew, so that its history stays small.
+ * order. It ends when none waits; the next run starts it anew, so that its history stays small. A
+ * thread that is never idle continues as new when the server suggests it. When the workflow itself
+ * is cancelled, it settles all its runs as cancelled before it ends.
  */
-export async function threadWorkflow(_input: ThreadWorkflowInput): Promise<void> {
-  const waiting: EnqueueRun[] = []
-  const cancelled = new Set<string>()
-  let current: CurrentRun | undefined
+export async function threadWorkflow({ threadId, carried }: ThreadWorkflowInput): Promise<void> {
+  const waiting: EnqueueRun[] = [...(carried?.waiting ?? [])]
+  const cancelled = new Set(carried?.cancelled)
+  // Before the handlers: the first signals may be about it.
+  let current = carried?.current && begin(carried.current)
+  let isCancelled = false
 
+  const isKnown = (runId: string) => current?.run.runId === runId || waiting.some((run) => run.runId === runId)
+  const isBusyFor = (runId: string) => !isKnown(runId) && (current !== undefined || waiting.length > 0)
   const cancel = (runId: string) => {
-    if (current?.runId === runId) current.scope.cancel()
-    else if (waiting.some((run) => run.runId === runId)) cancelled.add(runId)
+    if (current?.run.runId === runId) current.scope.cancel()
+    else if (isKnown(runId)) cancelled.add(runId)
+  }
+  const cancelAll = () => {
+    for (const { runId } of waiting) cancelled.add(runId)
+    current?.scope.cancel()
   }
   const enqueue = (run: EnqueueRun) => {
-    if (current?.runId === run.runId || waiting.some((known) => known.runId === run.runId)) return
-    if (run.strategy === 'interrupt') {
-      for (const earlier of waiting) cancelled.add(earlier.runId)
-      current?.scope.cancel()
-    }
+    if (isKnown(run.runId)) return
+    if (run.strategy === 'interrupt') cancelAll()
     waiting.push(run)
+    if (isCancelled) cancelled.add(run.runId)
   }
 
   setHandler(enqueueRun, enqueue)
   setHandler(cancelRun, ({ runId }) => cancel(runId))
   setHandler(resumeRun, ({ runId, step }) => {
-    if (current?.runId === runId) current.resumedStep = step
+    if (current?.run.runId === runId) current.run.resumedStep = step
   })
-  setHandler(tryEnqueueRun, (run) => {
-    const known = current?.runId === run.runId || waiting.some((entry) => entry.runId === run.runId)
-    if (!known && (current !== undefined || waiting.length > 0)) return false
+  const refuseWhenBusy = ({ runId }: EnqueueRun) => {
+    if (isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
+  }
+  const tryEnqueue = (run: EnqueueRun) => {
+    // Only in histories from before there was a validator.
+    if (isBusyFor(run.runId)) return false
     enqueue(run)
     return true
+  }
+  setHandler(tryEnqueueRun, tryEnqueue, { validator: refuseWhenBusy })
+  CancellationScope.current().cancelRequested.catch(() => {
+    isCancelled = true
+    cancelAll()
   })
 
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    const { runId } = next
-    if (cancelled.delete(runId)) {
-      await settleRun({ runId, step: 0, outcome: 'cancelled' })
-      continue
+  await CancellationScope.nonCancellable(async () => {
+    if (current) await execute(current)
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { runId } = next
+      if (cancelled.delete(runId)) await settle({ runId, step: 0, outcome: 'cancelled' })
+      else await execute(begin({ runId, step: 0 }))
+      if (waiting.length > 0 && !isCancelled && isHistoryLong()) await goOnAsNew()
     }
-    current = { runId, scope: new CancellationScope(), resumedStep: undefined }
+  })
+  setCurrentDetails('No run waits.')
+  if (isCancelled) throw new CancelledFailure('The workflow was cancelled; its runs are settled.')
+
+  async function execute(started: CurrentRun): Promise<void> {
+    const { runId } = started.run
+    current = started
+    if (cancelled.delete(runId)) started.scope.cancel()
     showStatus(runId, 'running')
-    showStatus(runId, await executeRun(current))
+    const status = await executeRun(started)
+    if (status === 'carried') return goOnAsNew()
+    showStatus(runId, status)
     current = undefined
     await condition(allHandlersFinished)
   }
-  setCurrentDetails('No run waits.')
+
+  async function goOnAsNew(): Promise<never> {
+    await condition(allHandlersFinished)
+    if (current?.scope.consideredCancelled) cancelled.add(current.run.runId)
+    const state = { waiting, cancelled: [...cancelled], ...(current === undefined ? {} : { current: current.run }) }
+    return continueAsNew<typeof threadWorkflow>({ threadId, carried: state })
+  }
 }
 
-/** Steps of the model and the tools that it asks for, until the run is over. What fails or is cancelled is settled, so that the thread can go on. */
-async function executeRun(run: CurrentRun): Promise<RunStatus> {
+function begin(run: CarriedRun): CurrentRun {
+  return { run, scope: new CancellationScope() }
+}
+
+/** Whether the server suggests to continue as new. Executions from before there was a way to do so stay as they are. */
+function isHistoryLong(): boolean {
+  return workflowInfo().continueAsNewSuggested && patched('thread-continue-as-new')
+}
+
+/**
+ * Steps of the model and the tools that it asks for, until the run is over, or is to be carried into
+ * a new execution. What fails or is cancelled is settled, so that the thread can go on.
+ */
+async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carried'> {
   const { runId } = run
-  let step = 0
-  let limit = 1
   try {
-    await run.scope.run(async () => {
+    return await scope.run(async () => {
       for (;;) {
-        setCurrentDetails(`Run ${runId}: model step ${step + 1}`)
-        const result = await modelStep({ runId, step })
-        if (result.next === 'done') return
-        limit = result.maxSteps
-        if (result.approval) {
-          setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(result.calls)}`)
+        const planned = run.undecided ?? (await planTools(run))
+        if ('status' in planned) return planned.status
+        const { calls, maxSteps } = planned
+        if (run.undecided) {
+          setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(calls)}`)
           showStatus(runId, 'interrupted')
-          await condition(() => run.resumedStep === step)
+          await condition(() => run.resumedStep === run.step || isHistoryLong())
+          if (run.resumedStep !== run.step) return 'carried'
           showStatus(runId, 'running')
+          run.undecided = undefined
         }
-        setCurrentDetails(`Run ${runId}: tools ${namesOf(result.calls)}`)
-        await Promise.all(result.calls.map((call) => runTool({ runId, step, index: call.index }, call)))
-        step += 1
-        if (step >= limit) throw stepLimitReached(limit)
+        setCurrentDetails(`Run ${runId}: tools ${namesOf(calls)}`)
+        await runTools(run, calls)
+        run.step += 1
+        if (run.step >= maxSteps) throw stepLimitReached(maxSteps)
+        if (!scope.consideredCancelled && isHistoryLong()) return 'carried'
       }
     })
-    return 'success'
   } catch (error) {
-    const settled = outcomeOf(error)
-    await CancellationScope.nonCancellable(() => settleRun({ runId, step, ...settled }))
-    return settled.outcome
+    return settle({ runId, step: run.step, ...outcomeOf(error) })
+  }
+}
+
+/** One step of the model. Tools that need a person's decision are noted as undecided. */
+async function planTools(run: CarriedRun): Promise<PlannedTools | { status: RunStatus }> {
+  const { runId, step } = run
+  setCurrentDetails(`Run ${runId}: model step ${step + 1}`)
+  const result = await modelStep({ runId, step })
+  if (result.next === 'done') return { status: result.status ?? 'success' }
+  const { calls, maxSteps } = result
+  if (result.approval) run.undecided = { calls, maxSteps }
+  return { calls, maxSteps }
+}
+
+/** Ends a run that did not end by itself. One that cannot be ended is left to the sweep of runs without a workflow: the thread goes on. */
+async function settle(input: SettleInput): Promise<RunStatus> {
+  try {
+    // Activities of an earlier version answered nothing.
+    const result: SettleResult | undefined = await CancellationScope.nonCancellable(() => settleRun(input))
+    return result?.status ?? input.outcome
+  } catch (error) {
+    log.error('A run could not be ended.', { runId: input.runId, error })
+    return input.outcome
   }
 }
 
@@ -142,6 +214,17 @@ function showStatus(runId: string, status: RunStatus): void {
     { key: searchAttributes.AgentRunId, value: runId },
     { key: searchAttributes.RunStatus, value: status },
   ])
+}
+
+/** The calls of a step, at once. When the run is cancelled, all of them have stopped before it is settled. */
+async function runTools({ runId, step }: CarriedRun, calls: PlannedCall[]): Promise<void> {
+  const results = calls.map((call) => runTool({ runId, step, index: call.index }, call))
+  try {
+    await Promise.all(results)
+  } catch (error) {
+    if (patched('thread-await-all-tools')) await Promise.allSettled(results)
+    throw error
+  }
 }
 
 /** Each tool is an activity of its own name, with its own limit. A tool that fails tells the model so; only a cancellation ends the run. */

@@ -2,6 +2,7 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import {
   type SettleInput,
+  type SettleResult,
   type StepInput,
   type StepResult,
   type ToolInput,
@@ -19,10 +20,15 @@ import { durable } from '../durable.ts'
 export function createRunActivities(deps: EngineDeps) {
   return {
     modelStep: step((input: StepInput): Promise<StepResult> => modelStep(deps, input, cancellationSignal())),
-    settleRun: step((input: SettleInput): Promise<void> => settleRun(deps, input)),
+    settleRun: step((input: SettleInput): Promise<SettleResult> =>
+      settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
+    ),
     default: step((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
   }
 }
+
+/** From this attempt on, a run is ended even if its thread cannot be left in order. */
+const endAnywayFrom = 4
 
 const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
 

@@ -1,4 +1,4 @@
-import type { MultitaskStrategy } from '../records/run.ts'
+import type { MultitaskStrategy, RunError, RunStatus } from '../records/run.ts'
 
 /** Messages of the `thread` workflow, the actor of one conversation. Ids and small facts only. */
 export const threadWorkflowType = 'threadWorkflow'
@@ -9,6 +9,27 @@ export function threadWorkflowId(threadId: string): string {
 
 export interface ThreadWorkflowInput {
   threadId: string
+  /** Set when a thread that is never idle goes on in a new execution. */
+  carried?: CarriedThread
+}
+
+/** What a thread's workflow knows when it continues as new. */
+export interface CarriedThread {
+  current?: CarriedRun
+  waiting: EnqueueRun[]
+  /** Runs among the waiting that have been cancelled. */
+  cancelled: string[]
+}
+
+/** A run that is under way, between two of its steps or before its tools. */
+export interface CarriedRun {
+  runId: string
+  /** Number of the model step that is next, or whose tools are next. */
+  step: number
+  /** The tools of this step, which wait for a person's decision. */
+  undecided?: PlannedTools
+  /** The last step about whose tools a person has decided. */
+  resumedStep?: number
 }
 
 /** Signal: a run wants its turn. Repeating it for the same run is harmless. */
@@ -18,8 +39,12 @@ export interface EnqueueRun {
   strategy: MultitaskStrategy
 }
 
-/** Update: as the signal, but refused (`false`) while another run has the thread. */
+/**
+ * Update: as the signal, but refused while another run has the thread: by the validator, with a
+ * failure of this type, so that a refusal is not written to the history.
+ */
 export const tryEnqueueRunUpdateName = 'tryEnqueueRun'
+export const threadBusyType = 'thread_busy'
 
 /** Signal: stop a run, waiting or under way. Unknown and finished runs are ignored. */
 export const cancelRunSignalName = 'cancelRun'
@@ -45,10 +70,16 @@ export interface StepInput {
 
 /** What a model step came to. Ids, names and limits only. */
 export type StepResult =
-  /** The run is over, and all about it is stored. */
-  | { next: 'done' }
+  /** The run is over, and all about it is stored. `status` is absent for a run that this step ended with success. */
+  | { next: 'done'; status?: RunStatus }
   /** The model asks for tools. `approval`: a person has to agree first. */
-  | { next: 'tools'; calls: PlannedCall[]; approval: boolean; maxSteps: number }
+  | ({ next: 'tools'; approval: boolean } & PlannedTools)
+
+export interface PlannedTools {
+  calls: PlannedCall[]
+  /** How many model steps the run may make. */
+  maxSteps: number
+}
 
 export interface PlannedCall {
   index: number
@@ -67,7 +98,12 @@ export const supersededType = 'superseded'
 /** How a run ends that does not end by itself. */
 export interface SettleInput extends StepInput {
   outcome: 'cancelled' | 'error'
-  error?: { status_code: number; message: string; type: string; details: string }
+  error?: RunError
+}
+
+/** How the run ended in fact: one that had ended before stays as it was. */
+export interface SettleResult {
+  status: RunStatus
 }
 
 /** Number of an entry in the log within its run: the input is 0, then each step has its answer and its tool results. */

@@ -9,9 +9,10 @@ import {
 } from '@temporalio/client'
 import { AppError } from '../../domain/errors.ts'
 
-const limitMs = 10_000
+/** Below the five seconds within which a caller is told that a dependency is away. */
+const limitMs = 4_000
 
-/** A call to Temporal that ends within ten seconds; when nobody answers it throws `unavailable`. */
+/** A call to Temporal that ends within four seconds; when nobody answers it throws `unavailable`. */
 export async function callTemporal<T>(client: Client, call: () => Promise<T>): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + limitMs, call)
@@ -40,11 +41,12 @@ export async function unlessEnded<T>(call: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** An update that was taken, but whose workflow was ended from outside before it could answer. */
-function isCutOff(error: unknown): boolean {
+/** Whether an update was refused by its workflow, or failed there, with a failure of this type. */
+export function isRefusal(error: unknown, type: string): boolean {
   return (
-    error instanceof WorkflowUpdateFailedError &&
-    error.cause instanceof ApplicationFailure &&
-    error.cause.type === 'AcceptedUpdateCompletedWorkflow'
+    error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure && error.cause.type === type
   )
 }
+
+/** An update that was taken, but whose workflow was ended from outside before it could answer. */
+const isCutOff = (error: unknown) => isRefusal(error, 'AcceptedUpdateCompletedWorkflow')

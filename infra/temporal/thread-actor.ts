@@ -10,11 +10,13 @@ import {
   cancelRunSignalName,
   enqueueRunSignalName,
   resumeRunSignalName,
+  threadBusyType,
   threadWorkflowId,
   threadWorkflowType,
   tryEnqueueRunUpdateName,
 } from '../../domain/contracts/thread.ts'
 import { workflowTaskTimeout } from '../../domain/contracts/workflow-start.ts'
+import { callTemporal, isRefusal } from './call-temporal.ts'
 import type { ThreadActor, ThreadRunRef } from '../../services/runs/thread-actor.ts'
 
 type ThreadWorkflow = (input: ThreadWorkflowInput) => Promise<void>
@@ -40,21 +42,30 @@ export function createThreadActor(client: Client, taskQueuePrefix: string): Thre
     async enqueue(run, strategy) {
       const message: EnqueueRun = { runId: run.runId, strategy }
       if (strategy !== 'reject') {
-        await client.workflow.signalWithStart(threadWorkflowType, {
-          ...startOptions(run),
-          signal: enqueueRunSignalName,
-          signalArgs: [message],
-        })
+        await callTemporal(client, () =>
+          client.workflow.signalWithStart(threadWorkflowType, {
+            ...startOptions(run),
+            signal: enqueueRunSignalName,
+            signalArgs: [message],
+          }),
+        )
         return true
       }
       const startWorkflowOperation = new WithStartWorkflowOperation<ThreadWorkflow>(threadWorkflowType, {
         ...startOptions(run),
         workflowIdConflictPolicy: 'USE_EXISTING',
       })
-      return client.workflow.executeUpdateWithStart<ThreadWorkflow, boolean, [EnqueueRun]>(tryEnqueueRunUpdateName, {
-        startWorkflowOperation,
-        args: [message],
-      })
+      try {
+        return await callTemporal(client, () =>
+          client.workflow.executeUpdateWithStart<ThreadWorkflow, boolean, [EnqueueRun]>(tryEnqueueRunUpdateName, {
+            startWorkflowOperation,
+            args: [message],
+          }),
+        )
+      } catch (error) {
+        if (isRefusal(error, threadBusyType)) return false
+        throw error
+      }
     },
     cancel: async (threadId, runId) => {
       await signalIfThere(client, threadId, cancelRunSignalName, { runId })
@@ -70,7 +81,8 @@ async function signalIfThere(
   message: AboutRun | ResumeRun,
 ): Promise<boolean> {
   try {
-    await client.workflow.getHandle(threadWorkflowId(threadId)).signal<[AboutRun | ResumeRun]>(name, message)
+    const handle = client.workflow.getHandle(threadWorkflowId(threadId))
+    await callTemporal(client, () => handle.signal<[AboutRun | ResumeRun]>(name, message))
     return true
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false

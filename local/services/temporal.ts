@@ -77,6 +77,8 @@ export async function startTemporal(options: {
   namespace?: string
   /** Where the Web UI has payloads decoded. */
   codecEndpoint?: string
+  /** Further dynamic configuration of the server, such as lower limits in tests. */
+  dynamicConfig?: Record<string, string | number>
 }) {
   const port = options.port ?? (await freePort())
   const uiPort = await freePort()
@@ -92,6 +94,10 @@ export async function startTemporal(options: {
       searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
       options.codecEndpoint ? ['--ui-codec-endpoint', options.codecEndpoint] : [],
       tuning,
+      Object.entries(options.dynamicConfig ?? {}).flatMap(([name, value]) => [
+        '--dynamic-config-value',
+        `${name}=${value}`,
+      ]),
     ].flat(),
     cwd: home,
     logFile: path.join(options.dataDir, 'logs', 'temporal.log'),

@@ -100,9 +100,10 @@ async function storedAnswer({ collections }: EngineDeps, runId: string, step: nu
  */
 async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
-  const message = run?.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
-  const assistant = await deps.collections.assistants.findById(run?.assistant_id).lean<AssistantRecord>()
-  if (run === null || run === undefined || message === undefined || assistant === null) return { next: 'done' }
+  if (run === null) return { next: 'done', status: 'cancelled' }
+  const message = run.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
+  const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
+  if (message === undefined || assistant === null) return { next: 'done', status: run.status }
   const config = readAssistantConfig(assistant.config_json)
   const known = await deps.toolsOf(assistant, new AbortController().signal)
   return { next: 'tools', calls: plannedCalls(message, known), approval: true, maxSteps: config.maxSteps }

@@ -1,4 +1,5 @@
-import { type SettleInput, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { type SettleInput, type SettleResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { AIMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
@@ -11,18 +12,41 @@ import { usageOf } from './usage.ts'
 
 /**
  * Ends a run that did not end by itself, and leaves its thread in order: what the model had said
- * stays in the history, marked as incomplete, and every call has an answer. Safe to repeat.
+ * stays in the history, marked as incomplete, and every call has an answer. Safe to repeat. With
+ * `endAnyway` a part of that order which cannot be made is reported and left out, so that a run
+ * whose records cannot be read still ends.
  */
-export async function settleRun(deps: EngineDeps, { runId, step, outcome, error }: SettleInput): Promise<void> {
+export async function settleRun(
+  deps: EngineDeps,
+  { runId, step, outcome, error }: SettleInput,
+  { endAnyway = false } = {},
+): Promise<SettleResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
-  if (run === null || run.status === 'success') return
-  await closeCalls(deps, run)
-  await keepPartialAnswer(deps, run, step)
-  // What the steps before cost is counted, however the run ended.
-  const usage = await usageOf(deps.collections, runId)
-  if (usage) await deps.collections.runs.updateOne({ _id: runId }, { $set: { usage } })
+  if (run === null) return { status: outcome }
+  if (run.status === 'success') return { status: run.status }
+  for (const part of [closeCalls, keepPartialAnswer, countUsage]) {
+    try {
+      await part(deps, run, step)
+    } catch (cause) {
+      // A thread that is gone needs no order.
+      if (cause instanceof AppError && cause.code === 'not_found') continue
+      if (!endAnyway) throw cause
+      deps.onError(cause)
+    }
+  }
   const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' }
-  await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : (error ?? failed))
+  if (run.status === 'cancelled' || run.status === 'error') return { status: run.status }
+  const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : (error ?? failed))
+  if (ended !== null) return { status: ended.status }
+  // Somebody else has just ended it.
+  const now = await deps.collections.runs.findById(runId).lean<RunRecord>()
+  return { status: now?.status ?? outcome }
+}
+
+/** What the steps before cost is counted, however the run ended. */
+async function countUsage({ collections }: EngineDeps, run: RunRecord): Promise<void> {
+  const usage = await usageOf(collections, run._id)
+  if (usage) await collections.runs.updateOne({ _id: run._id }, { $set: { usage } })
 }
 
 async function keepPartialAnswer(deps: EngineDeps, run: RunRecord, step: number): Promise<void> {

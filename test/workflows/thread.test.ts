@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { cancelled, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type SettleInput,
+  type SettleResult,
   type StepInput,
   type StepResult,
   type ToolInput,
+  threadBusyType,
   threadWorkflowId,
 } from '../../domain/contracts/thread.ts'
+import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 import { cancelRun, enqueueRun, resumeRun, threadWorkflow, tryEnqueueRun } from '../../workflows/thread.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
@@ -32,6 +36,7 @@ describe('the thread workflow', () => {
   async function thread<T>(
     step: (input: StepInput, seen: string[]) => Promise<StepResult>,
     work: (flow: Awaited<ReturnType<typeof start>>) => Promise<T>,
+    more: { settle?: (input: SettleInput) => Promise<SettleResult>; tool?: (input: ToolInput) => Promise<void> } = {},
   ) {
     const taskQueue = randomUUID()
     const seen: string[] = []
@@ -40,9 +45,14 @@ describe('the thread workflow', () => {
         seen.push(`model ${input.runId} ${input.step}`)
         return step(input, seen)
       },
-      settleRun: async ({ runId, outcome, error }: SettleInput) =>
-        void seen.push(`settle ${runId} ${outcome} ${error?.type ?? ''}`.trim()),
-      default: async ({ runId, step: number, index }: ToolInput) => void seen.push(`tool ${runId} ${number} ${index}`),
+      settleRun: async (input: SettleInput) => {
+        seen.push(`settle ${input.runId} ${input.outcome} ${input.error?.type ?? ''}`.trim())
+        return more.settle?.(input) ?? { status: input.outcome }
+      },
+      default: async (input: ToolInput) => {
+        await more.tool?.(input)
+        seen.push(`tool ${input.runId} ${input.step} ${input.index}`)
+      },
     }
     return server.withWorker(taskQueue, activities, async () => work(await start(taskQueue, seen)))
   }
@@ -99,7 +109,10 @@ describe('the thread workflow', () => {
       },
       async ({ handle, seen }) => {
         for (const runId of ['b', 'b', 'c']) await handle.signal(enqueueRun, { runId, strategy: 'enqueue' })
-        expect(await handle.executeUpdate(tryEnqueueRun, { args: [{ runId: 'd', strategy: 'reject' }] })).toBe(false)
+        const attempt = handle.executeUpdate(tryEnqueueRun, { args: [{ runId: 'd', strategy: 'reject' }] })
+        await expect(attempt).rejects.toMatchObject({ cause: { type: threadBusyType } })
+        const { events } = await handle.fetchHistory()
+        expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toBe(false)
         await handle.signal(cancelRun, { runId: 'b' })
         gate.resolve()
         await handle.result()
@@ -107,6 +120,85 @@ describe('the thread workflow', () => {
       },
     )
     expect(seen).toEqual(['model a 0', 'settle b cancelled', 'model c 0'])
+  })
+
+  it('goes on with the next run when one cannot be settled', async () => {
+    const seen = await thread(
+      async ({ runId }) => {
+        if (runId === 'a') throw ApplicationFailure.nonRetryable('broken', 'model_error')
+        return { next: 'done' }
+      },
+      async ({ handle, seen }) => {
+        await handle.signal(enqueueRun, { runId: 'b', strategy: 'enqueue' })
+        await handle.result()
+        return seen
+      },
+      {
+        settle: async () => {
+          throw ApplicationFailure.retryable('the records of this run cannot be read', 'internal')
+        },
+      },
+    )
+    expect(seen.filter((line) => line.startsWith('settle')).length).toBeLessThanOrEqual(12)
+    expect(seen.at(-1)).toBe('model b 0')
+  })
+
+  it.each(['cancelled', 'error'] as const)(
+    'shows a run as %s that had ended so before its first step',
+    async (status) => {
+      const { typedSearchAttributes } = await thread(
+        async () => ({ next: 'done', status }),
+        async ({ handle }) => {
+          await handle.result()
+          return handle.describe()
+        },
+      )
+      expect(typedSearchAttributes.get(searchAttributes.RunStatus)).toBe(status)
+    },
+  )
+
+  it('settles a cancelled run after all of its tools have stopped', async () => {
+    const begun = Promise.withResolvers<void>()
+    const seen = await thread(
+      async () => tools(),
+      async ({ handle, seen }) => {
+        await begun.promise
+        await handle.signal(cancelRun, { runId: 'a' })
+        await handle.result()
+        return seen
+      },
+      {
+        tool: async ({ index }) => {
+          if (index === 1) begun.resolve()
+          const beat = setInterval(heartbeat, 100)
+          await cancelled().catch(() => undefined)
+          // The second takes longer to stop.
+          if (index === 1) await new Promise((resolve) => setTimeout(resolve, 500))
+          clearInterval(beat)
+        },
+      },
+    )
+    expect(seen.slice(1)).toEqual(['tool a 0 0', 'tool a 0 1', 'settle a cancelled'])
+  })
+
+  it('settles the current and the waiting runs when the workflow itself is cancelled', async () => {
+    const begun = Promise.withResolvers<void>()
+    const seen = await thread(
+      async () => {
+        begun.resolve()
+        const beat = setInterval(heartbeat, 100)
+        return cancelled().finally(() => clearInterval(beat))
+      },
+      async ({ handle, seen }) => {
+        for (const runId of ['b', 'c']) await handle.signal(enqueueRun, { runId, strategy: 'enqueue' })
+        await begun.promise
+        await handle.cancel()
+        await expect(handle.result()).rejects.toThrow('cancelled')
+        expect((await handle.describe()).status.name).toBe('CANCELLED')
+        return seen
+      },
+    )
+    expect(seen).toEqual(['model a 0', 'settle a cancelled', 'settle b cancelled', 'settle c cancelled'])
   })
 
   it('waits as long as the model asks, and settles what a model refuses for good', async () => {

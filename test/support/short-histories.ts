@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
+import { NativeConnection, Worker } from '@temporalio/worker'
+import { prepareTemporal, startTemporal } from '../../local/services/temporal.ts'
+import { createLogger } from '../../infra/logger.ts'
+import { installRuntime } from '../../worker/start-worker.ts'
+import { workflowBundle } from '../../worker/workflow-bundle.ts'
+
+/** A real Temporal server of its own that suggests to continue as new after `events` events. */
+export async function startShortHistories(events: number) {
+  installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
+  const dataDir = await mkdtemp(join(tmpdir(), 'assistant-temporal-'))
+  const { value: executable } = await prepareTemporal(() => undefined)
+  const server = await startTemporal({
+    executable,
+    dataDir,
+    dynamicConfig: { 'limit.historyCount.suggestContinueAsNew': events },
+  })
+  const [connection, native] = await Promise.all([
+    Connection.connect({ address: server.address }),
+    NativeConnection.connect({ address: server.address }),
+  ])
+  const client = new Client({ connection })
+  return {
+    client,
+    /** Does `work` with a worker that has these activities, on a task queue of its own. */
+    async withWorker<T>(activities: object, work: (taskQueue: string) => Promise<T>): Promise<T> {
+      const taskQueue = randomUUID()
+      const worker = await Worker.create({
+        connection: native,
+        taskQueue,
+        activities,
+        workflowBundle: await workflowBundle(),
+      })
+      return worker.runUntil(() => work(taskQueue))
+    },
+    /** How many executions a workflow has had, one continued from the other. */
+    async executions(workflowId: string): Promise<number> {
+      let count = 1
+      let { events: first } = await client.workflow.getHandle(workflowId).fetchHistory()
+      for (;;) {
+        const before = first?.[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId
+        if (!before) return count
+        count += 1
+        const history = await client.workflow.getHandle(workflowId, before).fetchHistory()
+        first = history.events
+      }
+    },
+    async close() {
+      await connection.close()
+      await native.close()
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type SettleInput,
+  type StepInput,
+  type StepResult,
+  type ToolInput,
+  threadWorkflowId,
+} from '../../domain/contracts/thread.ts'
+import { cancelRun, enqueueRun, resumeRun, threadWorkflow } from '../../workflows/thread.ts'
+import { startShortHistories } from '../support/short-histories.ts'
+
+describe('a workflow whose history becomes long', () => {
+  let server: Awaited<ReturnType<typeof startShortHistories>>
+  beforeAll(async () => {
+    server = await startShortHistories(40)
+  }, 120_000)
+  afterAll(() => server.close())
+
+  /** A thread whose first run is `0`. */
+  async function thread<T>(
+    modelStep: (input: StepInput) => Promise<StepResult>,
+    work: (flow: { handle: Awaited<ReturnType<typeof start>>; seen: string[] }) => Promise<T>,
+  ): Promise<T> {
+    const seen: string[] = []
+    const activities = {
+      modelStep: async (input: StepInput) => {
+        seen.push(`model ${input.runId} ${input.step}`)
+        return modelStep(input)
+      },
+      settleRun: async ({ runId, outcome }: SettleInput) => {
+        seen.push(`settle ${runId} ${outcome}`)
+        return { status: outcome }
+      },
+      default: async ({ runId, step, index }: ToolInput) => void seen.push(`tool ${runId} ${step} ${index}`),
+    }
+    return server.withWorker(activities, async (taskQueue) => work({ handle: await start(taskQueue), seen }))
+  }
+
+  const start = (taskQueue: string) => {
+    const threadId = crypto.randomUUID()
+    return server.client.workflow.signalWithStart(threadWorkflow, {
+      workflowId: threadWorkflowId(threadId),
+      taskQueue,
+      args: [{ threadId }],
+      signal: enqueueRun,
+      signalArgs: [{ runId: '0', strategy: 'enqueue' }],
+    })
+  }
+  const tools = (approval: boolean, maxSteps = 200): StepResult => ({
+    next: 'tools',
+    calls: [{ index: 0, name: 'look', timeoutMs: 1000, safeToRepeat: true }],
+    approval,
+    maxSteps,
+  })
+
+  it('of a thread that is never idle: every run has its turn once, in order, and cancelled ones are not begun', async () => {
+    const first = Promise.withResolvers<void>()
+    const { seen, workflowId } = await thread(
+      async ({ runId }) => {
+        if (runId === '0') await first.promise
+        return { next: 'done' }
+      },
+      async ({ handle, seen }) => {
+        for (let run = 1; run < 60; run++) {
+          await handle.signal(enqueueRun, { runId: String(run), strategy: 'enqueue' })
+        }
+        for (const runId of ['31', '58']) await handle.signal(cancelRun, { runId })
+        first.resolve()
+        // While executions follow each other, signals keep coming.
+        for (let run = 60; run < 90; run++) {
+          await handle.signal(enqueueRun, { runId: String(run), strategy: 'enqueue' })
+        }
+        await handle.result()
+        return { seen, workflowId: handle.workflowId }
+      },
+    )
+    const expected = Array.from({ length: 90 }, (_, run) =>
+      run === 31 || run === 58 ? `settle ${run} cancelled` : `model ${run} 0`,
+    )
+    expect(seen).toEqual(expected)
+    expect(await server.executions(workflowId)).toBeGreaterThan(2)
+  })
+
+  it('of a run with many steps: it goes on at its next step, up to its limit', async () => {
+    const { seen, workflowId } = await thread(
+      async () => tools(false, 30),
+      async ({ handle, seen }) => {
+        await handle.result()
+        return { seen, workflowId: handle.workflowId }
+      },
+    )
+    const steps = Array.from({ length: 30 }, (_, step) => [`model 0 ${step}`, `tool 0 ${step} 0`]).flat()
+    expect(seen).toEqual([...steps, 'settle 0 error'])
+    expect(await server.executions(workflowId)).toBeGreaterThan(1)
+  })
+
+  it('of a run that waits for a person: the decision is heard in any execution, the tools are done once', async () => {
+    const { seen, executions } = await thread(
+      async ({ runId, step }) => (runId === '0' && step === 0 ? tools(true) : { next: 'done' }),
+      async ({ handle, seen }) => {
+        for (let run = 1; run < 90; run++) {
+          await handle.signal(enqueueRun, { runId: String(run), strategy: 'enqueue' })
+        }
+        // It is known to the execution that has just taken over.
+        await handle.signal(enqueueRun, { runId: '0', strategy: 'enqueue' })
+        const executions = await server.executions(handle.workflowId)
+        await handle.signal(resumeRun, { runId: '0', step: 0 })
+        await handle.result()
+        return { seen, executions }
+      },
+    )
+    expect(executions).toBeGreaterThan(1)
+    expect(seen.slice(0, 4)).toEqual(['model 0 0', 'tool 0 0 0', 'model 0 1', 'model 1 0'])
+    expect(seen).toHaveLength(3 + 89)
+  })
+
+  it('of a run that waits for a person: it can be cancelled in a later execution', async () => {
+    const { seen, attributes } = await thread(
+      async () => tools(true),
+      async ({ handle, seen }) => {
+        for (let round = 0; round < 90; round++) await handle.signal(cancelRun, { runId: 'unknown' })
+        expect(await server.executions(handle.workflowId)).toBeGreaterThan(1)
+        await handle.signal(cancelRun, { runId: '0' })
+        await handle.result()
+        return { seen, attributes: (await handle.describe()).searchAttributes }
+      },
+    )
+    expect(seen).toEqual(['model 0 0', 'settle 0 cancelled'])
+    expect(attributes).toMatchObject({ AgentRunId: ['0'], RunStatus: ['cancelled'] })
+  })
+})
