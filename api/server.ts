@@ -9,6 +9,7 @@ if (existsSync('.env')) process.loadEnvFile('.env')
 try {
   const settings = loadSettings(process.env)
   const logger = createLogger('api', settings.logLevel)
+  for (const warning of settings.warnings) logger.warn(warning)
   const api = await startApi(settings, logger)
   logger.info({ address: api.address }, 'listening')
   closeWithGrace({ delay: (settings.shutdownGraceSeconds + 5) * 1000, logger }, async ({ err }) => {

@@ -2,7 +2,7 @@ import { type Reader, createReader } from './settings-reader.ts'
 
 /**
  * Every setting of the service, read once from the environment. Throws one `SettingsError` that
- * names all wrong or missing variables. `.env.example` documents each of them.
+ * names all wrong or missing variables; `warnings` are for the log. `.env.example` documents each variable.
  */
 export function loadSettings(env: NodeJS.ProcessEnv) {
   const read = createReader(env)
@@ -14,8 +14,7 @@ export function loadSettings(env: NodeJS.ProcessEnv) {
     ...modelSettings(read),
     ...integrationSettings(read),
   }
-  read.finish()
-  return settings
+  return { ...settings, warnings: read.finish() }
 }
 
 export type Settings = ReturnType<typeof loadSettings>
@@ -54,7 +53,7 @@ function storeSettings(read: Reader) {
     /** Earlier values of TEMPORAL_CODEC_KEY: histories that they encrypted can still be read. */
     temporalCodecKeyPrevious: read.keys('TEMPORAL_CODEC_KEY_PREVIOUS', 32),
     /** Opens the codec endpoint; without it a token that follows from the key does. */
-    temporalCodecToken: read.optionalText('TEMPORAL_CODEC_TOKEN'),
+    temporalCodecToken: read.optionalSecret('TEMPORAL_CODEC_TOKEN'),
     /** Pages that may ask the codec endpoint: the address of the Temporal UI. */
     temporalUiOrigins: read.origins('TEMPORAL_UI_ORIGINS'),
     vectorStore: read.oneOf('VECTOR_STORE', ['lancedb', 'pinecone'], 'lancedb'),
@@ -76,8 +75,8 @@ function tokenSettings(read: Reader) {
     jwtIssuer: issuer,
     jwtAudience: read.text('JWT_AUDIENCE', { fallback: issuer }),
     jwtSecret: read.secret('JWT_SECRET', 16),
-    jwtDecodeKeyBase64: read.optionalText('JWT_DECODE_KEY_BASE64'),
-    adminToken: read.optionalText('ADMIN_TOKEN'),
+    jwtDecodeKeyBase64: read.optionalDecodeKey('JWT_DECODE_KEY_BASE64'),
+    adminToken: read.optionalSecret('ADMIN_TOKEN'),
     threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
   }
 }

@@ -13,13 +13,18 @@ export class SettingsError extends Error {
 
 export type Reader = ReturnType<typeof createReader>
 
+/** Below this a secret that people choose could be guessed: 32 random characters carry at least 128 bits. */
+const strongSecretLength = 32
+
 /**
  * Reads typed values from an environment and collects every problem, so that `finish` can name them
  * all. An empty variable counts as unset. Problems never repeat the value: it may be a secret.
  */
 export function createReader(env: NodeJS.ProcessEnv) {
   const problems: string[] = []
+  const warnings: string[] = []
   const raw = (name: string) => env[name]?.trim() || undefined
+  const isProduction = raw('NODE_ENV') === 'production'
 
   function checked<T>(name: string, fallback: T, parse: (value: string) => T | undefined, expectation: string): T {
     const value = raw(name)
@@ -28,6 +33,13 @@ export function createReader(env: NodeJS.ProcessEnv) {
     if (parsed !== undefined) return parsed
     problems.push(`${name} must be ${expectation}`)
     return fallback
+  }
+
+  function requireStrength(name: string, length: number): void {
+    if (length >= strongSecretLength) return
+    const expectation = `must have at least ${strongSecretLength} characters with NODE_ENV=production`
+    if (isProduction) problems.push(`${name} ${expectation}`)
+    else warnings.push(`${name} is weak: it ${expectation}`)
   }
 
   const parseUrl = (value: string) => (URL.canParse(value) ? value.replace(/\/+$/, '') : undefined)
@@ -126,11 +138,26 @@ export function createReader(env: NodeJS.ProcessEnv) {
         },
         'HS256, RS256, or both separated by a comma',
       ),
+    /** A required secret. One that is weak is a warning, or in production a problem; below `minLength` it is always a problem. */
     secret(name: string, minLength: number) {
       const value = raw(name)
       if (value === undefined) problems.push(`${name} is missing`)
-      else if (value.length < minLength) problems.push(`${name} must have at least ${minLength} characters`)
+      else if (value.length < minLength && !isProduction)
+        problems.push(`${name} must have at least ${minLength} characters`)
+      else requireStrength(name, value.length)
       return value ?? ''
+    },
+    optionalSecret(name: string) {
+      const value = raw(name)
+      if (value !== undefined) requireStrength(name, value.length)
+      return value
+    },
+    /** A key that checks tokens, in base64: a public key in PEM form, or a secret, which is held to the same strength. */
+    optionalDecodeKey(name: string) {
+      const value = raw(name)
+      const bytes = Buffer.from(value ?? '', 'base64')
+      if (value !== undefined && !bytes.includes('-----BEGIN')) requireStrength(name, bytes.length)
+      return value
     },
     key(name: string, bytes: number) {
       if (raw(name) === undefined) problems.push(`${name} is missing: ${bytes} bytes in base64`)
@@ -148,8 +175,10 @@ export function createReader(env: NodeJS.ProcessEnv) {
         },
         `a comma-separated list of keys of ${bytes} bytes in base64`,
       ),
-    finish() {
+    /** Throws a `SettingsError` when there are problems. Gives what should be changed but does not stop the start. */
+    finish(): string[] {
       if (problems.length > 0) throw new SettingsError(problems)
+      return warnings
     },
   }
 }

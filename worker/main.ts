@@ -9,6 +9,7 @@ if (existsSync('.env')) process.loadEnvFile('.env')
 try {
   const settings = loadSettings(process.env)
   const logger = createLogger('worker', settings.logLevel)
+  for (const warning of settings.warnings) logger.warn(warning)
   const worker = await startWorker(settings, logger)
   logger.info({ queues: worker.queues }, 'worker ready')
   const grace = closeWithGrace({ delay: (settings.shutdownGraceSeconds + 10) * 1000, logger }, async ({ err }) => {

@@ -57,7 +57,7 @@ export function installAuthentication(app: FastifyInstance, sessions: Sessions, 
         if (request.headers.authorization !== undefined) request.session = await sessions.open(requireBearer(request))
         return
       case 'admin':
-        adminGate.check(queryValue(request, 'admin_token'))
+        adminGate.check(...adminTokensOf(request))
         return
       case 'none':
       case 'public':
@@ -94,6 +94,11 @@ function requireBearer(request: FastifyRequest): string {
   const token = bearerOf(request)
   if (token === undefined) throw new AppError('unauthenticated', 'An access token is required.')
   return token
+}
+
+/** The contract's query parameter, and two headers: addresses end up in the logs of proxies, headers do not. */
+function adminTokensOf(request: FastifyRequest): (string | undefined)[] {
+  return [queryValue(request, 'admin_token'), bearerOf(request), ...[request.headers['x-admin-token']].flat()]
 }
 
 function queryValue(request: FastifyRequest, name: string): string | undefined {

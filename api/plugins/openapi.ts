@@ -22,7 +22,9 @@ export async function installOpenApi(app: FastifyInstance, baseUrl: string): Pro
           publicToken: { type: 'http', scheme: 'bearer' },
           publicTokenHeader: { type: 'apiKey', in: 'header', name: 'X-Public-Bot-Token' },
           codecToken: { type: 'http', scheme: 'bearer' },
-          adminToken: { type: 'apiKey', in: 'query', name: 'admin_token' },
+          adminToken: { type: 'http', scheme: 'bearer' },
+          adminTokenHeader: { type: 'apiKey', in: 'header', name: 'X-Admin-Token' },
+          adminTokenQuery: { type: 'apiKey', in: 'query', name: 'admin_token' },
         },
       },
     },
@@ -53,7 +55,7 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
     case 'codec':
       return [{}, { codecToken: [] }]
     case 'admin':
-      return [{ adminToken: [] }]
+      return [{ adminToken: [] }, { adminTokenHeader: [] }, { adminTokenQuery: [] }]
     default:
       return []
   }

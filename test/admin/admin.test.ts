@@ -52,10 +52,27 @@ describe('administration', () => {
         expect((await user.call(method, `${path}${query}`)).status, `${method} ${path}${query}`).toBe(401)
       }
     }
+    for (const headers of inHeaders('wrong')) {
+      expect((await apiClient(service.url).call('GET', '/admin/system-stats', undefined, headers)).status).toBe(401)
+    }
     const token = String(service.settings.adminToken)
     expect((await apiClient(service.url).call('GET', `/projects/?admin_token=${token}`)).status).toBe(401)
     expect((await apiClient(service.url, token).call('GET', '/projects/')).status).toBe(401)
   })
+
+  it('lets in who has the admin token, in the address or in either header', async () => {
+    const token = String(service.settings.adminToken)
+    const anybody = apiClient(service.url)
+    for (const headers of inHeaders(token)) {
+      expect((await anybody.call('GET', '/admin/system-stats', undefined, headers)).status).toBe(200)
+    }
+    expect((await anybody.call('GET', `/admin/system-stats?admin_token=${token}`)).status).toBe(200)
+  })
+
+  const inHeaders = (token: string): Record<string, string>[] => [
+    { 'x-admin-token': token },
+    { authorization: `Bearer ${token}` },
+  ]
 
   it('counts', async () => {
     await fillEstate(service, await insertUser(service))

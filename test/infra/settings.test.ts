@@ -1,10 +1,23 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 
 const required = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'), JWT_SECRET: 'a secret of some length' }
 const read = (path: string) => readFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+
+/** What `loadSettings` says is wrong, or the empty string. */
+function problemsOf(env: NodeJS.ProcessEnv): string {
+  try {
+    loadSettings(env)
+    return ''
+  } catch (error) {
+    return String(error)
+  }
+}
 
 const byName = (a: string, b: string) => a.localeCompare(b)
 
@@ -47,16 +60,52 @@ describe('settings', () => {
       JWT_ALGORITHM: 'hidden-value',
       CORS_ORIGINS: '*',
     }
-    const problem = (() => {
-      try {
-        loadSettings(wrong)
-        return ''
-      } catch (error) {
-        return String(error)
-      }
-    })()
+    const problem = problemsOf(wrong)
     for (const name of ['PORT', 'BASE_URL', 'JWT_ALGORITHM', 'CORS_ORIGINS']) expect(problem).toContain(name)
     expect(problem).not.toContain('hidden-value')
+  })
+
+  const weak = {
+    ...required,
+    JWT_SECRET: 'w'.repeat(31),
+    ADMIN_TOKEN: 'weak-admin',
+    TEMPORAL_CODEC_TOKEN: 'weak-codec',
+    JWT_DECODE_KEY_BASE64: Buffer.alloc(31, 1).toString('base64'),
+  }
+  const secrets = ['JWT_SECRET', 'ADMIN_TOKEN', 'TEMPORAL_CODEC_TOKEN', 'JWT_DECODE_KEY_BASE64']
+
+  it('with weak secrets stop the start in production, all named at once with whatever else is wrong', () => {
+    const problems = problemsOf({ ...weak, NODE_ENV: 'production', PORT: 'wrong', SECRETS_KEY: '' })
+    for (const name of [...secrets, 'PORT', 'SECRETS_KEY']) expect(problems).toContain(name)
+    expect(problems).not.toContain('weak-')
+    const strong = Object.fromEntries(secrets.map((name) => [name, 's'.repeat(44)]))
+    expect(loadSettings({ ...required, ...strong, NODE_ENV: 'production' }).warnings).toEqual([])
+  })
+
+  it('with weak secrets are warned about elsewhere, by name and without the value', () => {
+    const { warnings } = loadSettings(weak)
+    expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(expect.arrayContaining(secrets))
+    expect(warnings).toHaveLength(secrets.length)
+    expect(warnings.join()).not.toContain('weak-')
+    expect(problemsOf({ ...required, JWT_SECRET: 'short' })).toContain('JWT_SECRET')
+  })
+
+  it('may check tokens with a public key of any length', () => {
+    const pem = '-----BEGIN PUBLIC KEY-----'
+    const env = { ...required, JWT_SECRET: 's'.repeat(32), JWT_DECODE_KEY_BASE64: Buffer.from(pem).toString('base64') }
+    expect(loadSettings({ ...env, NODE_ENV: 'production' }).warnings).toEqual([])
+  })
+
+  it('with weak secrets end the API and the worker of the image before they connect to anything', async () => {
+    expect(await read('Dockerfile')).toContain('ENV NODE_ENV=production')
+    const root = fileURLToPath(new URL('../..', import.meta.url))
+    for (const script of ['api/server.ts', 'worker/main.ts']) {
+      const env = { PATH: process.env['PATH'] ?? '', ...weak, NODE_ENV: 'production' }
+      const child = spawn(process.execPath, [script], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
+      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+      for (const name of secrets) expect(said).toContain(name)
+      expect(code).toBe(1)
+    }
   })
 
   it('keep the slash at the end of an issuer, and drop it from other addresses', () => {

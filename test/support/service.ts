@@ -31,7 +31,7 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
     TASK_QUEUE_PREFIX: `${unique}-`,
     SECRETS_KEY: randomBytes(32).toString('base64'),
     JWT_SECRET: randomBytes(32).toString('hex'),
-    ADMIN_TOKEN: `admin-${unique}`,
+    ADMIN_TOKEN: `admin-${randomBytes(16).toString('hex')}`,
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     SHUTDOWN_GRACE_SECONDS: '1',
     DATA_DIR: join(tmpdir(), `assistant-${unique}`),
