@@ -6,6 +6,7 @@ import type { Health } from '../services/health.ts'
 import type { Services } from '../composition/platform.ts'
 import type { Tracing } from '../services/tracing.ts'
 import { installAuthentication } from './plugins/authentication.ts'
+import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
 import { installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
@@ -35,7 +36,13 @@ import { userRoutes } from './routes/user/index.ts'
 import { installOpenStreams } from './sse/open-streams.ts'
 
 export interface AppDeps {
-  settings: { baseUrl: string; corsOrigins: string[]; shutdownGraceSeconds: number; checkResponses?: boolean }
+  settings: {
+    baseUrl: string
+    corsOrigins: string[]
+    shutdownGraceSeconds: number
+    maxBodyMb: number
+    checkResponses?: boolean
+  }
   logger: FastifyBaseLogger
   services: Services
   health: Health
@@ -44,14 +51,12 @@ export interface AppDeps {
 
 export type App = Awaited<ReturnType<typeof buildApp>>
 
-const maxBodyBytes = 16 * 1024 * 1024
-
 /** The whole HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
   const app = Fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
-    bodyLimit: maxBodyBytes,
+    bodyLimit: accountBodyBytes,
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdOf(request.headers),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
@@ -70,6 +75,7 @@ export async function buildApp(deps: AppDeps) {
     exposedHeaders: ['x-request-id', 'content-location', 'retry-after'],
     maxAge: 600,
   })
+  installBodyLimits(app, deps.settings.maxBodyMb * 1024 * 1024)
   const routes = installRouteTable(app)
   const openStreams = installOpenStreams(app, deps.settings.shutdownGraceSeconds * 1000)
   installErrors(app, routes)

@@ -1,8 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { requestLimits } from './limits.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
 
 const prefix = 'type==agent/'
+const text = { maxLength: requestLimits.configTextLength }
+const entries = { maxItems: requestLimits.configEntries }
 
 export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search'] as const
 
@@ -10,7 +13,12 @@ export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search'] as c
 export const ToolSetting = Type.Object(
   {
     type: Type.Enum([...toolTypes], { description: 'Which tool.' }),
-    name: Type.Optional(Type.String({ description: 'What the model sees it called; without it the type.' })),
+    name: Type.Optional(
+      Type.String({
+        maxLength: requestLimits.nameLength,
+        description: 'What the model sees it called; without it the type.',
+      }),
+    ),
     config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The tool's own settings." })),
   },
   { title: 'ToolSetting' },
@@ -49,6 +57,7 @@ export const AssistantConfig = Type.Object(
     ),
     [`${prefix}system_message`]: Type.Optional(
       Type.String({
+        ...text,
         default: assistantConfigDefaults.systemMessage,
         description: 'Instructions that precede every conversation.',
       }),
@@ -57,10 +66,11 @@ export const AssistantConfig = Type.Object(
       Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; without it the model's own." }),
     ),
     [`${prefix}tools`]: Type.Optional(
-      Type.Array(ToolSetting, { description: 'The tools that the assistant may call.' }),
+      Type.Array(ToolSetting, { ...entries, description: 'The tools that the assistant may call.' }),
     ),
     [`${prefix}retrieval_description`]: Type.Optional(
       Type.String({
+        ...text,
         default: assistantConfigDefaults.retrievalDescription,
         description: 'What the model is told about the files that it can search.',
       }),
@@ -80,12 +90,14 @@ export const AssistantConfig = Type.Object(
       }),
     ),
     [`${prefix}allowed_origins`]: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/?#\\s*]+$' }), {
+      Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/?#\\s*]+$', maxLength: 2048 }), {
+        ...entries,
         description: 'Origins whose pages may call the public endpoints of this assistant.',
       }),
     ),
     [`${prefix}description`]: Type.Optional(
       Type.String({
+        ...text,
         default: assistantConfigDefaults.description,
         description: 'What the assistant is for; shown to everybody who may read it.',
       }),

@@ -1,5 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import { newId } from './ids.ts'
+import { requestLimits } from './limits.ts'
 import { parseOwnJson } from './own-json.ts'
 
 /** A call of a tool that the model asks for. `args` is free-form and round-trips exactly. */
@@ -43,8 +44,6 @@ const keptOfAnswers = {
   cut: Type.Optional(Type.Enum([...cutReasons])),
 }
 const toolMembers = { ...shared, tool_call_id: Type.String() }
-const looseId = { id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })) }
-
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
   Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, { title })
 
@@ -66,14 +65,26 @@ export type SystemMessage = Extract<Message, { type: 'SystemMessage' }>
 
 const flatTypes = { human: 'HumanMessage', ai: 'AIMessage', system: 'SystemMessage' } as const
 
+const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
+const inputMembers = {
+  id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  content: Type.String({ maxLength: requestLimits.messageLength }),
+  name: Type.Optional(Type.String({ maxLength: requestLimits.nameLength })),
+}
+const ToolCallInput = Type.Object(
+  { ...ToolCall.properties, id: foreignId, name: Type.String({ maxLength: requestLimits.nameLength }) },
+  { title: 'ToolCallInput' },
+)
+const aiInputMembers = {
+  ...inputMembers,
+  tool_calls: Type.Optional(Type.Array(ToolCallInput, { maxItems: requestLimits.toolCalls })),
+  usage: Type.Optional(TokenUsage),
+  incomplete: Type.Optional(Type.Boolean()),
+}
+
 /** The flat form of an input item. */
 export const FlatMessageInput = Type.Object(
-  {
-    type: Type.Union([Type.Literal('human'), Type.Literal('ai'), Type.Literal('system')]),
-    content: Type.String(),
-    ...looseId,
-    name: Type.Optional(Type.String()),
-  },
+  { type: Type.Union([Type.Literal('human'), Type.Literal('ai'), Type.Literal('system')]), ...inputMembers },
   { title: 'FlatMessageInput' },
 )
 
@@ -81,10 +92,10 @@ export const FlatMessageInput = Type.Object(
 export const MessageInput = Type.Union(
   [
     FlatMessageInput,
-    message('HumanMessage', { ...shared, ...looseId }, 'HumanMessageInput'),
-    message('AIMessage', { ...aiMembers, ...looseId }, 'AIMessageInput'),
-    message('ToolMessage', { ...toolMembers, ...looseId }, 'ToolMessageInput'),
-    message('SystemMessage', { ...shared, ...looseId }, 'SystemMessageInput'),
+    message('HumanMessage', inputMembers, 'HumanMessageInput'),
+    message('AIMessage', aiInputMembers, 'AIMessageInput'),
+    message('ToolMessage', { ...inputMembers, tool_call_id: foreignId }, 'ToolMessageInput'),
+    message('SystemMessage', inputMembers, 'SystemMessageInput'),
   ],
   { title: 'MessageInput' },
 )

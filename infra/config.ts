@@ -34,6 +34,8 @@ function serverSettings(read: Reader) {
     /** When what has no owner is removed: a cron expression in UTC, such as `0 3 * * *`; without it never by itself. */
     orphanSweepCron: read.optionalCron('ORPHAN_SWEEP_CRON'),
     deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
+    /** Of routes that need a token of a user. Strangers may send less: see docs/operations.md. */
+    maxBodyMb: read.integer('MAX_BODY_MB', { fallback: 16, min: 1, max: 1024 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */

@@ -34,16 +34,16 @@ export function createCodecService({ codec, token, uiOrigins }: CodecPorts) {
   return {
     uiOrigins,
 
-    async convert(
-      direction: 'encode' | 'decode',
-      given: string | undefined,
-      payloads: JsonPayload[],
-    ): Promise<JsonPayload[]> {
+    /** Throws `unauthenticated` without the token. */
+    admit(given: string | undefined): void {
       try {
         gate.check(given)
       } catch (cause) {
         throw new AppError('unauthenticated', 'The token of the codec endpoint is missing or wrong.', { cause })
       }
+    },
+
+    async convert(direction: 'encode' | 'decode', payloads: JsonPayload[]): Promise<JsonPayload[]> {
       if (codec === undefined) throw new AppError('not_found', 'Payloads are not encrypted here.')
       const converted = await codec[direction](payloads.map(fromJson)).catch((cause: unknown) => {
         throw new AppError('bad_request', 'These payloads cannot be read with the keys of this service.', { cause })

@@ -3,7 +3,6 @@ import { AppError } from '../../domain/errors.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'
 import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
-import type { ErrorBody } from './errors.ts'
 
 /**
  * Who may call a route, as data on the route:
@@ -13,7 +12,7 @@ import type { ErrorBody } from './errors.ts'
  * - `token`: a service token, whose user is not looked up: it may be gone
  * - `optional-user`: everybody, and a service token is honoured (a bad one is refused)
  * - `public`: held to the access mode of the assistant, by the route's own service
- * - `codec`: the token of the codec endpoint, checked by its service
+ * - `codec`: the token of the codec endpoint, checked by the route's own hook
  * - `admin`: the admin token
  */
 export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'public' | 'codec' | 'admin'
@@ -21,8 +20,6 @@ export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'pu
 declare module 'fastify' {
   interface FastifyContextConfig {
     auth?: Auth
-    /** Adds members to the error bodies of a route family. */
-    errorBody?: (body: ErrorBody, error: AppError) => object
   }
   interface FastifyRequest {
     session: Session | null

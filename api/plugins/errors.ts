@@ -18,32 +18,34 @@ const fastifyCodes: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', message: 'Not found.' },
 }
 
-/** One shape for every refusal: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. */
-export function installErrors(app: FastifyInstance, routes: RouteTable): void {
-  app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
-    const known = toAppError(error)
-    if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
-    else request.log.debug({ code: known.code, reason: known.message }, 'request refused')
-    return sendError(request, reply, known)
-  })
-
-  app.setNotFoundHandler(answerNotFound(routes))
-}
-
 type Decorate = (body: ErrorBody, error: AppError) => object
 
-/** 404 for an unknown path, 405 for a known one. `decorate` as `errorBody` of a route: what matches no route has no config. */
-export function answerNotFound(routes: RouteTable, decorate?: Decorate) {
-  return (request: FastifyRequest, reply: FastifyReply) => {
-    const allowed = routes.methodsFor(request.url)
-    const error =
-      allowed.length === 0
-        ? new AppError('not_found', 'Not found.')
-        : new AppError('method_not_allowed', `${request.method} is not allowed here.`, {
-            headers: { allow: allowed.join(', ') },
-          })
-    return sendError(request, reply, error, decorate)
-  }
+/**
+ * One shape for every refusal: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. `decorate` adds
+ * members for a family of routes, when this is called for the family's own scope.
+ */
+export function installErrors(app: FastifyInstance, routes: RouteTable, decorate: Decorate = (body) => body): void {
+  app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), decorate))
+
+  app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
+    const refused = toAppError(error)
+    // What is wrong with the body of a request to nowhere does not matter.
+    const known = request.is404 && refused.status < 500 ? noSuchRoute(request, routes) : refused
+    if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
+    else request.log.debug({ code: known.code, reason: known.message }, 'request refused')
+    // The rest of a body that is too large is read and thrown away: a connection that is cut loses the answer.
+    if (refused.code === 'payload_too_large') reply.removeHeader('connection')
+    return sendError(reply, known, decorate)
+  })
+}
+
+/** 404 for an unknown path, 405 for a known one. */
+function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppError {
+  const allowed = routes.methodsFor(url)
+  if (allowed.length === 0) return new AppError('not_found', 'Not found.')
+  return new AppError('method_not_allowed', `${method} is not allowed here.`, {
+    headers: { allow: allowed.join(', ') },
+  })
 }
 
 /** Any thrown value as an `AppError`; what is unknown becomes an `internal` that tells nothing. */
@@ -55,12 +57,7 @@ export function toAppError(error: unknown): AppError {
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
 }
 
-function sendError(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  error: AppError,
-  decorate: Decorate = request.routeOptions.config.errorBody ?? ((body) => body),
-) {
+function sendError(reply: FastifyReply, error: AppError, decorate: Decorate) {
   reply.code(error.status).headers(error.headers)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')

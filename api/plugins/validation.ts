@@ -3,12 +3,15 @@ import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { AppError, type FieldProblem } from '../../domain/errors.ts'
 
-const shared = { allErrors: true, strict: false, removeAdditional: false } as const
+/** Stops at the first problem: an answer that lists them all can be a hundred times as long as the request. */
+const shared = { allErrors: false, strict: false, removeAdditional: false } as const
+/** The first problem of a value that fits none of several shapes is one for each shape. */
+const maxProblems = 20
 
 /**
  * Bodies are checked as they are and stay so: a default in a schema only tells what holds when a
  * member is missing, and a free-form `config` comes back without it. Path, query and header values
- * arrive as text and are converted. Problems are reported as `{loc, msg, type}`, one entry a member.
+ * arrive as text and are converted. The first problem is reported as `{loc, msg, type}`.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false }))
@@ -36,7 +39,7 @@ function withFormats(ajv: Ajv): Ajv {
 const partNames: Record<string, string> = { body: 'body', params: 'path', querystring: 'query', headers: 'header' }
 
 function problemsOf(errors: ErrorObject[], httpPart: string): AppError {
-  const fields = errors.map((error) => ({
+  const fields = errors.slice(0, maxProblems).map((error) => ({
     loc: [partNames[httpPart] ?? httpPart, ...pathOf(error)],
     msg: error.message ?? 'is not valid',
     type: error.keyword,

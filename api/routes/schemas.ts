@@ -2,7 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import { clientIdPattern } from '../../domain/ids.ts'
 
 /** An id in a path: anything else than what ids are made of does not match the declared shape. */
-export const PathId = Type.String({ pattern: clientIdPattern })
+export const PathId = Type.String({ pattern: clientIdPattern, maxLength: 128 })
 export const Timestamp = Type.String({ format: 'date-time' })
 export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
 /** A free-form object: it comes back exactly as it went in. */

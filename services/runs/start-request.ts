@@ -1,4 +1,4 @@
-import { AppError, invalidInput } from '../../domain/errors.ts'
+import { invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -55,7 +55,6 @@ export function createStartRequested({ threads, assistants, runs }: StartRequest
 export function inputMessages(input: RunRequest['input']): Message[] {
   const messages = (Array.isArray(input) ? input : input.messages).map(normaliseMessage)
   if (messages.length === 0) throw invalidInput(['body', 'input'], 'must hold at least one message')
-  if (messages.length > 1000) throw new AppError('payload_too_large', 'input holds more than 1000 messages.')
   checkFreeForm(['body', 'input'], messages)
   return messages
 }

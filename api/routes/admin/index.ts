@@ -7,7 +7,7 @@ import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse,
 
 const config = { auth: 'admin' } as const
 const tags = ['admin']
-const adminToken = Type.String({ description: "The service's ADMIN_TOKEN, when it is in no header." })
+const adminToken = Type.String({ maxLength: 1000, description: "The service's ADMIN_TOKEN, when it is in no header." })
 const dryRun = Type.Boolean({ default: true, description: 'A dry run changes nothing.' })
 const days = (fallback: number) => Type.Integer({ minimum: 0, maximum: 36_500, default: fallback })
 

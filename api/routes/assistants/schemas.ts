@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AssistantConfig, openConfigKeys } from '../../../domain/assistant-config.ts'
+import { requestLimits } from '../../../domain/limits.ts'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { Timestamp, freeForm } from '../schemas.ts'
@@ -27,7 +28,7 @@ export const Assistant = Type.Object(
 )
 
 export const AssistantProjectUpdateRequest = Type.Object(
-  { project_id: Type.String() },
+  { project_id: Type.String({ maxLength: requestLimits.foreignIdLength }) },
   { title: 'AssistantProjectUpdateRequest' },
 )
 

@@ -1,10 +1,14 @@
 import Type from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
 
 /** Types of the account endpoints. `title` names the type in the OpenAPI document. */
 
 const Email = Type.String({ format: 'email', maxLength: 254 })
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const Timestamp = Type.String({ format: 'date-time' })
+/** Bounded by the body of an account route: what is too long gets the answer of its rule (400), not of its type. */
+const credential = (description: string) => Type.String({ maxLength: requestLimits.credentialLength, description })
+const NewPassword = credential('8 to 256 characters')
 
 const publicUserMembers = {
   user_id: Type.String({ format: 'uuid' }),
@@ -25,7 +29,7 @@ export const Message = Type.Object({ message: Type.String() }, { title: 'Message
 export const SignupRequest = Type.Object(
   {
     email: Email,
-    password: Type.String({ description: '8 to 256 characters' }),
+    password: NewPassword,
     first_name: Type.Optional(Type.String({ maxLength: 200 })),
     last_name: Type.Optional(Type.String({ maxLength: 200 })),
   },
@@ -33,7 +37,10 @@ export const SignupRequest = Type.Object(
 )
 export const SignupResponse = Type.Object({ ...publicUserMembers, message: Type.String() }, { title: 'SignupResponse' })
 
-export const LoginRequest = Type.Object({ email: Email, password: Type.String() }, { title: 'LoginRequest' })
+export const LoginRequest = Type.Object(
+  { email: Email, password: credential('The password of the account') },
+  { title: 'LoginRequest' },
+)
 export const LoginResponse = Type.Object(
   {
     jwt_token: Type.String(),
@@ -46,14 +53,14 @@ export const LoginResponse = Type.Object(
 )
 
 export const VerifyEmailRequest = Type.Object(
-  { email: Email, code: Type.String({ description: 'The six digits of the mail' }) },
+  { email: Email, code: credential('The six digits of the mail') },
   { title: 'VerifyEmailRequest' },
 )
 export const ResendVerificationRequest = Type.Object({ email: Email }, { title: 'ResendVerificationRequest' })
 
 export const ForgotPasswordRequest = Type.Object({ email: Email }, { title: 'ForgotPasswordRequest' })
 export const ResetPasswordRequest = Type.Object(
-  { token: Type.String(), new_password: Type.String({ description: '8 to 256 characters' }) },
+  { token: credential('The token of the mail'), new_password: NewPassword },
   { title: 'ResetPasswordRequest' },
 )
 
@@ -85,7 +92,7 @@ export const UserUpdateRequest = Type.Object(
   { title: 'UserUpdateRequest', description: 'null removes a name; an absent member stays' },
 )
 export const ChangePasswordRequest = Type.Object(
-  { current_password: Type.String(), new_password: Type.String({ description: '8 to 256 characters' }) },
+  { current_password: credential('The password until now'), new_password: NewPassword },
   { title: 'ChangePasswordRequest' },
 )
 export const Usage = Type.Object(

@@ -7,11 +7,9 @@ import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempt
 import { attemptCookies } from './attempt-cookie.ts'
 import { noVerifiedEmailPage, otherProviderPage } from './social-pages.ts'
 
-const CallbackQuery = Type.Object({
-  code: Type.Optional(Type.String()),
-  state: Type.Optional(Type.String()),
-  error: Type.Optional(Type.String()),
-})
+/** Providers choose how long their codes are; the request line is bounded by the server. */
+const fromProvider = Type.Optional(Type.String({ maxLength: 16 * 1024 }))
+const CallbackQuery = Type.Object({ code: fromProvider, state: fromProvider, error: fromProvider })
 
 /** `/auth/social/*`: the browser's way to the identity provider and back. */
 export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseUrl: string }> = async (

@@ -8,9 +8,12 @@ const Payloads = Type.Object(
   {
     payloads: Type.Array(
       Type.Object({
-        metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
-        data: Type.Optional(Type.String({ description: 'base64' })),
+        metadata: Type.Optional(
+          Type.Record(Type.String(), Type.String({ maxLength: 64 * 1024 }), { maxProperties: 100 }),
+        ),
+        data: Type.Optional(Type.String({ maxLength: 16 * 1024 * 1024, description: 'base64' })),
       }),
+      { maxItems: 10_000 },
     ),
   },
   { title: 'CodecPayloads' },
@@ -32,6 +35,11 @@ export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = a
     },
   } as const
 
+  // Before the body is read: it may be large.
+  app.addHook('onRequest', async (request) => {
+    if (request.method !== 'OPTIONS') codec.admit(tokenInPath(request.params) ?? bearerOf(request))
+  })
+
   for (const direction of ['decode', 'encode'] as const) {
     const schema = {
       summary:
@@ -44,17 +52,22 @@ export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = a
       `/codec/${direction}`,
       { config, schema: { ...schema, operationId: `codec.${direction}` } },
       async (request) => ({
-        payloads: await codec.convert(direction, bearerOf(request), request.body.payloads),
+        payloads: await codec.convert(direction, request.body.payloads),
       }),
     )
 
-    const params = Type.Object({ token: Type.String() })
+    const params = Type.Object({ token: Type.String({ maxLength: 500 }) })
     const inPath = { ...schema, params, operationId: `codec.${direction}WithToken` }
     app.post(`/codec/:token/${direction}`, { config, schema: inPath }, async (request) => ({
-      payloads: await codec.convert(direction, request.params.token, request.body.payloads),
+      payloads: await codec.convert(direction, request.body.payloads),
     }))
   }
   for (const url of ['/codec/decode', '/codec/encode', '/codec/:token/decode', '/codec/:token/encode']) {
     app.options(url, { config, schema: { hide: true } }, (_request, reply) => reply.code(204).send())
   }
+}
+
+function tokenInPath(params: unknown): string | undefined {
+  if (typeof params !== 'object' || params === null || !('token' in params)) return undefined
+  return typeof params.token === 'string' ? params.token : undefined
 }

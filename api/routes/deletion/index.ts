@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { claimsOf, placeOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
@@ -88,6 +89,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
     '/auth/delete-user',
     {
       config: { auth: 'user' },
+      bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'auth.deleteUser',
         summary: 'Delete your account with everything in it',

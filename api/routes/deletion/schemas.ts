@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { deletionKinds } from '../../../domain/contracts/deletion.ts'
+import { requestLimits } from '../../../domain/limits.ts'
 import type { ReceiptRecord } from '../../../domain/records/receipt.ts'
 import type { DeletionResult } from '../../../services/deletion/deletion-workflows.ts'
 import { Timestamp } from '../schemas.ts'
@@ -29,7 +30,13 @@ export const ProjectDeleteResponse = Type.Object(
 )
 
 export const DeleteUserRequest = Type.Object(
-  { email_confirmation: Type.String({ minLength: 1, description: "The account's e-mail address." }) },
+  {
+    email_confirmation: Type.String({
+      minLength: 1,
+      maxLength: requestLimits.credentialLength,
+      description: "The account's e-mail address.",
+    }),
+  },
   { title: 'DeleteUserRequest' },
 )
 

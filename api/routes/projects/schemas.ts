@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
 import type { ProjectRecord } from '../../../domain/records/project.ts'
 import { Timestamp } from '../schemas.ts'
 
@@ -13,14 +14,15 @@ export const Project = Type.Object(
   { title: 'Project' },
 )
 
-const name = Type.String({ description: '1 to 100 characters, one of a kind among your projects.' })
+const name = Type.String({
+  maxLength: requestLimits.textLength,
+  description: '1 to 100 characters, one of a kind among your projects.',
+})
+const description = Type.Optional(Type.String({ maxLength: requestLimits.textLength }))
 
-export const ProjectCreateRequest = Type.Object(
-  { name, description: Type.Optional(Type.String()) },
-  { title: 'ProjectCreateRequest' },
-)
+export const ProjectCreateRequest = Type.Object({ name, description }, { title: 'ProjectCreateRequest' })
 export const ProjectUpdateRequest = Type.Object(
-  { name: Type.Optional(name), description: Type.Optional(Type.String()) },
+  { name: Type.Optional(name), description },
   { title: 'ProjectUpdateRequest' },
 )
 export const ProjectToken = Type.Object({ jwt_token: Type.String() }, { title: 'ProjectToken' })

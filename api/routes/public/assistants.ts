@@ -127,7 +127,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
       schema: {
         ...operation(family, 'models.read', 'Read the assistant as a model'),
         headers: TokenHeader,
-        params: Type.Object({ model: Type.String({ minLength: 1 }) }),
+        params: Type.Object({ model: Type.String({ minLength: 1, maxLength: 500 }) }),
         response: { 200: CompatModel, ...compatRefusals },
       },
     },

@@ -1,30 +1,35 @@
 import Type, { type Static } from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
 import { TokenUsage } from '../../../domain/messages.ts'
 
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
   Type.Union([schema, Type.Null()])
 
+const text = Type.String({ maxLength: requestLimits.messageLength })
+const name = Type.String({ maxLength: requestLimits.nameLength })
+const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
+
 /** Shapes of the chat-completions interface, after the `openai` package's types (resources/chat/completions). */
 export const ContentPart = Type.Object(
-  { type: Type.String(), text: Type.Optional(Type.String()), refusal: Type.Optional(Type.String()) },
+  { type: name, text: Type.Optional(text), refusal: Type.Optional(text) },
   { title: 'CompatContentPart', description: 'Parts of the types `text` and `refusal` are read; others are refused.' },
 )
 export type ContentPart = Static<typeof ContentPart>
 
-export const Content = Type.Union([Type.String(), Type.Array(ContentPart)])
+export const Content = Type.Union([text, Type.Array(ContentPart, { maxItems: requestLimits.messages })])
 
 const ClientToolCall = Type.Object({
-  id: Type.String(),
-  function: Type.Optional(Type.Object({ name: Type.String(), arguments: Type.String() })),
+  id: foreignId,
+  function: Type.Optional(Type.Object({ name, arguments: text })),
 })
 
 export const ChatMessage = Type.Object(
   {
     role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool']),
     content: Type.Optional(nullable(Content)),
-    name: Type.Optional(nullable(Type.String())),
-    tool_calls: Type.Optional(nullable(Type.Array(ClientToolCall))),
-    tool_call_id: Type.Optional(nullable(Type.String())),
+    name: Type.Optional(nullable(name)),
+    tool_calls: Type.Optional(nullable(Type.Array(ClientToolCall, { maxItems: requestLimits.toolCalls }))),
+    tool_call_id: Type.Optional(nullable(foreignId)),
   },
   { title: 'CompatChatMessage' },
 )
@@ -35,8 +40,11 @@ export const TokenLimit = Type.Optional(nullable(Type.Integer({ minimum: 1, maxi
 
 export const ChatCompletionRequest = Type.Object(
   {
-    model: Type.String({ description: 'Any name: the token selects the assistant. It comes back in the answer.' }),
-    messages: Type.Array(ChatMessage, { minItems: 1 }),
+    model: Type.String({
+      maxLength: requestLimits.nameLength,
+      description: 'Any name: the token selects the assistant. It comes back in the answer.',
+    }),
+    messages: Type.Array(ChatMessage, { minItems: 1, maxItems: requestLimits.messages }),
     stream: Type.Optional(nullable(Type.Boolean())),
     stream_options: Type.Optional(nullable(Type.Object({ include_usage: Type.Optional(nullable(Type.Boolean())) }))),
     temperature: Temperature,

@@ -1,5 +1,4 @@
 import type { PublicFamily } from '../../../services/public/index.ts'
-import { compatErrorBody } from '../../plugins/compat-errors.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 
 /** The names under which the compat family is there: the long one, and its alias. */
@@ -13,7 +12,7 @@ export interface CompatDeps {
 }
 
 /** Of every route of the family. Its origins are those of the caller's assistant, not those of the service. */
-export const compatConfig = { auth: 'public', cors: false, errorBody: compatErrorBody } as const
+export const compatConfig = { auth: 'public', cors: false } as const
 
 export function operation(family: Family, name: string, summary: string) {
   return { operationId: `${family}.${name}`, summary, tags: [family === 'compat' ? 'compat' : 'compat (alias)'] }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
 import { compatErrorBody } from '../../plugins/compat-errors.ts'
-import { answerNotFound } from '../../plugins/errors.ts'
+import { installErrors } from '../../plugins/errors.ts'
 import { type PublicCors, createPublicCors } from '../../plugins/public-cors.ts'
 import type { RouteTable } from '../../plugins/route-table.ts'
 import { publicAssistantRoutes } from './assistants.ts'
@@ -30,7 +30,7 @@ export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily
       async (compat) => {
         const deps = { publicFamily, openStreams, family }
         installCaller(compat, { publicFamily, cors })
-        compat.setNotFoundHandler(answerNotFound(routes, compatErrorBody))
+        installErrors(compat, routes, compatErrorBody)
         answerPreflights(compat, cors, family)
         await compat.register(chatRoutes, deps)
         await compat.register(publicAssistantRoutes, deps)

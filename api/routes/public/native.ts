@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { preValidationAsyncHookHandler } from 'fastify'
 import Type from 'typebox'
+import { Value } from 'typebox/value'
 import { agreedId, inputMessages } from '../../../services/runs/start-request.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import type { PublicCors } from '../../plugins/public-cors.ts'
@@ -7,7 +9,7 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 import { CreateRunPayload, ResumeHeaders, RunParams } from '../runs/schemas.ts'
 import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
-import { TokenHeader, tokensOf } from './caller.ts'
+import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 
 interface Deps {
@@ -28,6 +30,9 @@ const PublicCreateRunPayload = Type.Object(
   { title: 'PublicCreateRunPayload' },
 )
 
+/** What of the body decides who may call: the same schemas as in the whole payload. */
+const Addressed = Type.Pick(PublicCreateRunPayload, ['assistant_id', 'config', 'token'])
+
 const eventStream = {
   200: {
     description: 'Server-sent events: start, metadata, data…, then end or error.',
@@ -38,11 +43,23 @@ const eventStream = {
 /** `/public/runs`: the native stream, without an account. */
 export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { publicFamily, openStreams, cors }) => {
   const { access, threads } = publicFamily
+  app.decorateRequest('publicAssistant', null)
+
+  /** Access is decided before the rest of the body is looked at. What does not fit here is refused by the validation. */
+  const admit: preValidationAsyncHookHandler = async (request, reply) => {
+    const { body } = request
+    if (!Value.Check(Addressed, body)) return
+    const assistantId = agreedId(body, 'assistant_id')
+    if (assistantId === undefined) throw invalidInput(['body', 'assistant_id'], 'is required', 'missing')
+    const tokens = [...tokensOf(request), ...(body.token ? [body.token] : [])]
+    request.publicAssistant = await cors.admit(request, reply, () => access.byId(assistantId, tokens))
+  }
 
   app.post(
     '/public/runs/stream',
     {
       config,
+      preValidation: admit,
       schema: {
         operationId: 'public.runs.stream',
         summary: 'Run an assistant that is open to the public and stream what it says',
@@ -55,11 +72,8 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
     },
     async (request, reply) => {
       const { body } = request
-      const assistantId = agreedId(body, 'assistant_id')
-      if (assistantId === undefined) throw invalidInput(['body', 'assistant_id'], 'is required', 'missing')
+      const assistant = assistantOf(request)
       const threadId = agreedId(body, 'thread_id')
-      const tokens = [...tokensOf(request), ...(body.token ? [body.token] : [])]
-      const assistant = await cors.admit(request, reply, () => access.byId(assistantId, tokens))
       const input = inputMessages(body.input)
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)

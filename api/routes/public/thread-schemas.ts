@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
 import { TokenUsage } from '../../../domain/messages.ts'
 import { PathId, freeForm } from '../schemas.ts'
 import { Content, Temperature, TokenLimit, nullable } from './chat-schemas.ts'
@@ -44,7 +45,7 @@ export const CompatThreadMessageRequest = Type.Object(
 export type CompatThreadMessageRequest = Static<typeof CompatThreadMessageRequest>
 
 const threadMembers = {
-  messages: Type.Optional(nullable(Type.Array(CompatThreadMessageRequest, { maxItems: 1000 }))),
+  messages: Type.Optional(nullable(Type.Array(CompatThreadMessageRequest, { maxItems: requestLimits.messages }))),
   metadata: MetadataInput,
 }
 export const CompatThreadCreateRequest = Type.Object(threadMembers, { title: 'CompatThreadCreateRequest' })
@@ -53,11 +54,14 @@ export const CompatThreadUpdateRequest = Type.Object(
   { title: 'CompatThreadUpdateRequest' },
 )
 
+const instructions = Type.Optional(nullable(Type.String({ maxLength: requestLimits.configTextLength })))
 const runMembers = {
   assistant_id: PathId,
-  instructions: Type.Optional(nullable(Type.String())),
-  additional_instructions: Type.Optional(nullable(Type.String())),
-  additional_messages: Type.Optional(nullable(Type.Array(CompatThreadMessageRequest, { maxItems: 1000 }))),
+  instructions,
+  additional_instructions: instructions,
+  additional_messages: Type.Optional(
+    nullable(Type.Array(CompatThreadMessageRequest, { maxItems: requestLimits.messages })),
+  ),
   metadata: MetadataInput,
   temperature: Temperature,
   max_completion_tokens: TokenLimit,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { requestLimits } from '../../../domain/limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
@@ -10,9 +11,12 @@ const FeedbackCreateRequest = Type.Object(
     key: Type.String({ minLength: 1, maxLength: 180, description: 'What is judged, such as `helpful`.' }),
     score: Type.Optional(Type.Union([Type.Number(), Type.Boolean()])),
     value: Type.Optional(
-      Type.Union([Type.String(), Type.Number(), Type.Boolean(), freeForm('Any object.')], {
-        description: 'A judgement that is no number.',
-      }),
+      Type.Union(
+        [Type.String({ maxLength: requestLimits.textLength }), Type.Number(), Type.Boolean(), freeForm('Any object.')],
+        {
+          description: 'A judgement that is no number.',
+        },
+      ),
     ),
     comment: Type.Optional(Type.String({ maxLength: 10_000 })),
   },

@@ -1,22 +1,27 @@
 import Type, { type Static } from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
 import { entryIdPattern } from '../../../domain/run-events.ts'
 import { type RunRecord, runStatuses } from '../../../domain/records/run.ts'
 import { PathId, Timestamp, freeForm } from '../schemas.ts'
 
-export const RunInput = Type.Union(
-  [Type.Array(MessageInput, { minItems: 1 }), Type.Object({ messages: Type.Array(MessageInput, { minItems: 1 }) })],
-  {
-    title: 'RunInput',
-    description: 'The messages that the run begins with.',
-  },
-)
+const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+
+export const RunInput = Type.Union([messages, Type.Object({ messages })], {
+  title: 'RunInput',
+  description: 'The messages that the run begins with.',
+})
 
 export const Configurable = Type.Object(
   {
     assistant_id: Type.Optional(PathId),
     thread_id: Type.Optional(PathId),
-    user_id: Type.Optional(Type.String({ description: 'Ignored: the user is the one of the token.' })),
+    user_id: Type.Optional(
+      Type.String({
+        maxLength: requestLimits.foreignIdLength,
+        description: 'Ignored: the user is the one of the token.',
+      }),
+    ),
   },
   { title: 'Configurable' },
 )
@@ -75,7 +80,11 @@ export const RunParams = Type.Object({ run_id: PathId })
 
 export const ResumeHeaders = Type.Object({
   'last-event-id': Type.Optional(
-    Type.String({ pattern: entryIdPattern, description: 'The last event seen; what follows it is sent.' }),
+    Type.String({
+      pattern: entryIdPattern,
+      maxLength: 31,
+      description: 'The last event seen; what follows it is sent.',
+    }),
   ),
 })
 
@@ -83,7 +92,10 @@ export const ResumePayload = Type.Object(
   {
     action: Type.Enum(['approve', 'reject', 'edit']),
     tool_call_id: Type.Optional(
-      Type.String({ description: 'The call that is decided about; without it all that wait.' }),
+      Type.String({
+        maxLength: requestLimits.foreignIdLength,
+        description: 'The call that is decided about; without it all that wait.',
+      }),
     ),
     args: Type.Optional(freeForm('The arguments to use instead, with `edit`.')),
     message: Type.Optional(Type.String({ maxLength: 10_000, description: 'What the model is told, with `reject`.' })),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
+import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput, messagesFromJson, type Message as MessageType } from '../../../domain/messages.ts'
 import type { CheckpointRecord } from '../../../domain/records/thread.ts'
 import type { ThreadWithStatus } from '../../../services/threads/index.ts'
@@ -31,14 +32,16 @@ export const ThreadPutRequest = Type.Object(
   {
     name: Type.Optional(Type.String({ maxLength: 1000 })),
     assistant_id: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'Your own assistant or a public one; null for none.' }),
+      Type.Union([Type.String({ maxLength: requestLimits.foreignIdLength }), Type.Null()], {
+        description: 'Your own assistant or a public one; null for none.',
+      }),
     ),
     metadata: Type.Optional(freeForm('Comes back exactly as it went in.')),
   },
   { title: 'ThreadPutRequest' },
 )
 
-const messageList = Type.Array(MessageInput)
+const messageList = Type.Array(MessageInput, { maxItems: requestLimits.messages })
 export const ThreadPostRequest = Type.Object(
   {
     values: Type.Union([messageList, Type.Object({ messages: messageList })], {

@@ -11,7 +11,7 @@ const tags = ['threads']
 
 const HistoryPage = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
-  before: Type.Optional(Type.String({ description: 'A checkpoint_id: only states before it.' })),
+  before: Type.Optional(Type.String({ maxLength: 200, description: 'A checkpoint_id: only states before it.' })),
 })
 
 /** What a thread holds and held. */

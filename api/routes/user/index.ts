@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
+import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { ChangePasswordRequest, Message, ThreadInfo, Usage, User, UserUpdateRequest } from '../auth/schemas.ts'
 
@@ -40,6 +41,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
     '/user/',
     {
       config,
+      bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.update',
         summary: 'Change the names of the current user',
@@ -55,6 +57,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
     '/user/change-password',
     {
       config,
+      bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.changePassword',
         summary: 'Replace the password; tokens that are out stay valid',
