@@ -34,7 +34,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     derivedSecrets: createDerivedSecrets(settings.secretsKey),
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis),
-    actor: createThreadActor(infra.temporal.client, settings.taskQueuePrefix),
+    actor: createThreadActor(infra.temporal.client, settings),
     log,
     createThread,
     threads: createThreads({ collections, createThread, log }),

@@ -107,6 +107,8 @@ function modelSettings(read: Reader) {
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     /** For models whose window is not known by name. */
     modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),
+    /** How long a run may work, retries and tools included; time spent waiting for a person is not counted. */
+    runMaxMinutes: read.integer('RUN_MAX_MINUTES', { fallback: 30, min: 1, max: 24 * 60 }),
     embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
     embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
     /** What reading one uploaded file may take, in a process of its own. */

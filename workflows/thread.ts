@@ -43,6 +43,7 @@ import {
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy, toolPolicy } from './activity-policies.ts'
+import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 
 export const enqueueRun = defineSignal<[EnqueueRun]>(enqueueRunSignalName)
 export const cancelRun = defineSignal<[AboutRun]>(cancelRunSignalName)
@@ -51,10 +52,6 @@ export const tryEnqueueRun = defineUpdate<boolean, [EnqueueRun]>(tryEnqueueRunUp
 
 type RunActivities = ReturnType<typeof createRunActivities>
 
-const { modelStep } = proxyActivities<Pick<RunActivities, 'modelStep'>>({
-  ...modelStepPolicy,
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-})
 const { settleRun } = proxyActivities<Pick<RunActivities, 'settleRun'>>(settlePolicy)
 
 interface CurrentRun {
@@ -115,9 +112,9 @@ export async function threadWorkflow({ threadId, carried }: ThreadWorkflowInput)
   await CancellationScope.nonCancellable(async () => {
     if (current) await execute(current)
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { runId } = next
+      const { runId, maxDurationMs } = next
       if (cancelled.delete(runId)) await settle({ runId, step: 0, outcome: 'cancelled' })
-      else await execute(begin({ runId, step: 0 }))
+      else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs) }))
       if (waiting.length > 0 && !isCancelled && isHistoryLong()) await goOnAsNew()
     }
   })
@@ -164,24 +161,26 @@ async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carr
       for (;;) {
         const planned = run.undecided ?? (await planTools(run))
         if ('status' in planned) return planned.status
-        const { calls, maxSteps } = planned
+        const { calls, maxSteps, parallelCalls } = planned
         if (run.undecided) {
           setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(calls)}`)
           showStatus(runId, 'interrupted')
+          const waitsSince = Date.now()
           await condition(() => run.resumedStep === run.step || isHistoryLong())
+          extendTimeLimit(run, Date.now() - waitsSince)
           if (run.resumedStep !== run.step) return 'carried'
           showStatus(runId, 'running')
           run.undecided = undefined
         }
         setCurrentDetails(`Run ${runId}: tools ${namesOf(calls)}`)
-        await runTools(run, calls)
+        await runTools(run, calls, parallelCalls)
         run.step += 1
         if (run.step >= maxSteps) throw stepLimitReached(maxSteps)
         if (!scope.consideredCancelled && isHistoryLong()) return 'carried'
       }
     })
   } catch (error) {
-    return settle({ runId, step: run.step, ...outcomeOf(error) })
+    return settle({ runId, step: run.step, ...outcomeOf(error, run) })
   }
 }
 
@@ -189,11 +188,17 @@ async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carr
 async function planTools(run: CarriedRun): Promise<PlannedTools | { status: RunStatus }> {
   const { runId, step } = run
   setCurrentDetails(`Run ${runId}: model step ${step + 1}`)
+  if (isTimeOver(run)) throw timeLimitReached(run)
+  const { modelStep } = proxyActivities<Pick<RunActivities, 'modelStep'>>({
+    ...modelStepPolicy,
+    ...remainingTime(run),
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  })
   const result = await modelStep({ runId, step })
   if (result.next === 'done') return { status: result.status ?? 'success' }
-  const { calls, maxSteps } = result
-  if (result.approval) run.undecided = { calls, maxSteps }
-  return { calls, maxSteps }
+  const { next: _, approval, ...planned } = result
+  if (approval) run.undecided = planned
+  return planned
 }
 
 /** Ends a run that did not end by itself. One that cannot be ended is left to the sweep of runs without a workflow: the thread goes on. */
@@ -216,34 +221,48 @@ function showStatus(runId: string, status: RunStatus): void {
   ])
 }
 
-/** The calls of a step, at once. When the run is cancelled, all of them have stopped before it is settled. */
-async function runTools({ runId, step }: CarriedRun, calls: PlannedCall[]): Promise<void> {
-  const results = calls.map((call) => runTool({ runId, step, index: call.index }, call))
+/**
+ * The calls of a step in their order, a few at a time. When the run's time is over, no more are begun.
+ * When the run is cancelled, all of them have stopped before it is settled.
+ */
+async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCalls = calls.length): Promise<void> {
+  const queue = calls.values()
+  const work = async () => {
+    for (const call of queue) {
+      if (isTimeOver(run)) return
+      await runTool(run, call)
+    }
+  }
+  const workers = Array.from({ length: Math.min(parallelCalls, calls.length) }, work)
   try {
-    await Promise.all(results)
+    await Promise.all(workers)
   } catch (error) {
-    if (patched('thread-await-all-tools')) await Promise.allSettled(results)
+    if (patched('thread-await-all-tools')) await Promise.allSettled(workers)
     throw error
   }
 }
 
 /** Each tool is an activity of its own name, with its own limit. A tool that fails tells the model so; only a cancellation ends the run. */
-async function runTool(input: ToolInput, call: PlannedCall): Promise<void> {
+async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
   const activityType = `${toolActivityPrefix}${call.name}`
   const tools = proxyActivities<Record<string, (input: ToolInput) => Promise<void>>>({
     ...toolPolicy(call),
+    ...remainingTime(run),
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   })
   try {
-    await tools[activityType]?.(input)
+    await tools[activityType]?.({ runId: run.runId, step: run.step, index: call.index })
   } catch (error) {
     if (isCancellation(error)) throw error
     // The next step finds no result in the ledger and tells the model that there is none.
   }
 }
 
-function outcomeOf(error: unknown): Pick<SettleInput, 'outcome' | 'error'> {
+function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'outcome' | 'error'> {
   if (isCancellation(error)) return { outcome: 'cancelled' }
+  // The server begins no retry for which no time is left: the activity then fails with its last failure.
+  if (error instanceof ActivityFailure && error.retryState === 'TIMEOUT')
+    return outcomeOf(timeLimitReached(run, error.cause), run)
   const cause = error instanceof ActivityFailure ? error.cause : error
   if (cause instanceof TimeoutFailure) {
     return {

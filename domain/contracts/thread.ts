@@ -30,6 +30,13 @@ export interface CarriedRun {
   undecided?: PlannedTools
   /** The last step about whose tools a person has decided. */
   resumedStep?: number
+  timeLimit?: RunTimeLimit
+}
+
+export interface RunTimeLimit {
+  maxDurationMs: number
+  /** Milliseconds since 1970. */
+  deadlineMs: number
 }
 
 /** Signal: a run wants its turn. Repeating it for the same run is harmless. */
@@ -37,6 +44,8 @@ export const enqueueRunSignalName = 'enqueueRun'
 export interface EnqueueRun {
   runId: string
   strategy: MultitaskStrategy
+  /** How long the run may work once it has its turn; time spent waiting for a person is not counted. */
+  maxDurationMs?: number
 }
 
 /**
@@ -77,6 +86,8 @@ export type StepResult =
 
 export interface PlannedTools {
   calls: PlannedCall[]
+  /** How many of the calls may be under way at once; results of earlier versions lack it and mean all. */
+  parallelCalls?: number
   /** How many model steps the run may make. */
   maxSteps: number
 }

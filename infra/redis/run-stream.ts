@@ -9,18 +9,45 @@ const keptSeconds = 24 * 3600
 const keptEntries = 5000
 
 /**
- * Append, publish and fence in one step, so that a worker thought dead cannot write into its
- * successor's answer. KEYS: stream, newest fence. ARGV: fence, payload, channel.
+ * Appends to the stream and publishes, unless a newer fence is known: a worker thought dead cannot
+ * write into its successor's answer. KEYS: stream, newest fence. ARGV: fence, channel.
  */
-const publishScript = `
+const guardedAppend = `
 local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
-local mine = tonumber(ARGV[1])
-if mine < newest then return false end
+if tonumber(ARGV[1]) < newest then return false end
 redis.call('SET', KEYS[2], ARGV[1], 'EX', ${keptSeconds})
-local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${keptEntries}, '*', 'e', ARGV[2])
-redis.call('EXPIRE', KEYS[1], ${keptSeconds})
-redis.call('PUBLISH', ARGV[3], id .. ' ' .. ARGV[2])
-return id
+local function append(payload)
+  local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ${keptEntries}, '*', 'e', payload)
+  redis.call('EXPIRE', KEYS[1], ${keptSeconds})
+  redis.call('PUBLISH', ARGV[2], id .. ' ' .. payload)
+  return id
+end
+`
+
+/** ARGV[3]: payload. */
+const publishScript = `${guardedAppend}
+return append(ARGV[3])
+`
+
+/**
+ * What comes before its turn waits in a hash, and whoever closes the gap appends it too. KEYS[3]: the
+ * hash. ARGV: payload, group, place within the group.
+ */
+const publishInTurnScript = `${guardedAppend}
+local function placeKey(place) return ARGV[4] .. ':' .. string.format('%d', place) end
+local nextKey = ARGV[4] .. ':next'
+local turn = tonumber(redis.call('HGET', KEYS[3], nextKey) or '0')
+if tonumber(ARGV[5]) >= turn then redis.call('HSET', KEYS[3], placeKey(ARGV[5]), ARGV[3]) end
+local payload = redis.call('HGET', KEYS[3], placeKey(turn))
+while payload do
+  append(payload)
+  redis.call('HDEL', KEYS[3], placeKey(turn))
+  turn = turn + 1
+  payload = redis.call('HGET', KEYS[3], placeKey(turn))
+end
+redis.call('HSET', KEYS[3], nextKey, string.format('%d', turn))
+redis.call('EXPIRE', KEYS[3], ${keptSeconds})
+return true
 `
 
 export function createRunStream({ commands, subscriber }: Pick<RedisConnection, 'commands' | 'subscriber'>): RunStream {
@@ -28,9 +55,16 @@ export function createRunStream({ commands, subscriber }: Pick<RedisConnection, 
     async publish(runId, fence, entries) {
       const reply: unknown = await commands.eval(publishScript, {
         keys: [streamKey(runId), fenceKey(runId)],
-        arguments: [String(fence), JSON.stringify(entries), channelOf(runId)],
+        arguments: [String(fence), channelOf(runId), JSON.stringify(entries)],
       })
       return typeof reply === 'string' ? reply : null
+    },
+
+    async publishInTurn(runId, fence, { group, place }, entries) {
+      await commands.eval(publishInTurnScript, {
+        keys: [streamKey(runId), fenceKey(runId), turnsKey(runId)],
+        arguments: [String(fence), channelOf(runId), JSON.stringify(entries), String(group), String(place)],
+      })
     },
 
     async read(runId, afterId) {
@@ -57,10 +91,8 @@ export function createRunStream({ commands, subscriber }: Pick<RedisConnection, 
       }
     },
 
-    remove: async (runIds) =>
-      runIds.length === 0 ? 0 : commands.del(runIds.flatMap((id) => [streamKey(id), fenceKey(id)])),
-    count: async (runIds) =>
-      runIds.length === 0 ? 0 : commands.exists(runIds.flatMap((id) => [streamKey(id), fenceKey(id)])),
+    remove: async (runIds) => (runIds.length === 0 ? 0 : commands.del(runIds.flatMap(keysOf))),
+    count: async (runIds) => (runIds.length === 0 ? 0 : commands.exists(runIds.flatMap(keysOf))),
   }
 }
 
@@ -71,4 +103,6 @@ function batchOf(id: EntryId, text: string | undefined): StreamBatch[] {
 
 const streamKey = (runId: string) => `run:{${runId}}:stream`
 const fenceKey = (runId: string) => `run:{${runId}}:fence`
+const turnsKey = (runId: string) => `run:{${runId}}:turns`
+const keysOf = (runId: string) => [streamKey(runId), fenceKey(runId), turnsKey(runId)]
 const channelOf = (runId: string) => `run:{${runId}}`

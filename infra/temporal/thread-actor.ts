@@ -16,13 +16,17 @@ import {
   tryEnqueueRunUpdateName,
 } from '../../domain/contracts/thread.ts'
 import { workflowTaskTimeout } from '../../domain/contracts/workflow-start.ts'
+import type { Settings } from '../config.ts'
 import { callTemporal, isRefusal } from './call-temporal.ts'
 import type { ThreadActor, ThreadRunRef } from '../../services/runs/thread-actor.ts'
 
 type ThreadWorkflow = (input: ThreadWorkflowInput) => Promise<void>
 
 /** Runs reach the thread's workflow by signal-with-start: one that is there gets the signal, else it is started with it. */
-export function createThreadActor(client: Client, taskQueuePrefix: string): ThreadActor {
+export function createThreadActor(
+  client: Client,
+  { taskQueuePrefix, runMaxMinutes }: Pick<Settings, 'taskQueuePrefix' | 'runMaxMinutes'>,
+): ThreadActor {
   const startOptions = (run: ThreadRunRef) => ({
     taskQueue: queueName('runs', taskQueuePrefix),
     workflowId: threadWorkflowId(run.threadId),
@@ -40,7 +44,7 @@ export function createThreadActor(client: Client, taskQueuePrefix: string): Thre
 
   return {
     async enqueue(run, strategy) {
-      const message: EnqueueRun = { runId: run.runId, strategy }
+      const message: EnqueueRun = { runId: run.runId, strategy, maxDurationMs: runMaxMinutes * 60_000 }
       if (strategy !== 'reject') {
         await callTemporal(client, () =>
           client.workflow.signalWithStart(threadWorkflowType, {

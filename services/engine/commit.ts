@@ -2,8 +2,8 @@ import type { ClientSession } from 'mongoose'
 import { answerEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
+import { ledgerEntries } from './ledger.ts'
 import { SupersededError } from './run-writer.ts'
 import { usageOf } from './usage.ts'
 
@@ -16,7 +16,6 @@ export async function commitAnswer(
   approval: boolean,
 ): Promise<void> {
   const { runs, toolCalls } = deps.collections
-  const now = new Date()
   await deps.log.append(run.thread_id, {
     messages: [message],
     source: 'step',
@@ -26,19 +25,7 @@ export async function commitAnswer(
       await takeIfMine(
         runs.updateOne(mine(run), { $set: { status: approval ? 'interrupted' : 'running' } }, { session }),
       )
-      const calls = (message.data.tool_calls ?? []).map((call, index) => ({
-        _id: toolCallKey(run._id, step, index),
-        run_id: run._id,
-        thread_id: run.thread_id,
-        step,
-        index,
-        call_id: call.id,
-        name: call.name,
-        args_json: JSON.stringify(call.args),
-        status: 'waiting' as const,
-        created_at: now,
-      }))
-      await toolCalls.create(calls, { session, ordered: true })
+      await toolCalls.insertMany(ledgerEntries(run, step, message), { session, lean: true })
     },
   })
 }

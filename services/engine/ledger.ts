@@ -1,23 +1,49 @@
-import type { PlannedCall } from '../../domain/contracts/thread.ts'
+import type { PlannedTools } from '../../domain/contracts/thread.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
-import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import type { Tool } from '../tools/tool.ts'
+
+/** How many calls of one answer are executed; the rest are answered with an error. */
+export const maxCallsPerStep = 16
+/** How many calls of one answer are under way at once. */
+const parallelCalls = 4
 
 /** Time for a call of a tool that is not there: only its refusal has to be stored. */
 const unknownToolTimeoutMs = 5000
 
-/** The calls of an answer with the facts that the workflow needs: names and limits, no arguments. */
-export function plannedCalls(message: AIMessage, tools: Tool[]): PlannedCall[] {
-  return (message.data.tool_calls ?? []).map((call, index) => {
+/** An answer's calls as the workflow executes them: names and limits, no arguments. A name that only the model knows stays out of Temporal. */
+export function plannedTools(message: AIMessage, tools: Tool[]): Pick<PlannedTools, 'calls' | 'parallelCalls'> {
+  const calls = (message.data.tool_calls ?? []).slice(0, maxCallsPerStep).map((call, index) => {
     const tool = tools.find((candidate) => candidate.name === call.name)
     return {
       index,
-      name: call.name,
+      name: tool?.name ?? 'unknown_tool',
       timeoutMs: tool?.timeoutMs ?? unknownToolTimeoutMs,
       safeToRepeat: tool?.safeToRepeat ?? true,
     }
   })
+  return { calls, parallelCalls }
+}
+
+/** The ledger's entries of an answer. Calls beyond the limit have their answer from the beginning. */
+export function ledgerEntries(run: RunRecord, step: number, message: AIMessage): ToolCallRecord[] {
+  const now = new Date()
+  return (message.data.tool_calls ?? []).map((call, index) => ({
+    _id: toolCallKey(run._id, step, index),
+    run_id: run._id,
+    thread_id: run.thread_id,
+    step,
+    index,
+    call_id: call.id,
+    name: call.name,
+    args_json: JSON.stringify(call.args),
+    created_at: now,
+    ...(index < maxCallsPerStep
+      ? { status: 'waiting' as const }
+      : { status: 'done' as const, result: tooManyCalls, finished_at: now }),
+  }))
 }
 
 /** The id of a call's answer. */
@@ -57,3 +83,5 @@ export async function toolMessages(
 
 export const noResult =
   'The outcome of this call is not known: it may or may not have taken effect. It was not repeated.'
+
+const tooManyCalls = `This call was not made: one answer can make at most ${maxCallsPerStep} calls. Make the rest in your next answer.`

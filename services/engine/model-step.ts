@@ -7,7 +7,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import { claimRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
-import { plannedCalls, toolMessages } from './ledger.ts'
+import { plannedTools, toolMessages } from './ledger.ts'
 import { SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
 import { askModel } from './ask-model.ts'
@@ -79,7 +79,7 @@ export async function modelStep(
   if (stored === undefined) await commitAnswer(deps, run, step, message, approval)
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
-  return { next: 'tools', calls: plannedCalls(message, known), approval, maxSteps: config.maxSteps }
+  return { next: 'tools', ...plannedTools(message, known), approval, maxSteps: config.maxSteps }
 }
 
 /** The id of a step's answer: made of run and step, so that a second attempt speaks under the same one. */
@@ -106,5 +106,5 @@ async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInp
   if (message === undefined || assistant === null) return { next: 'done', status: run.status }
   const config = readAssistantConfig(assistant.config_json)
   const known = await deps.toolsOf(assistant, new AbortController().signal)
-  return { next: 'tools', calls: plannedCalls(message, known), approval: true, maxSteps: config.maxSteps }
+  return { next: 'tools', ...plannedTools(message, known), approval: true, maxSteps: config.maxSteps }
 }

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { checkArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
+import { limitText } from '../tools/tool-text.ts'
 import type { EngineDeps } from './deps.ts'
 import { noResult, toolMessageOf } from './ledger.ts'
 
@@ -39,20 +40,18 @@ export async function toolStep(
     )
     .lean<ToolCallRecord>()
 
-  if (call !== null) {
-    const result = await resultOf(deps, run, tool, call, signal)
-    signal.throwIfAborted()
-    await toolCalls.updateOne(
-      { _id: key, status: 'claimed', claimed_by: attempt },
+  const result = call === null ? noResult : await resultOf(deps, run, tool, call, signal)
+  signal.throwIfAborted()
+  // Without the claim, an earlier attempt began the call and nobody knows how it ended.
+  const claimedBy = call === null ? { $ne: attempt } : attempt
+  const closed = await toolCalls
+    .findOneAndUpdate(
+      { _id: key, status: 'claimed', claimed_by: claimedBy },
       { $set: { status: 'done', result, finished_at: new Date() } },
+      { returnDocument: 'after' },
     )
-  } else {
-    await toolCalls.updateOne(
-      { _id: key, status: 'claimed', claimed_by: { $ne: attempt } },
-      { $set: { status: 'done', result: noResult, finished_at: new Date() } },
-    )
-  }
-  await publishResults(deps, run, input.step)
+    .lean<ToolCallRecord>()
+  await showResult(deps, run, closed ?? (await toolCalls.findById(key).lean<ToolCallRecord>()))
 }
 
 async function resultOf(
@@ -76,7 +75,7 @@ async function resultOf(
     signal.throwIfAborted()
     if (limit.aborted)
       return `The tool ${tool.name} gave no answer within ${tool.timeoutMs / 1000} seconds. ${tool.safeToRepeat ? '' : noResult}`.trim()
-    return `The tool ${tool.name} failed: ${error instanceof Error ? error.message : 'no reason was given'}`
+    return `The tool ${tool.name} failed: ${error instanceof Error ? limitText(error.message) : 'no reason was given'}`
   }
 }
 
@@ -84,23 +83,14 @@ function rejection(message: string | undefined): string {
   return message ? `A person did not allow this call: ${message}` : 'A person did not allow this call.'
 }
 
-/** Shows the results of a step as far as they are there without a gap, so that readers see them in the order of the calls. */
-async function publishResults(deps: EngineDeps, run: RunRecord, step: number): Promise<void> {
-  const calls = await deps.collections.toolCalls
-    .find({ run_id: run._id, step })
-    .sort({ index: 1 })
-    .lean<ToolCallRecord[]>()
-  const gap = calls.findIndex((call) => call.status !== 'done')
-  const shown = gap === -1 ? calls : calls.slice(0, gap)
-  if (shown.length === 0) return
+/** Readers see the results of a step in the order of its calls. */
+async function showResult(deps: EngineDeps, run: RunRecord, call: ToolCallRecord | null): Promise<void> {
+  if (call?.status !== 'done') return
   try {
-    await deps.stream.publish(
-      run._id,
-      run.fence,
-      shown.map((call) => ({ type: 'message', message: toolMessageOf(call) })),
-    )
+    const turn = { group: call.step, place: call.index }
+    await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message: toolMessageOf(call) }])
   } catch (error) {
-    // The next model step says them again.
+    // The next model step says it again.
     deps.onError(error)
   }
 }

@@ -12,6 +12,16 @@ export interface RunStream {
    * then nothing was written.
    */
   publish(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
+  /**
+   * As `publish`, but in the order of `place` (0, 1, …) within `group`: what comes early waits for
+   * those before it, and a place that had its turn is passed over.
+   */
+  publishInTurn(
+    runId: string,
+    fence: number,
+    turn: { group: number; place: number },
+    entries: RunEntry[],
+  ): Promise<void>
   /** What is kept of the stream after `afterId`, oldest first. */
   read(runId: string, afterId?: EntryId): Promise<StreamBatch[]>
   /** Hears every batch published from now on, until the returned function is called. */

@@ -84,6 +84,32 @@ describe('tools in a run', () => {
     expect(run.end).toBe('end')
   })
 
+  it('makes at most 16 calls of one answer, answers the rest with an error, and shows each result once a step', async () => {
+    const talk = await conversation(service, withHttp)
+    service.model.reply({
+      toolCalls: Array.from({ length: 20 }, (_, index) => ({
+        id: `m${index}`,
+        name: 'http_request',
+        arguments: { method: 'GET', url: `${target.url}/many-${index}` },
+      })),
+    })
+    service.model.reply({ text: 'Done.' })
+    const run = await talk.stream('Do many')
+    expect(run.end).toBe('end')
+    expect(asked.filter((line) => line.includes('/many-'))).toHaveLength(16)
+    const results = run.messages.filter(({ type }) => type === 'ToolMessage')
+    expect(results.map(({ data }) => data.tool_call_id)).toEqual(Array.from({ length: 20 }, (_, index) => `m${index}`))
+    for (const { data } of results.slice(0, 16)) expect(data.content).toContain('answer to /many-')
+    for (const { data } of results.slice(16)) expect(data.content).toMatch(/not made.*at most 16/)
+    expect(service.model.requests.at(-1)?.body.messages.filter(({ role }) => role === 'tool')).toHaveLength(20)
+
+    const kept = await service.redis.xRange(`run:{${run.runId}}:stream`, '-', '+')
+    const published = (kept ?? []).flatMap(({ message }) => JSON.parse(message['e'] ?? '[]'))
+    const shown = published.filter((entry: any) => entry.message?.type === 'ToolMessage')
+    // Once by each call, and once more by the next step, for readers that missed some.
+    expect(shown).toHaveLength(16 + 20)
+  })
+
   it('ends with a clear error when the steps are used up', async () => {
     const talk = await conversation(service, { ...withHttp, 'type==agent/max_steps': 2 })
     for (const id of ['s1', 's2'])

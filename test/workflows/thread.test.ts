@@ -3,6 +3,7 @@ import { cancelled, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
+  type PlannedTools,
   type SettleInput,
   type SettleResult,
   type StepInput,
@@ -13,9 +14,10 @@ import {
 } from '../../domain/contracts/thread.ts'
 import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 import { cancelRun, enqueueRun, resumeRun, threadWorkflow, tryEnqueueRun } from '../../workflows/thread.ts'
+import { recordHistory } from '../support/histories.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
-const tools = (approval = false): StepResult => ({
+const tools = (approval = false): StepResult & PlannedTools => ({
   next: 'tools',
   calls: [
     { index: 0, name: 'look', timeoutMs: 1000, safeToRepeat: true },
@@ -24,6 +26,9 @@ const tools = (approval = false): StepResult => ({
   approval,
   maxSteps: 3,
 })
+
+const failsFor = (nextRetryDelay: '25 minutes' | '4 minutes') =>
+  ApplicationFailure.create({ message: 'busy', type: 'rate_limited', details: [429], nextRetryDelay })
 
 describe('the thread workflow', () => {
   let server: Awaited<ReturnType<typeof startTimeSkipping>>
@@ -36,7 +41,11 @@ describe('the thread workflow', () => {
   async function thread<T>(
     step: (input: StepInput, seen: string[]) => Promise<StepResult>,
     work: (flow: Awaited<ReturnType<typeof start>>) => Promise<T>,
-    more: { settle?: (input: SettleInput) => Promise<SettleResult>; tool?: (input: ToolInput) => Promise<void> } = {},
+    more: {
+      settle?: (input: SettleInput) => Promise<SettleResult>
+      tool?: (input: ToolInput) => Promise<void>
+      maxDurationMs?: number
+    } = {},
   ) {
     const taskQueue = randomUUID()
     const seen: string[] = []
@@ -54,17 +63,17 @@ describe('the thread workflow', () => {
         seen.push(`tool ${input.runId} ${input.step} ${input.index}`)
       },
     }
-    return server.withWorker(taskQueue, activities, async () => work(await start(taskQueue, seen)))
+    return server.withWorker(taskQueue, activities, async () => work(await start(taskQueue, seen, more)))
   }
 
-  async function start(taskQueue: string, seen: string[]) {
+  async function start(taskQueue: string, seen: string[], { maxDurationMs }: { maxDurationMs?: number } = {}) {
     const threadId = randomUUID()
     const handle = await server.client.workflow.signalWithStart(threadWorkflow, {
       workflowId: threadWorkflowId(threadId),
       taskQueue,
       args: [{ threadId }],
       signal: enqueueRun,
-      signalArgs: [{ runId: 'a', strategy: 'enqueue' }],
+      signalArgs: [{ runId: 'a', strategy: 'enqueue', ...(maxDurationMs === undefined ? {} : { maxDurationMs }) }],
     })
     return { handle, seen }
   }
@@ -199,6 +208,70 @@ describe('the thread workflow', () => {
       },
     )
     expect(seen).toEqual(['model a 0', 'settle a cancelled', 'settle b cancelled', 'settle c cancelled'])
+  })
+
+  it('ends a run whose time is over, retries and tools included; waiting for a person does not count', async () => {
+    const settled: { error: SettleInput['error']; at: number }[] = []
+    let toolAttempts = 0
+    const seen = await thread(
+      async ({ step }) => {
+        if (step === 0) return { ...tools(true), calls: tools().calls.slice(0, 1) }
+        throw failsFor('4 minutes')
+      },
+      async ({ handle, seen }) => {
+        await server.sleep(7 * 24 * 3600_000)
+        const resumedAt = await server.now()
+        await handle.signal(resumeRun, { runId: 'a', step: 0 })
+        await handle.result()
+        await recordHistory('thread-out-of-time', await handle.fetchHistory())
+        expect((settled[0]?.at ?? 0) - resumedAt).toBeLessThanOrEqual(30 * 60_000)
+        return seen
+      },
+      {
+        maxDurationMs: 30 * 60_000,
+        settle: async ({ outcome, error }) => {
+          settled.push({ error, at: await server.now() })
+          return { status: outcome }
+        },
+        tool: async () => {
+          toolAttempts += 1
+          throw failsFor('25 minutes')
+        },
+      },
+    )
+    expect(toolAttempts).toBe(2)
+    expect(seen).toEqual(['model a 0', 'model a 1', 'model a 1', 'settle a error timeout'])
+    expect(settled[0]?.error).toEqual({
+      status_code: 504,
+      message: 'The run did not end within its limit of 30 minutes.',
+      type: 'timeout',
+      details: 'busy',
+    })
+  })
+
+  it('executes only so many calls of a step at once', async () => {
+    const call = { name: 'look', timeoutMs: 1000, safeToRepeat: true }
+    const calls = Array.from({ length: 7 }, (_, index) => ({ ...call, index }))
+    const history = await thread(
+      async ({ step }) => (step === 0 ? { ...tools(), calls, parallelCalls: 3 } : { next: 'done' }),
+      async ({ handle }) => {
+        await handle.result()
+        return handle.fetchHistory()
+      },
+    )
+    await recordHistory('thread-many-tools', history)
+    let underWay = 0
+    let most = 0
+    let completed = 0
+    for (const event of history.events ?? []) {
+      if (event.activityTaskScheduledEventAttributes) most = Math.max(most, ++underWay)
+      if (event.activityTaskCompletedEventAttributes) {
+        completed += 1
+        underWay -= 1
+      }
+    }
+    expect(most).toBe(3)
+    expect(completed).toBe(9)
   })
 
   it('waits as long as the model asks, and settles what a model refuses for good', async () => {

@@ -1,0 +1,41 @@
+import { type ActivityOptions, ApplicationFailure } from '@temporalio/workflow'
+import type { CarriedRun, RunTimeLimit } from '../domain/contracts/thread.ts'
+import { httpStatusOf } from '../domain/errors.ts'
+
+/** The time that a run has for its steps, retries and tools. Histories from before there was a limit have none. */
+
+type Limited = Pick<CarriedRun, 'timeLimit'>
+
+export function newTimeLimit(maxDurationMs: number | undefined): Limited {
+  return maxDurationMs === undefined ? {} : { timeLimit: { maxDurationMs, deadlineMs: Date.now() + maxDurationMs } }
+}
+
+export function isTimeOver({ timeLimit }: Limited): boolean {
+  return timeLimit !== undefined && timeLimit.deadlineMs <= Date.now()
+}
+
+/** For the time that a run has waited for a person. */
+export function extendTimeLimit({ timeLimit }: Limited, ms: number): void {
+  if (timeLimit !== undefined) timeLimit.deadlineMs += ms
+}
+
+/** Options that end an activity with all its retries when the run's time is over. */
+export function remainingTime({ timeLimit }: Limited): Pick<ActivityOptions, 'scheduleToCloseTimeout'> {
+  return timeLimit === undefined ? {} : { scheduleToCloseTimeout: Math.max(1, timeLimit.deadlineMs - Date.now()) }
+}
+
+/** `cause` is what the last attempt had failed with. */
+export function timeLimitReached({ timeLimit }: Limited, cause?: Error): ApplicationFailure {
+  const limit = timeLimit === undefined ? 'time limit' : `limit of ${inMinutes(timeLimit)}`
+  return ApplicationFailure.create({
+    message: `The run did not end within its ${limit}.`,
+    type: 'timeout',
+    nonRetryable: true,
+    details: [httpStatusOf.timed_out, cause instanceof ApplicationFailure ? cause.message : ''],
+  })
+}
+
+function inMinutes({ maxDurationMs }: RunTimeLimit): string {
+  const minutes = maxDurationMs / 60_000
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`
+}
