@@ -6,7 +6,10 @@ export interface UserRecord {
   /** Lower-case. Absent for a user made from a token that carries none. */
   email?: string
   provider: Provider
-  /** Who this is at the identity provider, `{issuer}|{sub}`; absent for password accounts. */
+  /**
+   * Who this is at the identity provider, `{issuer}|{sub}`, the issuer without a slash at its end. Absent for password
+   * accounts, and until the first login of an account that was made from a service token.
+   */
   subject?: string
   first_name?: string
   last_name?: string

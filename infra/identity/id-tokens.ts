@@ -69,7 +69,8 @@ function claimsOf(payload: JWTPayload) {
   return {
     subject: String(sub),
     ...(typeof email === 'string' && email !== '' ? { email } : {}),
-    emailVerified: verified !== false && verified !== 'false',
+    // Some pools send the boolean as text, and some leave the claim out. Anything else is not a yes.
+    emailVerified: verified === undefined || verified === true || verified === 'true',
   }
 }
 

@@ -53,7 +53,8 @@ export function createSocialProvider(settings: SocialSettings): IdentityProvider
       if (claims === undefined) throw new AppError('internal', 'The identity provider sent no ID token.')
       const profile = await readProfile(config, tokens.access_token, claims)
       return {
-        subject: `${claims.iss}|${claims.sub}`,
+        issuer: claims.iss,
+        subject: claims.sub,
         email: profile.verified ? profile.email : undefined,
         firstName: profile.firstName?.slice(0, 200),
         lastName: profile.lastName?.slice(0, 200),

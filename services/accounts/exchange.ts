@@ -19,7 +19,7 @@ export interface ExchangeSettings {
 export interface IdTokenClaims {
   subject: string
   email?: string
-  /** False only when the pool says so. */
+  /** Also true when the pool does not say: it is the operator's own, and not every pool has the claim. */
   emailVerified: boolean
 }
 
@@ -42,7 +42,7 @@ export function createExchange({ settings, verifyIdToken, findOrCreate, homes }:
 
   /**
    * Throws `internal` with the names of missing settings, `unauthenticated` for a bad ID token, and
-   * `conflict` when the address has an account of another kind.
+   * `conflict` when the address has an account of another kind or of another subject.
    */
   return async function exchange(idToken: string | undefined): Promise<string> {
     const config = (configuration ??= configure(settings))
@@ -51,8 +51,9 @@ export function createExchange({ settings, verifyIdToken, findOrCreate, homes }:
     if (email === undefined || !emailVerified) {
       throw new AppError('unauthenticated', 'The ID token carries no verified e-mail address.')
     }
-    const found = await findOrCreate('userpool', { subject: `${config.pool.issuer}|${subject}`, email })
+    const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email })
     if (found.kind === 'other_provider') throw new AppError('conflict', otherProvider[found.provider])
+    if (found.kind === 'other_subject') throw new AppError('conflict', otherSubject)
     if (found.user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
     const project = await homes.ensureMainProject(found.user._id)
     const claims = { user_id: found.user._id, project_id: project._id, email: found.user.email ?? email }
@@ -65,6 +66,9 @@ const otherProvider: Record<Provider, string> = {
   social: 'This e-mail address has an account of the social login; log in there.',
   userpool: 'This e-mail address has an account of another user pool.',
 }
+
+const otherSubject =
+  'This e-mail address has an account that is bound to another identity (claim sub) of the user pool; log in with that one, or ask the operator.'
 
 interface ExchangeConfiguration {
   pool: { issuer: string; clientId: string }

@@ -6,14 +6,19 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 
 /** Who somebody is at an identity provider, proven by that provider. */
 export interface ProvenIdentity {
-  /** `{issuer}|{sub}`: stays when the address changes. */
+  issuer: string
+  /** The claim `sub`: unique and never given to anybody else within the issuer (OpenID Connect Core, section 5.7). */
   subject: string
   email: string
   firstName?: string | undefined
   lastName?: string | undefined
 }
 
-export type ExternalUser = { kind: 'user'; user: UserRecord } | { kind: 'other_provider'; provider: Provider }
+export type ExternalUser =
+  | { kind: 'user'; user: UserRecord }
+  | { kind: 'other_provider'; provider: Provider }
+  /** The address has an account of the same kind that is bound to another subject. */
+  | { kind: 'other_subject' }
 
 interface ExternalUsersDeps {
   collections: Pick<Collections, 'users'>
@@ -21,8 +26,9 @@ interface ExternalUsersDeps {
 }
 
 /**
- * Finds or makes the account of a proven identity: by its subject, then by its address among the
- * accounts of the same provider. Accounts of different providers are never merged.
+ * Finds or makes the account of a proven identity. An account is bound to its issuer's subject: whoever has the
+ * same address under another subject, such as the next holder of a mailbox, does not get in. An account that
+ * is not bound yet is bound to the first subject with its address. Accounts of different providers are never merged.
  */
 export function createExternalUsers({ collections: { users }, threadMaxDefault }: ExternalUsersDeps) {
   return async function findOrCreate(
@@ -31,20 +37,28 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
   ): Promise<ExternalUser> {
     const email = normalizeEmail(identity.email)
     for (;;) {
-      const bySubject = await users.findOne({ provider, subject: identity.subject }).lean<UserRecord>()
+      const bySubject = await users.findOne({ provider, subject: { $in: spellingsOf(identity) } }).lean<UserRecord>()
       if (bySubject !== null) return { kind: 'user', user: bySubject }
       const byEmail = await users.findOne({ email }).lean<UserRecord>()
       if (byEmail !== null && byEmail.provider !== provider) {
         return { kind: 'other_provider', provider: byEmail.provider }
       }
+      if (byEmail?.subject !== undefined && !spellingsOf(identity).includes(byEmail.subject)) {
+        return { kind: 'other_subject' }
+      }
       try {
-        if (byEmail !== null) await users.updateOne({ _id: byEmail._id }, { $set: { subject: identity.subject } })
-        else await users.create(newRecord(provider, email, identity))
+        if (byEmail === null) await users.create(newRecord(provider, email, identity))
+        else await bind(byEmail._id, identity)
       } catch (error) {
         // Another request for the same person was first: it is found the next time round.
         if (!isDuplicateKey(error)) throw error
       }
     }
+  }
+
+  async function bind(userId: string, identity: ProvenIdentity): Promise<void> {
+    const unbound = { _id: userId, subject: { $exists: false } }
+    await users.updateOne(unbound, { $set: { subject: boundSubject(identity) } })
   }
 
   function newRecord(provider: Provider, email: string, identity: ProvenIdentity): UserRecord {
@@ -53,7 +67,7 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
       _id: newId(),
       email,
       provider,
-      subject: identity.subject,
+      subject: boundSubject(identity),
       ...(identity.firstName === undefined ? {} : { first_name: identity.firstName }),
       ...(identity.lastName === undefined ? {} : { last_name: identity.lastName }),
       verified: true,
@@ -63,4 +77,14 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
       last_active_at: now,
     }
   }
+}
+
+/** What is stored. The slash at the end of an issuer is left out: settings and tokens do not always agree about it. */
+function boundSubject({ issuer, subject }: ProvenIdentity): string {
+  return `${issuer.replace(/\/+$/, '')}|${subject}`
+}
+
+/** Accounts that were bound earlier may hold the slash. */
+function spellingsOf(identity: ProvenIdentity): string[] {
+  return [boundSubject(identity), `${identity.issuer.replace(/\/+$/, '')}/|${identity.subject}`]
 }

@@ -23,6 +23,7 @@ export interface IdentityProvider {
 export type SocialLoginEnd =
   | { kind: 'entered'; redirectTo: string }
   | { kind: 'other_provider'; provider: Provider }
+  | { kind: 'other_subject' }
   | { kind: 'no_verified_email' }
 
 interface SocialLoginDeps {
@@ -41,7 +42,7 @@ export function createSocialLogin({ provider, findOrCreate, login, frontendUrl }
       const { email, ...identity } = await provider.finish(query, attempt)
       if (email === undefined) return { kind: 'no_verified_email' }
       const found = await findOrCreate('social', { ...identity, email })
-      if (found.kind === 'other_provider') return found
+      if (found.kind !== 'user') return found
       const { jwt_token, main_agent_id, main_thread_id } = await login.enter(found.user)
       const members = new URLSearchParams({ jwt_token, main_agent_id, main_thread_id })
       return { kind: 'entered', redirectTo: `${frontendUrl}/auth-callback?${members.toString()}` }

@@ -51,7 +51,7 @@ describe('user-pool exchange', () => {
     expect((await apiClient(service.url, token).call('GET', '/auth/me')).status).toBe(401)
   })
 
-  it('makes one user of twenty exchanges at once, and knows people by their subject', async () => {
+  it('makes one user of twenty exchanges at once, and knows people by their subject when the e-mail changes', async () => {
     const person = identity()
     const idToken = await pool.idToken(person)
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(idToken)))
@@ -59,8 +59,52 @@ describe('user-pool exchange', () => {
     expect(users.size).toBe(1)
     const moved = await exchange(await pool.idToken({ ...person, email: newEmail() }))
     expect(users).toContain(decodeJwt(moved.body.token)['user_id'])
-    const recreated = await exchange(await pool.idToken({ ...person, sub: randomUUID() }))
-    expect(users).toContain(decodeJwt(recreated.body.token)['user_id'])
+  })
+
+  it('refuses another subject with the e-mail of an account, also of many at once', async () => {
+    const person = identity()
+    const { body } = await exchange(await pool.idToken(person))
+    const next = await pool.idToken({ ...person, sub: randomUUID() })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => exchange(next)))
+    for (const answer of answers) {
+      expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('another identity') } })
+    }
+    const again = await exchange(await pool.idToken(person))
+    expect(decodeJwt(again.body.token)['user_id']).toBe(decodeJwt(body.token)['user_id'])
+  })
+
+  it('binds an account without a subject to the first one that comes with its e-mail', async () => {
+    const person = identity()
+    await exchange(await pool.idToken(person))
+    await service.collections.users.updateOne({ email: person.email }, { $unset: { subject: 1 } })
+    const subjects = [person.sub, ...Array.from({ length: 4 }, () => randomUUID())]
+    const tokens = await Promise.all(subjects.map((sub) => pool.idToken({ ...person, sub })))
+    const answers = await Promise.all(tokens.map((token) => exchange(token)))
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 409, 409, 409, 409])
+    const winner = subjects[answers.findIndex((answer) => answer.status === 200)]
+    const user = await service.collections.users.findOne({ email: person.email }).lean()
+    expect(user?.subject).toBe(`${pool.issuer}|${winner}`)
+  })
+
+  it('knows people whether or not the setting or the stored subject ends its issuer with a slash', async () => {
+    const person = identity()
+    const { body } = await exchange(await pool.idToken(person))
+    const { collections } = service
+    await collections.users.updateOne({ email: person.email }, { $set: { subject: `${pool.issuer}/|${person.sub}` } })
+    const token = await pool.idToken(person)
+    const answers = [
+      await exchange(token),
+      await withSettings({ USERPOOL_ISSUER: `${pool.issuer}/` }, (base) => exchange(token, base)),
+    ]
+    const [first, second] = answers.map((answer) => decodeJwt(answer.body.token)['user_id'])
+    expect([first, second]).toEqual(Array.from({ length: 2 }, () => decodeJwt(body.token)['user_id']))
+  })
+
+  it('takes an e-mail of which the pool does not say whether it is verified, and refuses all but a yes', async () => {
+    for (const verified of [true, 'true'])
+      expect((await exchange(await pool.idToken({ ...identity(), email_verified: verified }))).status).toBe(200)
+    for (const verified of [false, 'false', 'no', 0, null])
+      expect((await exchange(await pool.idToken({ ...identity(), email_verified: verified }))).status).toBe(401)
   })
 
   it('follows a rotation of keys at once, and reads the keys seldom', async () => {

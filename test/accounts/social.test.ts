@@ -105,6 +105,39 @@ describe('social login', () => {
       })
     })
 
+    it('shows a page and sends no token when the account is bound to another subject', async () => {
+      const email = newEmail()
+      provider.people.set('first-holder', { email, email_verified: true })
+      const first = await logIn('first-holder')
+      expect(await first.page.title()).toBe('front end')
+      const bound = await service.collections.users.findOne({ email }).lean()
+      expect(bound?.subject).toBe(`${provider.issuer}|first-holder`)
+
+      await browser.context.clearCookies()
+      provider.people.set('next-holder', { email, email_verified: true })
+      const { page, answer } = await logIn('next-holder')
+      expect(answer.status()).toBe(409)
+      expect(await page.textContent('body')).toContain('made with another identity')
+      expect(page.url()).not.toContain('jwt_token')
+      expect(await page.content()).not.toContain('jwt_token')
+      expect(await service.collections.users.findOne({ email }).lean()).toMatchObject({
+        _id: bound?._id,
+        subject: bound?.subject,
+      })
+    })
+
+    it('binds an account of the social login that has no subject yet', async () => {
+      const email = newEmail()
+      provider.people.set('unbound', { email, email_verified: true })
+      await logIn('unbound')
+      const { collections } = service
+      const made = await collections.users.findOneAndUpdate({ email }, { $unset: { subject: 1 } }).lean()
+      await browser.context.clearCookies()
+      const { page } = await logIn('unbound')
+      expect(decodeJwt(new URL(page.url()).searchParams.get('jwt_token') ?? '')['user_id']).toBe(made?._id)
+      expect((await collections.users.findOne({ email }).lean())?.subject).toBe(`${provider.issuer}|unbound`)
+    })
+
     it.each([{ email_verified: false }, {}])(
       'lets nobody in without an e-mail that the provider calls verified (%o)',
       async (claims) => {

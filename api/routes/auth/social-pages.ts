@@ -15,6 +15,13 @@ export function otherProviderPage(provider: Provider): string {
   ])
 }
 
+export function otherSubjectPage(): string {
+  return page('This account belongs to another identity', [
+    'There is an account with your e-mail address, but it was made with another identity at this identity provider.',
+    'Log in with that identity, or ask the people who run this service.',
+  ])
+}
+
 export function noVerifiedEmailPage(): string {
   return page('Your e-mail address is not verified', [
     'The identity provider gave no e-mail address that it has verified.',

@@ -5,7 +5,7 @@ import { AppError } from '../../../domain/errors.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
 import { attemptCookies } from './attempt-cookie.ts'
-import { noVerifiedEmailPage, otherProviderPage } from './social-pages.ts'
+import { noVerifiedEmailPage, otherProviderPage, otherSubjectPage } from './social-pages.ts'
 
 /** Providers choose how long their codes are; the request line is bounded by the server. */
 const fromProvider = Type.Optional(Type.String({ maxLength: 16 * 1024 }))
@@ -59,10 +59,16 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
       const attempt = sealed === undefined ? undefined : loginAttempts.open(sealed)
       if (attempt?.state !== state) throw notBegunHere()
       const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt)
-      if (end.kind === 'entered') return reply.redirect(end.redirectTo)
-      return end.kind === 'other_provider'
-        ? sendPage(reply, 409, otherProviderPage(end.provider))
-        : sendPage(reply, 400, noVerifiedEmailPage())
+      switch (end.kind) {
+        case 'entered':
+          return reply.redirect(end.redirectTo)
+        case 'other_provider':
+          return sendPage(reply, 409, otherProviderPage(end.provider))
+        case 'other_subject':
+          return sendPage(reply, 409, otherSubjectPage())
+        case 'no_verified_email':
+          return sendPage(reply, 400, noVerifiedEmailPage())
+      }
     },
   )
 }
