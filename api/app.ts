@@ -1,4 +1,3 @@
-import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
@@ -7,12 +6,15 @@ import type { Services } from '../composition/platform.ts'
 import type { Tracing } from '../services/tracing.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
-import { installErrors } from './plugins/errors.ts'
+import { installCacheControl } from './plugins/cache-control.ts'
+import { installCors } from './plugins/cors.ts'
+import { answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { installOpenApi } from './plugins/openapi.ts'
+import { installPathIds } from './plugins/path-ids.ts'
 import { installResponses } from './plugins/responses.ts'
-import { installRouteTable } from './plugins/route-table.ts'
+import { installRouteTable, routerOptions } from './plugins/route-table.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installValidation } from './plugins/validation.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
@@ -59,7 +61,8 @@ export async function buildApp(deps: AppDeps) {
     bodyLimit: accountBodyBytes,
     forceCloseConnections: 'idle',
     genReqId: (request) => requestIdOf(request.headers),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 500 },
+    frameworkErrors: answerBadUrl,
+    routerOptions,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   installLogging(app)
@@ -68,13 +71,9 @@ export async function buildApp(deps: AppDeps) {
   installValidation(app)
   installResponses(app, deps.settings.checkResponses ?? false)
   await app.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } })
-  await app.register(cors, {
-    origin: deps.settings.corsOrigins,
-    credentials: true,
-    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    exposedHeaders: ['x-request-id', 'content-location', 'retry-after'],
-    maxAge: 600,
-  })
+  installCacheControl(app)
+  installCors(app, deps.settings.corsOrigins)
+  installPathIds(app)
   installBodyLimits(app, deps.settings.maxBodyMb * 1024 * 1024)
   const routes = installRouteTable(app)
   const openStreams = installOpenStreams(app, deps.settings.shutdownGraceSeconds * 1000)

@@ -14,8 +14,8 @@ const fastifyCodes: Record<string, { code: ErrorCode; message: string }> = {
     message: 'This content type is not supported here.',
   },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'payload_too_large', message: 'The body is too large.' },
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { code: 'unsupported_media_type', message: 'A Content-Type is required here.' },
   FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is not valid.' },
-  FST_ERR_MAX_PARAM_LENGTH: { code: 'not_found', message: 'Not found.' },
 }
 
 type Decorate = (body: ErrorBody, error: AppError) => object
@@ -28,7 +28,8 @@ export function installErrors(app: FastifyInstance, routes: RouteTable, decorate
   app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), decorate))
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
-    const refused = toAppError(error)
+    const isBrokenOff = request.raw.destroyed && !request.raw.complete
+    const refused = isBrokenOff ? new AppError('bad_request', 'The request was broken off.') : toAppError(error)
     // What is wrong with the body of a request to nowhere does not matter.
     const known = request.is404 && refused.status < 500 ? noSuchRoute(request, routes) : refused
     if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
@@ -39,10 +40,21 @@ export function installErrors(app: FastifyInstance, routes: RouteTable, decorate
   })
 }
 
-/** 404 for an unknown path, 405 for a known one. */
+/**
+ * A URL that cannot be decoded matches no route, so that no hook runs for it. Below the pages it is one more
+ * file that is not there.
+ */
+export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const isPage = /^\/(?:docs|redoc)\//.test(request.url)
+  reply.header('x-request-id', request.id)
+  void sendError(reply, isPage ? new AppError('not_found', 'Not found.') : toAppError(error), (body) => body)
+}
+
+/** 404 for an unknown path, 405 for a known one. A known one that answers so itself has nothing there. */
 function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppError {
   const allowed = routes.methodsFor(url)
-  if (allowed.length === 0) return new AppError('not_found', 'Not found.')
+  if (allowed.length === 0 || allowed.includes(method === 'HEAD' ? 'GET' : method))
+    return new AppError('not_found', 'Not found.')
   return new AppError('method_not_allowed', `${method} is not allowed here.`, {
     headers: { allow: allowed.join(', ') },
   })
@@ -58,7 +70,7 @@ export function toAppError(error: unknown): AppError {
 }
 
 function sendError(reply: FastifyReply, error: AppError, decorate: Decorate) {
-  reply.code(error.status).headers(error.headers)
+  reply.code(error.status).header('cache-control', 'no-store').headers(error.headers)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply.type('application/json; charset=utf-8').send(decorate({ detail: error.fields ?? error.message }, error))

@@ -32,14 +32,30 @@ export async function installOpenApi(app: FastifyInstance, baseUrl: string): Pro
     transformObject: (document) =>
       'openapiObject' in document ? nameComponents(document.openapiObject) : document.swaggerObject,
   })
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: true,
-    theme: { title: 'Assistant Platform' },
-    uiConfig: { persistAuthorization: true, displayRequestDuration: true, validatorUrl: null },
-  })
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
-  await installRedoc(app)
+  await app.register(async (pages) => {
+    pages.addHook('onRoute', (route) => {
+      route.config = { ...route.config, isStaticPage: true }
+    })
+    pages.setErrorHandler((error, _request, reply) => {
+      if (!isNoSuchFile(error)) throw error
+      reply.callNotFound()
+    })
+    await pages.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: true,
+      theme: { title: 'Assistant Platform' },
+      uiConfig: { persistAuthorization: true, displayRequestDuration: true, validatorUrl: null },
+    })
+    await installRedoc(pages)
+  })
+}
+
+/** How the file server refuses odd paths: 400 and 403 for what leaves the folder, an error of the file system for long names. */
+function isNoSuchFile(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('statusCode' in error && typeof error.statusCode === 'number') return error.statusCode < 500
+  return 'code' in error && error.code === 'ENAMETOOLONG'
 }
 
 function securityOf(auth: string | undefined): Record<string, string[]>[] {

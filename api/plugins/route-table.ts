@@ -8,9 +8,12 @@ export interface RouteTable {
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const satisfies HTTPMethods[]
 
+/** The length of ids is checked by a hook, so that the answer is one of ours. */
+export const routerOptions = { ignoreTrailingSlash: true, maxParamLength: 64 * 1024 }
+
 /** Remembers every route, so that a known path with another method is answered 405 and not 404. Install before any route. */
 export function installRouteTable(app: FastifyInstance): RouteTable {
-  const router = findMyWay({ ignoreTrailingSlash: true, maxParamLength: 500 })
+  const router = findMyWay(routerOptions)
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
       const known = methods.find((candidate) => candidate === method)

@@ -15,7 +15,7 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
   raw.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache, no-transform',
+    'cache-control': 'no-store, no-transform',
     'x-accel-buffering': 'no',
     ...headers,
   })

@@ -33,7 +33,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
     async (_request, reply) => {
       const { redirectTo, attempt } = await social.begin()
       const cookie = cookies.set(attempt.state, loginAttempts.seal(attempt), attemptLifetimeSeconds)
-      return reply.header('set-cookie', cookie).header('cache-control', 'no-store').redirect(redirectTo)
+      return reply.header('set-cookie', cookie).redirect(redirectTo)
     },
   )
 
@@ -52,7 +52,6 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
     },
     async (request, reply) => {
       const { state } = request.query
-      reply.header('cache-control', 'no-store')
       if (state === undefined) throw notBegunHere()
       const sealed = cookies.read(request, state)
       reply.header('set-cookie', cookies.clear(state))

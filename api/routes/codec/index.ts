@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { bearerOf } from '../../plugins/authentication.ts'
+import { answerPreflight } from '../../plugins/cors.ts'
 import { refusals } from '../schemas.ts'
 
 const Payloads = Type.Object(
@@ -28,10 +29,9 @@ export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = a
   const config = {
     auth: 'codec',
     cors: {
-      origin: codec.uiOrigins,
-      credentials: true,
-      methods: ['POST'],
-      allowedHeaders: ['content-type', 'x-namespace', 'authorization'],
+      origins: codec.uiOrigins,
+      methods: 'POST',
+      allowsHeader: (name: string) => ['content-type', 'x-namespace', 'authorization'].includes(name),
     },
   } as const
 
@@ -63,7 +63,9 @@ export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = a
     }))
   }
   for (const url of ['/codec/decode', '/codec/encode', '/codec/:token/decode', '/codec/:token/encode']) {
-    app.options(url, { config, schema: { hide: true } }, (_request, reply) => reply.code(204).send())
+    app.options(url, { config, schema: { hide: true } }, (request, reply) =>
+      answerPreflight(request, reply, config.cors),
+    )
   }
 }
 

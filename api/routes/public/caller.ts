@@ -4,7 +4,7 @@ import { AppError } from '../../../domain/errors.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import { bearerOf } from '../../plugins/authentication.ts'
-import type { PublicCors } from '../../plugins/public-cors.ts'
+import type { PublicCors } from '../../plugins/cors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

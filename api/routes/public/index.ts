@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
 import { compatErrorBody } from '../../plugins/compat-errors.ts'
 import { installErrors } from '../../plugins/errors.ts'
-import { type PublicCors, createPublicCors } from '../../plugins/public-cors.ts'
+import { type PublicCors, createPublicCors } from '../../plugins/cors.ts'
 import type { RouteTable } from '../../plugins/route-table.ts'
 import { publicAssistantRoutes } from './assistants.ts'
 import { installCaller } from './caller.ts'

@@ -1,0 +1,14 @@
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../../domain/errors.ts'
+
+const maxIdLength = 500
+
+/** Nothing has an id that long: 404 before a token is checked or a store is asked. */
+export function installPathIds(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request) => {
+    if (request.method === 'OPTIONS' || request.routeOptions.config.isStaticPage) return
+    const values: unknown[] = Object.values(request.params ?? {})
+    if (values.some((value) => typeof value === 'string' && value.length > maxIdLength))
+      throw new AppError('not_found', 'Not found.')
+  })
+}

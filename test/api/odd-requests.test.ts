@@ -1,0 +1,170 @@
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
+
+const configured = 'https://app.example.com'
+
+describe('odd requests', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false, env: { CORS_ORIGINS: configured } })
+  })
+  afterAll(() => service.close())
+
+  /** Sends the path as it stands; `fetch` would tidy it up. */
+  function send(method: string, path: string, headers: Record<string, string> = {}) {
+    return new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve, reject) => {
+      const { hostname, port } = new URL(service.url)
+      const request = httpRequest({ hostname, port, method, path, headers }, (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => (text += chunk))
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      })
+      request.on('error', reject)
+      request.end()
+    })
+  }
+
+  it.each(['QUERY', 'PROPFIND', 'SEARCH', 'TRACE', 'PURGE', 'LOCK', 'DELETE'])(
+    '%s is 405 with Allow on a known path, 404 on an unknown one',
+    async (method) => {
+      for (const [path, allow] of [
+        ['/ok', 'GET'],
+        ['/docs', 'GET'],
+        ['/threads/', 'GET, POST'],
+        ['/public/v1/models', 'GET, OPTIONS'],
+      ] as const) {
+        const answer = await send(method, path)
+        expect([method, path, answer.status, answer.headers['allow']]).toEqual([method, path, 405, allow])
+        expect(JSON.parse(answer.text).detail).toBe(`${method} is not allowed here.`)
+      }
+      const nowhere = await send(method, '/nowhere')
+      expect([nowhere.status, JSON.parse(nowhere.text)]).toEqual([404, { detail: 'Not found.' }])
+    },
+  )
+
+  it.each([
+    '/docs/nothing',
+    '/docs/%',
+    '/docs/static/nothing.js',
+    '/docs/static/%2e%2e/package.json',
+    '/docs/static/..%2f..%2fpackage.json',
+    '/docs/static/%00',
+    '/docs/static/%FF',
+    '/docs/static/a%5c..%5cb',
+    `/docs/static/${'a'.repeat(600)}`,
+    `/docs/static/${'a/'.repeat(2000)}`,
+    '/redoc/nothing',
+    '/redoc/..%2f',
+    '/redoc/%00',
+    '/redoc/%c0%ae',
+    '/redoc/.hidden',
+    '/redoc/redoc.standalone.js%00',
+    `/redoc/${'a'.repeat(5000)}`,
+  ])('%.60s is 404', async (path) => {
+    for (const method of ['GET', 'HEAD']) expect([method, (await send(method, path)).status]).toEqual([method, 404])
+    expect(JSON.parse((await send('GET', path)).text)).toEqual({ detail: 'Not found.' })
+  })
+
+  it('have a URL that cannot be decoded: 400 in our shape', async () => {
+    const answer = await send('GET', '/assistants/%zz')
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { detail: 'The URL is not valid.' }])
+    expect(answer.headers).toMatchObject({ 'x-request-id': expect.any(String), 'cache-control': 'no-store' })
+  })
+
+  it('with an id of more than 500 characters are 404 in the shape of the route', async () => {
+    const id = 'a'.repeat(501)
+    const user = await insertUser(service)
+    for (const path of [`/threads/${id}`, `/runs/${id}/stream`, `/assistants/${id}/files`, `/receipts/${id}`]) {
+      const answer = await user.call('GET', path)
+      expect([path.length, answer.status, answer.body]).toEqual([path.length, 404, { detail: 'Not found.' }])
+    }
+    for (const path of [`/public/v1/models/${id}`, `/public/compat/v1/threads/${id}/messages`]) {
+      const answer = await user.call('GET', path)
+      expect([answer.status, answer.body.detail, answer.body.error.code]).toEqual([404, 'Not found.', 'not_found'])
+    }
+    expect((await user.call('GET', `/threads/${id.slice(1)}`)).status).toBe(422)
+  })
+
+  describe('from other origins', () => {
+    const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
+    const paths = ['/threads/', '/ok', '/codec/decode', '/auth/login', '/nowhere', '/docs', '/openapi.json', '/admin/x']
+
+    it('every preflight is 200, and so is OPTIONS without a question', async () => {
+      for (const path of [...paths, '/public/runs/stream', `/threads/${'a'.repeat(501)}`, '/assistants/a/files']) {
+        for (const origin of [configured, 'https://evil.example', 'null', undefined]) {
+          for (const question of [preflight, {}]) {
+            const answer = await send('OPTIONS', path, { ...question, ...(origin ? { origin } : {}) })
+            expect([path, origin, answer.status, answer.text]).toEqual([path, origin, 200, ''])
+          }
+        }
+      }
+    })
+
+    it('a configured origin is allowed what it asks for', async () => {
+      const answer = await send('OPTIONS', '/threads/', { origin: configured, ...preflight })
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': configured,
+        'access-control-allow-credentials': 'true',
+        'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+        'access-control-allow-headers': 'authorization',
+        'access-control-max-age': '600',
+      })
+      expect(answer.headers['vary']).toContain('Origin')
+      const got = await send('GET', '/threads/', { origin: configured })
+      expect(got.headers).toMatchObject({ 'access-control-allow-origin': configured, vary: 'Origin' })
+    })
+
+    const strangers: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: configured + '.x' },
+      {},
+    ]
+
+    it('no other origin gets any allowing header', async () => {
+      for (const path of paths) {
+        for (const headers of strangers) {
+          for (const method of ['OPTIONS', 'GET', 'POST']) {
+            const answer = await send(method, path, { ...headers, ...preflight })
+            const allowing = Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))
+            expect([method, path, allowing]).toEqual([method, path, []])
+          }
+        }
+      }
+    })
+  })
+
+  it('and all others are answered with no-store, static pages excepted', async () => {
+    const user = await insertUser(service)
+    for (const path of [
+      '/ok',
+      '/openapi.json',
+      '/threads/',
+      '/assistants/public/',
+      '/nowhere',
+      '/user/',
+      '/public/v1/models',
+    ]) {
+      expect([path, (await user.call('GET', path)).headers.get('cache-control')]).toEqual([path, 'no-store'])
+    }
+    for (const [path, method] of [
+      ['/auth/login', 'POST'],
+      ['/auth/social/login', 'GET'],
+      ['/threads/', 'OPTIONS'],
+      ['/docs/static/nothing', 'GET'],
+    ] as const) {
+      expect([path, (await send(method, path)).headers['cache-control']]).toEqual([path, 'no-store'])
+    }
+    for (const path of ['/docs', '/docs/static/swagger-ui.css', '/redoc', '/redoc/redoc.standalone.js']) {
+      const answer = await send('GET', path)
+      expect([path, answer.status, String(answer.headers['cache-control']).includes('no-store')]).toEqual([
+        path,
+        200,
+        false,
+      ])
+    }
+  })
+})
