@@ -1,5 +1,5 @@
 import { prepareMailbox, startMailbox } from './mailbox.ts'
-import { prepareMongo, startMongo } from './mongo.ts'
+import { prepareMongo, startMongo } from './mongo/index.ts'
 import { prepareRedis, startRedis } from './redis.ts'
 import { prepareTemporal, startTemporal } from './temporal.ts'
 import { type Log, LocalServiceError, reason } from './ways.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mongodBuild } from '../../local/services/mongo.ts'
+import { mongodBuild } from '../../local/services/mongo/mongod.ts'
 import { firstThatWorks } from '../../local/services/ways.ts'
 
 test('the first way that works is taken, and later ones are not tried', async () => {

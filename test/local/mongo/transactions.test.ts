@@ -1,0 +1,125 @@
+import type { mongo } from 'mongoose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type TestDatabase, acknowledged, runInProcess, slowestMeanwhile, startDatabase } from './support.ts'
+
+type Counter = { _id: number; n: number }
+
+describe('open transactions in the database of npm start', () => {
+  let database: TestDatabase
+  let db: mongo.Db
+  beforeAll(async () => {
+    database = await startDatabase()
+    db = database.connect()
+    await others().insertOne({ _id: 1, n: 0 })
+  })
+  afterAll(() => database.close())
+
+  const collection = (name: string) => db.collection<Counter>(name)
+  const others = () => collection('others')
+  const plusOne = { $inc: { n: 1 } }
+  const transaction = (work: (session: mongo.ClientSession) => Promise<unknown>) =>
+    db.client.withSession((session) =>
+      session.withTransaction(work, { readConcern: 'snapshot', writeConcern: acknowledged }),
+    )
+
+  const plainWrites = {
+    deleteMany: (records: mongo.Collection<Counter>) => records.deleteMany({ _id: { $in: [1, 5] } }),
+    updateMany: (records: mongo.Collection<Counter>) =>
+      records.updateMany({ _id: { $in: [1, 5] } }, { $inc: { n: 100 } }),
+    updateOne: (records: mongo.Collection<Counter>) => records.updateOne({ _id: 1 }, { $inc: { n: 100 } }),
+  }
+
+  it.each(['deleteMany', 'updateMany', 'updateOne'] as const)(
+    'a plain %s that wants a record of one waits for it alone, and holds nobody up',
+    async (kind) => {
+      const records = collection(`met_by_${kind}`)
+      await records.insertMany(Array.from({ length: 10 }, (_, index) => ({ _id: index, n: 0 })))
+      const session = db.client.startSession()
+      session.startTransaction()
+      await records.updateOne({ _id: 1 }, plusOne, { session })
+      let isDone = false
+      const plain = plainWrites[kind](records).then(() => (isDone = true))
+      // Statements of others show that time goes by for the waiting one, too.
+      for (let round = 0; round < 20; round++) {
+        await others().updateOne({ _id: 1 }, plusOne)
+        await transaction((other) => others().updateOne({ _id: 1 }, plusOne, { session: other }))
+      }
+      // Another record of the same collection, which the waiting statement must leave to it.
+      await records.updateOne({ _id: 2 }, plusOne, { session })
+      expect(isDone).toBe(false)
+      await session.commitTransaction()
+      await session.endSession()
+      await plain
+      const left = await records
+        .find({ _id: { $in: [1, 2] } })
+        .sort({ _id: 1 })
+        .toArray()
+      const second = { _id: 2, n: 1 }
+      expect(left).toEqual(kind === 'deleteMany' ? [second] : [{ _id: 1, n: 101 }, second])
+    },
+  )
+
+  it('the records of one whose client was killed are free again within seconds', async () => {
+    const records = collection('orphaned')
+    await records.insertOne({ _id: 1, n: 0 })
+    await runInProcess(
+      database.url,
+      `const session = db.client.startSession()
+       session.startTransaction()
+       await db.collection('orphaned').updateOne({ _id: 1 }, { $inc: { n: 1 } }, { session })
+       process.kill(process.pid, 'SIGKILL')`,
+    )
+    const limitMs = 40_000
+    const update = records.updateOne({ _id: 1 }, { $inc: { n: 10 } }).then(() => true)
+    const tooLate = new Promise<false>((resolve) => setTimeout(resolve, limitMs, false).unref())
+    expect(await Promise.race([update, tooLate])).toBe(true)
+    expect(await records.findOne({ _id: 1 })).toEqual({ _id: 1, n: 10 })
+  })
+
+  it('a client that was only silent for a while goes on with its own', async () => {
+    const records = collection('silent')
+    await records.insertOne({ _id: 1, n: 0 })
+    await transaction(async (session) => {
+      await records.updateOne({ _id: 1 }, plusOne, { session })
+      await new Promise((resolve) => setTimeout(resolve, 3_000))
+      await records.updateOne({ _id: 1 }, plusOne, { session })
+    })
+    expect(await records.findOne({ _id: 1 })).toEqual({ _id: 1, n: 2 })
+  })
+
+  it('a long statement of one does not hold up statements that have nothing to do with it', async () => {
+    const big = collection('big')
+    for (let from = 0; from < 8_000; from += 2_000) {
+      await big.insertMany(Array.from({ length: 2_000 }, (_, index) => ({ _id: from + index, n: 1 })))
+    }
+    let tookMs = 0
+    const slowest = await slowestMeanwhile(
+      async () => {
+        const begun = performance.now()
+        await transaction((session) => big.deleteMany({ n: 1 }, { session }))
+        tookMs = performance.now() - begun
+      },
+      async () => {
+        await others().updateOne({ _id: 1 }, plusOne)
+        await transaction((session) => others().updateOne({ _id: 1 }, plusOne, { session }))
+      },
+    )
+    expect(await big.countDocuments()).toBe(0)
+    expect(slowest).toBeLessThan(Math.max(tookMs / 2, 300))
+  })
+
+  it('many that meet at one record are carried out one after the other, each whole', async () => {
+    const left = collection('left')
+    const right = collection('right')
+    await left.insertOne({ _id: 1, n: 10 })
+    const takers = Array.from({ length: 10 }, (_, index) =>
+      transaction(async (session) => {
+        const taken = await left.updateOne({ _id: 1, n: { $gt: 4 } }, { $inc: { n: -1 } }, { session })
+        if (taken.modifiedCount === 1) await right.insertOne({ _id: index, n: 1 }, { session })
+      }),
+    )
+    await Promise.all(takers)
+    expect(await left.findOne({ _id: 1 })).toEqual({ _id: 1, n: 4 })
+    expect(await right.countDocuments()).toBe(6)
+  })
+})
