@@ -12,6 +12,8 @@ import { createSecretBox } from '../services/secrets.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
+import { createLogScan } from '../services/threads/log-scan.ts'
+import { createThreadStates } from '../services/threads/log-states.ts'
 import { createTools } from '../services/tools/index.ts'
 
 export type Core = ReturnType<typeof composeCore>
@@ -22,6 +24,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
   const { embedder, vectors } = infra.knowledge
   const log = createThreadLog({ collections, transaction })
+  const scanLog = createLogScan(collections)
+  const states = createThreadStates({ collections, scan: scanLog })
   const createThread = createThreadCreation({ collections, transaction })
   return {
     settings,
@@ -36,8 +40,10 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     stream: createRunStream(infra.redis),
     actor: createThreadActor(infra.temporal.client, settings),
     log,
+    scanLog,
+    states,
     createThread,
-    threads: createThreads({ collections, createThread, log }),
+    threads: createThreads({ collections, createThread, log, states }),
     assistants: createAssistants({ collections, transaction }),
     accountOf: createAccountOf(settings, secretBox),
     tools: createTools({

@@ -11,7 +11,8 @@ import { createDescribeAssistant } from '../services/runs/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
 import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
 import { createRunFeeds } from '../services/runs/run-feeds.ts'
-import { createRunSnapshots, runOutput } from '../services/runs/run-snapshot.ts'
+import { createRunOutput } from '../services/runs/run-output.ts'
+import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
 import { createStartRequested } from '../services/runs/start-request.ts'
 import type { Core } from './core.ts'
 
@@ -20,10 +21,10 @@ const maxOwnModelBytes = 64 * 1024 * 1024
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
-  const { settings, infra, collections, transaction, log, stream, threads, assistants, accountOf, tools, onError } =
-    core
+  const { settings, infra, collections, transaction, stream, threads, assistants, accountOf, tools, onError } = core
   const runs = createRuns(core)
-  const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections), onError })
+  const runOutput = createRunOutput(core.scanLog)
+  const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
   const { resumeRun, finishAbandoned } = createDecisions(core)
   return {
     runs,
@@ -32,7 +33,7 @@ export function composeRuns(core: Core) {
     finishAbandoned,
     requeueForgotten: createRequeueForgotten(core),
     startRun: createStartRequested({ threads, assistants, runs }),
-    runOutput: (runId: string) => runOutput(collections, runId),
+    runOutput,
     engine: composeEngine(core),
     describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
@@ -41,7 +42,7 @@ export function composeRuns(core: Core) {
       outbound: infra.outbound,
       secretBox: core.secretBox,
     }),
-    publicFamily: createPublicFamily({ collections, createThread: core.createThread, log, runs, runFeeds, settings }),
+    publicFamily: createPublicFamily({ ...core, runs, runFeeds }),
     feedback: createFeedback({
       collections,
       transaction,

@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-const exposedHeaders = 'x-request-id, content-location, retry-after'
+const exposedHeaders = 'x-request-id, content-location, retry-after, link'
 const preflightSeconds = '600'
 
 /**

@@ -3,6 +3,10 @@ import { clientIdPattern } from '../../domain/ids.ts'
 
 /** An id in a path: anything else than what ids are made of does not match the declared shape. */
 export const PathId = Type.String({ pattern: clientIdPattern, maxLength: 128 })
+/** For answers that show the newest messages of more than they can hold. */
+export const BeforeMessage = Type.Optional(
+  Type.String({ maxLength: 200, description: 'The id of a message: only the messages before it.' }),
+)
 export const Timestamp = Type.String({ format: 'date-time' })
 export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
 /** A free-form object: it comes back exactly as it went in. */

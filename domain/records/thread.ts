@@ -14,6 +14,8 @@ export interface ThreadRecord {
   updated_at: Date
   /** Number of the newest entry of the log; absent while the log is empty. */
   last_seq?: number
+  /** Bytes of the log's messages, replaced ones included; absent while the log is empty. */
+  log_bytes?: number
   /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
   holds?: number
   deleting?: boolean

@@ -54,7 +54,13 @@ async function keepPartialAnswer(deps: EngineDeps, run: RunRecord, step: number)
   if (await deps.collections.checkpoints.exists({ run_id: run._id, step: entry })) return
   const message = await partialAnswer(deps, run._id, step)
   if (message === undefined) return
-  await deps.log.append(run.thread_id, { messages: [message], source: 'step', runId: run._id, step: entry })
+  await deps.log.append(run.thread_id, {
+    messages: [message],
+    source: 'step',
+    runId: run._id,
+    step: entry,
+    pastLimit: true,
+  })
 }
 
 /** What readers have seen of the answer under way. Calls in it were never made, so that only the text is kept. */
@@ -86,6 +92,7 @@ async function closeCalls(deps: EngineDeps, run: RunRecord): Promise<void> {
     source: 'tools',
     runId: run._id,
     step: toolsEntry(last.step),
+    pastLimit: true,
   })
 }
 

@@ -8,14 +8,16 @@ import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
 import { type FollowedRun, startFollowed } from '../runs/start-followed.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { ScanLog } from '../threads/log-scan.ts'
 import { createPublicAccess } from './access.ts'
 import { type OriginSettings, createPublicOrigins } from './origins.ts'
 import { createPublicThreads } from './threads.ts'
 
 interface PublicFamilyDeps {
-  collections: Pick<Collections, 'assistants' | 'threads' | 'runs' | 'checkpoints'>
+  collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
+  scanLog: ScanLog
   runs: Pick<Runs, 'start' | 'cancel'>
   runFeeds: Pick<RunFeeds, 'open'>
   settings: OriginSettings & { defaultModel: string }
@@ -34,11 +36,12 @@ export interface PublicAssistant {
 export type PublicFamily = ReturnType<typeof createPublicFamily>
 
 /** What callers without an account do: everything here is held to one assistant. */
-export function createPublicFamily({ collections, createThread, log, runs, runFeeds, settings }: PublicFamilyDeps) {
+export function createPublicFamily(deps: PublicFamilyDeps) {
+  const { collections, runs, runFeeds, settings } = deps
   return {
     access: createPublicAccess(collections),
     origins: createPublicOrigins(collections, settings),
-    threads: createPublicThreads({ collections, createThread, log }),
+    threads: createPublicThreads(deps),
 
     about(assistant: AssistantRecord): PublicAssistant {
       const { description, model, temperature } = readAssistantConfig(assistant.config_json)

@@ -1,6 +1,7 @@
-import { type Message, messagesFromJson } from '../../domain/messages.ts'
-import type { CheckpointRecord } from '../../domain/records/thread.ts'
-import type { Collections } from '../collections.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { ScanLog } from '../threads/log-scan.ts'
 
 /** A message with what the log knows of it. */
 export interface LoggedMessage {
@@ -10,20 +11,21 @@ export interface LoggedMessage {
   runId: string | undefined
 }
 
-/** The messages of a thread, oldest first, each with the time and the run of its first appearance. */
+/** The messages of a thread, or of one of its runs, oldest first, each with the time and the run of its first appearance. */
 export async function loggedMessages(
-  { checkpoints }: Pick<Collections, 'checkpoints'>,
-  filter: { thread_id: string; run_id?: string },
+  scan: ScanLog,
+  owner: Pick<ThreadRecord, '_id' | 'user_id'>,
+  run?: Pick<RunRecord, '_id'>,
 ): Promise<LoggedMessage[]> {
-  const entries = await checkpoints.find(filter).sort({ seq: 1 }).lean<CheckpointRecord[]>()
   const logged = new Map<string, LoggedMessage>()
-  for (const entry of entries) {
+  const filter = run === undefined ? { thread_id: owner._id } : { run_id: run._id }
+  await scan({ filter, userId: owner.user_id }, (entry, messages) => {
     const runId = entry.source === 'input' ? undefined : entry.run_id
-    for (const message of messagesFromJson(entry.messages_json)) {
+    for (const { message } of messages) {
       const known = logged.get(message.data.id)
       if (known) known.message = message
       else logged.set(message.data.id, { message, createdAt: entry.created_at, runId })
     }
-  }
+  })
   return [...logged.values()]
 }

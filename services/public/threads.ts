@@ -6,14 +6,18 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import { type Page, firstPage, readPage } from '../page.ts'
+import { type ListedRun, runBytes, withoutInput } from '../runs/index.ts'
 import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { ScanLog } from '../threads/log-scan.ts'
 import { type LoggedMessage, loggedMessages } from './thread-messages.ts'
 
 interface PublicThreadsDeps {
-  collections: Pick<Collections, 'threads' | 'runs' | 'checkpoints'>
+  collections: Pick<Collections, 'threads' | 'runs'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
+  scanLog: ScanLog
 }
 
 export interface NewPublicThread {
@@ -29,15 +33,10 @@ export interface PageQuery {
   before?: string | undefined
 }
 
-export interface Page<T> {
-  entries: T[]
-  hasMore: boolean
-}
-
 export type PublicThreads = ReturnType<typeof createPublicThreads>
 
 /** Threads of public callers. Each belongs to one assistant; through any other, and everything else, is `not_found`. */
-export function createPublicThreads({ collections, createThread, log }: PublicThreadsDeps) {
+export function createPublicThreads({ collections, createThread, log, scanLog }: PublicThreadsDeps) {
   const { threads, runs } = collections
 
   return {
@@ -73,15 +72,17 @@ export function createPublicThreads({ collections, createThread, log }: PublicTh
       return { message, createdAt: entry.created_at, runId: undefined }
     },
 
-    /** What people and the assistant said, oldest first; `runId` keeps what that run said. */
-    async messages(assistant: AssistantRecord, threadId: string, runId?: string): Promise<LoggedMessage[]> {
-      await find(assistant, threadId)
-      return loggedMessages(collections, { thread_id: threadId, ...(runId === undefined ? {} : { run_id: runId }) })
-    },
+    /** What people and the assistant said, oldest first. */
+    messages: async (assistant: AssistantRecord, threadId: string): Promise<LoggedMessage[]> =>
+      loggedMessages(scanLog, await find(assistant, threadId)),
+
+    /** What was said in one run of the thread. */
+    messagesOfRun: async (assistant: AssistantRecord, run: RunRecord): Promise<LoggedMessage[]> =>
+      loggedMessages(scanLog, await find(assistant, run.thread_id), run),
 
     findRun,
 
-    async runs(assistant: AssistantRecord, threadId: string, page: PageQuery): Promise<Page<RunRecord>> {
+    async runs(assistant: AssistantRecord, threadId: string, page: PageQuery): Promise<Page<ListedRun>> {
       await find(assistant, threadId)
       if (page.after !== undefined) await findRun(assistant, threadId, page.after)
       if (page.before !== undefined) await findRun(assistant, threadId, page.before)
@@ -93,13 +94,14 @@ export function createPublicThreads({ collections, createThread, log }: PublicTh
         ...(page.after === undefined ? {} : { [first]: page.after }),
         ...(page.before === undefined ? {} : { [last]: page.before }),
       }
-      const found = await runs
-        .find({ thread_id: threadId, ...(Object.keys(range).length > 0 ? { _id: range } : {}) })
+      const cursor = runs
+        .find({ thread_id: threadId, ...(Object.keys(range).length > 0 ? { _id: range } : {}) }, withoutInput)
         .sort({ _id: ascending ? 1 : -1 })
         .limit(page.limit + 1)
-        .lean<RunRecord[]>()
-      const entries = found.slice(0, page.limit)
-      return { entries: backwards ? entries.toReversed() : entries, hasMore: found.length > page.limit }
+        .lean<ListedRun>()
+        .cursor()
+      const { entries, hasMore } = await readPage(cursor, page.limit, runBytes)
+      return { entries: backwards ? entries.toReversed() : entries, hasMore }
     },
   }
 
@@ -117,7 +119,7 @@ export function createPublicThreads({ collections, createThread, log }: PublicTh
   }
 }
 
-/** One part of a list that is held whole. Throws `not_found` for a cursor that is none of its entries. */
+/** One part of a list that is held whole, no larger than one answer. Throws `not_found` for a cursor that is none of its entries. */
 export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: PageQuery): Page<T> {
   const entries = page.order === 'asc' ? oldestFirst : oldestFirst.toReversed()
   const place = (id: string | undefined, otherwise: number) => {
@@ -130,10 +132,8 @@ export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: Pa
   const end = place(page.before, entries.length)
   const range = entries.slice(start, Math.max(start, end))
   const backwards = page.before !== undefined && page.after === undefined
-  return {
-    entries: backwards ? range.slice(-page.limit) : range.slice(0, page.limit),
-    hasMore: range.length > page.limit,
-  }
+  const { entries: chosen, hasMore } = firstPage(backwards ? range.toReversed() : range, page.limit)
+  return { entries: backwards ? chosen.toReversed() : chosen, hasMore }
 }
 
 function newThreadOf(assistant: AssistantRecord, metadataJson: string) {

@@ -122,6 +122,7 @@ export function createDecisions({ collections, log, actor, stream, onError }: Re
     await log.append(run.thread_id, {
       messages: [{ ...asked, data: { ...asked.data, tool_calls: shown } }],
       source: 'update',
+      pastLimit: true,
     })
   }
 

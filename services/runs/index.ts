@@ -6,7 +6,9 @@ import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/re
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
+import { type Page, readPage } from '../page.ts'
 import { holdThread, parentsRemain } from '../parents.ts'
+import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
@@ -52,7 +54,10 @@ export function createRuns(deps: RunsDeps) {
   }
 
   return {
-    /** Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to reject. */
+    /**
+     * Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to
+     * reject, `invalid_input` when the thread is full.
+     */
     async start({
       thread,
       assistant,
@@ -63,6 +68,8 @@ export function createRuns(deps: RunsDeps) {
       ...rest
     }: NewRun): Promise<RunRecord> {
       requireModel(assistant)
+      const inputJson = messagesToJson(input)
+      requireRoom(thread, Buffer.byteLength(inputJson))
       const traceparent = deps.tracing.currentTraceparent()
       const run: RunRecord = {
         _id: newId(),
@@ -72,7 +79,7 @@ export function createRuns(deps: RunsDeps) {
         assistant_id: assistant._id,
         public: rest.public ?? false,
         status: 'pending',
-        input_json: messagesToJson(input),
+        input_json: inputJson,
         overrides,
         ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
         fence: 0,
@@ -115,14 +122,19 @@ export function createRuns(deps: RunsDeps) {
       return run
     },
 
-    /** The runs of a thread, newest first. */
-    list: (threadId: string, { limit, offset }: { limit: number; offset: number }): Promise<RunRecord[]> =>
-      runs
-        .find({ thread_id: threadId })
-        .sort({ created_at: -1, _id: -1 })
-        .skip(offset)
-        .limit(limit)
-        .lean<RunRecord[]>(),
+    /** The runs of a thread, newest first, as many as fit into one answer. */
+    list: (threadId: string, { limit, offset }: { limit: number; offset: number }): Promise<Page<ListedRun>> =>
+      readPage(
+        runs
+          .find({ thread_id: threadId }, withoutInput)
+          .sort({ _id: -1 })
+          .skip(offset)
+          .limit(limit + 1)
+          .lean<ListedRun>()
+          .cursor(),
+        limit,
+        runBytes,
+      ),
 
     /** Ends an open run at once and tells its thread. One that has ended stays as it ended. */
     async cancel(run: RunRecord): Promise<RunRecord> {
@@ -131,6 +143,14 @@ export function createRuns(deps: RunsDeps) {
       return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
     },
   }
+}
+
+/** Lists show no inputs: each may be megabytes. */
+export const withoutInput = { input_json: 0 } as const
+export type ListedRun = Omit<RunRecord, 'input_json'>
+
+export function runBytes(run: ListedRun): number {
+  return Buffer.byteLength(JSON.stringify(run))
 }
 
 export function refOf(run: RunRecord) {

@@ -1,11 +1,12 @@
-import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Terminal } from '../../domain/run-events.ts'
 import type { Collections } from '../collections.ts'
+import type { ReadRunOutput } from './run-output.ts'
 
 /** A run as the database knows it: for readers whose stream is gone, and for the state of a run. */
 export interface RunSnapshot {
-  /** What the run has said so far, its input left out, in order. */
+  /** What the run has said so far, its input left out, in order; of a very long run the newest. */
   messages: Message[]
   terminal: Terminal['event'] | undefined
   /** Milliseconds since 1970 of the run's last change. */
@@ -13,28 +14,16 @@ export interface RunSnapshot {
 }
 
 /** Reads `RunSnapshot`s; undefined for a run that is gone. */
-export function createRunSnapshots(collections: Pick<Collections, 'runs' | 'checkpoints'>) {
+export function createRunSnapshots({ runs }: Pick<Collections, 'runs'>, readOutput: ReadRunOutput) {
   return async (runId: string): Promise<RunSnapshot | undefined> => {
-    const run = await collections.runs.findById(runId).lean<RunRecord>()
+    const run = await runs.findById(runId).lean<RunRecord>()
     if (run === null) return undefined
     return {
-      messages: await runOutput(collections, runId),
+      messages: (await readOutput(run)).messages,
       terminal: terminalOf(run),
       changedAtMs: (run.finished_at ?? run.started_at ?? run.created_at).getTime(),
     }
   }
-}
-
-/** The messages that a run has added to its thread, without its input. */
-export async function runOutput({ checkpoints }: Pick<Collections, 'checkpoints'>, runId: string): Promise<Message[]> {
-  const entries = await checkpoints
-    .find({ run_id: runId, source: { $ne: 'input' } })
-    .sort({ seq: 1 })
-    .lean()
-  const byId = new Map<string, Message>()
-  for (const entry of entries)
-    for (const message of messagesFromJson(entry.messages_json)) byId.set(message.data.id, message)
-  return [...byId.values()]
 }
 
 /** How a run's stream ends, or undefined while it goes on. */

@@ -7,11 +7,22 @@ import type { Place } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { CreateThread } from './create-thread.ts'
-import type { ThreadLog, ThreadState } from './log.ts'
+import type { ThreadLog } from './log.ts'
+import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
 import { type ThreadStatus, statusesOf } from './status.ts'
 
 export type Threads = ReturnType<typeof createThreads>
 export type ThreadWithStatus = ThreadRecord & { status: ThreadStatus }
+
+export interface CurrentState {
+  state: ThreadState | null
+  status: ThreadStatus
+}
+
+export interface History extends HistoryPage {
+  status: ThreadStatus
+  newest: number | undefined
+}
 
 export interface ThreadChanges {
   name?: string
@@ -23,14 +34,15 @@ export interface ThreadChanges {
 interface ThreadsDeps {
   collections: Pick<Collections, 'threads' | 'assistants' | 'runs'>
   createThread: CreateThread
-  log: ThreadLog
+  log: Pick<ThreadLog, 'append'>
+  states: ThreadStates
 }
 
 const present = { deleting: { $ne: true } } as const
 const defaultName = 'New thread'
 
 /** Conversations. Another user's thread is answered like a missing one: `not_found`. */
-export function createThreads({ collections, createThread, log }: ThreadsDeps) {
+export function createThreads({ collections, createThread, log, states }: ThreadsDeps) {
   const { threads, assistants } = collections
 
   return {
@@ -64,10 +76,11 @@ export function createThreads({ collections, createThread, log }: ThreadsDeps) {
       })
     },
 
-    async state(userId: string, threadId: string) {
+    /** The current state, null while the thread is empty; with `before` what preceded that message. */
+    async state(userId: string, threadId: string, before?: string): Promise<CurrentState> {
       const thread = await requireOwn(userId, threadId)
-      const [{ messages, checkpoint, parentId }, [status]] = await Promise.all([log.read(threadId), statuses([thread])])
-      return { thread, messages, checkpoint, parentId, status: status ?? 'idle' }
+      const [state, [status]] = await Promise.all([states.state(thread, before), statuses([thread])])
+      return { state, status: status ?? 'idle' }
     },
 
     async addState(userId: string, threadId: string, messages: MessageInput[]): Promise<void> {
@@ -75,9 +88,11 @@ export function createThreads({ collections, createThread, log }: ThreadsDeps) {
       await log.append(threadId, { messages: storable(messages), source: 'update' })
     },
 
-    async history(userId: string, threadId: string, page: { limit: number; before?: string }): Promise<ThreadState[]> {
-      await requireOwn(userId, threadId)
-      return log.history(threadId, page)
+    /** Past states, newest first. `newest`: number of the newest entry of all. */
+    async history(userId: string, threadId: string, page: { limit: number; before?: string }): Promise<History> {
+      const thread = await requireOwn(userId, threadId)
+      const [found, [status]] = await Promise.all([states.history(thread, page), statuses([thread])])
+      return { ...found, status: status ?? 'idle', newest: thread.last_seq }
     },
   }
 

@@ -6,6 +6,7 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { threadFull, threadMaxBytes } from './room.ts'
 
 export interface LogEntry {
   messages: Message[]
@@ -16,18 +17,13 @@ export interface LogEntry {
   step?: number
   /** What else changes in the thread's own record. */
   thread?: Partial<Pick<ThreadRecord, 'last_outcome'>>
+  /** Written although the thread is full, because a run could not go on or end without it. */
+  pastLimit?: boolean
   /**
    * Further writes that stand or fall with the entry, such as the claim of a run's fence. It throws
    * to refuse. It may run more than once.
    */
   guard?: (session: ClientSession) => Promise<void>
-}
-
-/** A thread's state after one entry of its log. */
-export interface ThreadState {
-  messages: Message[]
-  checkpoint: CheckpointRecord
-  parentId?: string
 }
 
 export type ThreadLog = ReturnType<typeof createThreadLog>
@@ -49,27 +45,30 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
   return {
     /**
      * Adds an entry; `isNew` is false when it was there already, and then nothing was written. Throws
-     * `not_found` for a thread that is missing or being deleted.
+     * `not_found` for a thread that is missing or being deleted, `invalid_input` for one that is full.
      */
     async append(threadId: string, entry: LogEntry): Promise<{ record: CheckpointRecord; isNew: boolean }> {
-      const { messages, source, runId, step = 0, guard, thread: changes } = entry
+      const { messages, source, runId, step = 0, guard, thread: changes, pastLimit = false } = entry
+      const messagesJson = messagesToJson(messages)
+      const bytes = Buffer.byteLength(messagesJson)
       try {
         return await transaction(async (session) => {
           const now = new Date()
           const thread = await threads
             .findOneAndUpdate(
               { _id: threadId, deleting: { $ne: true } },
-              { $inc: { last_seq: 1 }, $set: { ...changes, updated_at: now } },
-              { session, returnDocument: 'after', projection: { last_seq: 1 } },
+              { $inc: { last_seq: 1, log_bytes: bytes }, $set: { ...changes, updated_at: now } },
+              { session, returnDocument: 'after', projection: { last_seq: 1, log_bytes: 1 } },
             )
             .lean()
           if (thread === null) throw new AppError('not_found', 'There is no such thread.')
+          if (!pastLimit && (thread.log_bytes ?? 0) > threadMaxBytes) throw threadFull()
           await guard?.(session)
           const record: CheckpointRecord = {
             _id: newId(),
             thread_id: threadId,
             seq: thread.last_seq ?? 1,
-            messages_json: messagesToJson(messages),
+            messages_json: messagesJson,
             source,
             ...(runId === undefined ? {} : { run_id: runId, step }),
             created_at: now,
@@ -85,34 +84,11 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       }
     },
 
-    /** The current state; `checkpoint` is null while the log is empty. */
-    async read(
-      threadId: string,
-    ): Promise<{ messages: Message[]; checkpoint: CheckpointRecord | null; parentId?: string }> {
+    /** The whole conversation, for a model; what callers are shown is bounded: see `log-states.ts`. */
+    async read(threadId: string): Promise<{ messages: Message[] }> {
       const entries = await checkpoints.find({ thread_id: threadId }).sort({ seq: 1 }).lean<CheckpointRecord[]>()
-      return statesOf(entries).at(-1) ?? { messages: [], checkpoint: null }
-    },
-
-    /** Past states, newest first. `before` is the id of a checkpoint; an unknown one gives nothing. */
-    async history(threadId: string, { limit, before }: { limit: number; before?: string }): Promise<ThreadState[]> {
-      const end = before === undefined ? null : await checkpoints.findOne({ _id: before, thread_id: threadId }).lean()
-      if (before !== undefined && end === null) return []
-      const entries = await checkpoints
-        .find({ thread_id: threadId, ...(end && { seq: { $lt: end.seq } }) })
-        .sort({ seq: 1 })
-        .lean<CheckpointRecord[]>()
-      return statesOf(entries, limit).toReversed()
+      const messages = entries.flatMap((entry) => messagesFromJson(entry.messages_json))
+      return { messages: foldMessages([], messages) }
     },
   }
-}
-
-/** The last `count` states of a log, oldest first; only those are spelt out. */
-function statesOf(entries: CheckpointRecord[], count = 1): ThreadState[] {
-  const shown = Math.max(0, entries.length - count)
-  const messagesOf = (entry: CheckpointRecord) => messagesFromJson(entry.messages_json)
-  let messages = foldMessages([], entries.slice(0, shown).flatMap(messagesOf))
-  return entries.slice(shown).map((checkpoint, index) => {
-    messages = foldMessages(messages, messagesOf(checkpoint))
-    return { messages, checkpoint, parentId: entries[shown + index - 1]?._id }
-  })
 }

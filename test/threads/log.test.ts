@@ -3,6 +3,7 @@ import { type Message, foldMessages, messagesFromJson, normaliseMessage } from '
 import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ThreadLog } from '../../services/threads/log.ts'
+import type { ThreadStates } from '../../services/threads/log-states.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 const human = (id: string, content: string): Message => ({ type: 'HumanMessage', data: { id, content } })
@@ -10,11 +11,16 @@ const human = (id: string, content: string): Message => ({ type: 'HumanMessage',
 describe('the thread log', () => {
   let service: TestService
   let log: ThreadLog
+  let states: ThreadStates
   beforeAll(async () => {
     service = await startService({ worker: false })
-    log = service.api.platform.core.log
+    ;({ log, states } = service.api.platform.core)
   })
   afterAll(() => service.close())
+
+  const historyOf = async (threadId: string, page: { limit: number; before?: string }) =>
+    (await states.history({ _id: threadId, user_id: 'u' }, page)).states
+  const stateOf = (threadId: string) => states.state({ _id: threadId, user_id: 'u' })
 
   async function newThread(deleting = false) {
     const now = new Date()
@@ -41,11 +47,11 @@ describe('the thread log', () => {
         log.append(thread, { messages: [human(`m${i}`, String(i))], source: 'update' }),
       ),
     )
-    const states = await log.history(thread, { limit: 100 })
-    expect(states.map((state) => state.checkpoint.seq)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
-    expect(states[0]?.messages).toHaveLength(12)
-    expect(states[0]?.parentId).toBe(states[1]?.checkpoint._id)
-    expect(states[11]?.parentId).toBeUndefined()
+    const past = await historyOf(thread, { limit: 100 })
+    expect(past.map((state) => state.checkpoint.seq)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1])
+    expect(past[0]?.messages).toHaveLength(12)
+    expect(past[0]?.parentId).toBe(past[1]?.checkpoint._id)
+    expect(past[11]?.parentId).toBeUndefined()
   })
 
   it('takes a repeated step of a run once, also when both arrive at the same moment', async () => {
@@ -58,7 +64,7 @@ describe('the thread log', () => {
     expect(await log.append(thread, entry)).toMatchObject({ record: { _id: results[0]?.record._id }, isNew: false })
     expect(await service.collections.checkpoints.countDocuments({ thread_id: thread })).toBe(1)
     await log.append(thread, { messages: [human('b', 'next')], source: 'step', runId, step: 4 })
-    expect((await log.read(thread)).checkpoint?.seq).toBe(2)
+    expect((await stateOf(thread))?.checkpoint.seq).toBe(2)
   })
 
   it('replaces a message whose id is known, in its place', async () => {
@@ -66,10 +72,10 @@ describe('the thread log', () => {
     await log.append(thread, { messages: [human('a', '1'), human('b', '2')], source: 'update' })
     await log.append(thread, { messages: [human('a', 'one'), human('c', '3')], source: 'update' })
     expect((await log.read(thread)).messages.map((m) => m.data.content)).toEqual(['one', '2', '3'])
-    const [newest, oldest] = await log.history(thread, { limit: 5 })
+    const [newest, oldest] = await historyOf(thread, { limit: 5 })
     expect(oldest?.messages.map((m) => m.data.content)).toEqual(['1', '2'])
-    expect(await log.history(thread, { limit: 5, before: newest?.checkpoint._id })).toEqual([oldest])
-    expect(await log.history(thread, { limit: 5, before: 'unknown' })).toEqual([])
+    expect(await historyOf(thread, { limit: 5, before: String(newest?.checkpoint._id) })).toEqual([oldest])
+    expect(await historyOf(thread, { limit: 5, before: 'unknown' })).toEqual([])
   })
 
   it('takes nothing for a thread that is missing, being deleted, or refused by the guard', async () => {
@@ -80,7 +86,8 @@ describe('the thread log', () => {
     const thread = await newThread()
     const guard = () => Promise.reject(new Error('refused'))
     await expect(log.append(thread, { messages: [], source: 'update', guard })).rejects.toThrow('refused')
-    expect(await log.read(thread)).toMatchObject({ messages: [], checkpoint: null })
+    expect(await log.read(thread)).toEqual({ messages: [] })
+    expect(await stateOf(thread)).toBeNull()
     expect((await log.append(thread, { messages: [], source: 'update' })).record.seq).toBe(1)
   })
 })

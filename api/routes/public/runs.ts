@@ -202,7 +202,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
 
   async function steps(assistant: AssistantRecord, ids: { thread_id: string; run_id: string }) {
     const run = await threads.findRun(assistant, ids.thread_id, ids.run_id)
-    return stepsOf(run, await threads.messages(assistant, run.thread_id, run._id))
+    return stepsOf(run, await threads.messagesOfRun(assistant, run))
   }
 }
 

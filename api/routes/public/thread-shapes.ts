@@ -1,9 +1,10 @@
 import { objectFromJsonText } from '../../../domain/json-text.ts'
-import type { RunError, RunRecord, RunStatus } from '../../../domain/records/run.ts'
+import type { RunError, RunStatus } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { PublicAssistant } from '../../../services/public/index.ts'
 import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
-import type { Page } from '../../../services/public/threads.ts'
+import type { Page } from '../../../services/page.ts'
+import type { ListedRun } from '../../../services/runs/index.ts'
 import type { CompatMessage, CompatRun, CompatThread } from './thread-schemas.ts'
 
 export const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000)
@@ -71,7 +72,7 @@ const shownStatus: Record<RunStatus, CompatRun['status']> = {
   cancelled: 'cancelled',
 }
 
-export function runShape(run: RunRecord, { model, temperature }: PublicAssistant): CompatRun {
+export function runShape(run: ListedRun, { model, temperature }: PublicAssistant): CompatRun {
   const status = shownStatus[run.status]
   const finished = maybeSecondsOf(run.finished_at)
   return {

@@ -112,8 +112,8 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
       const { run_id: runId, ...page } = request.query
       const all = (await threads.messages(assistantOf(request), threadId)).filter(isShown)
       const wanted = runId === undefined ? all : all.filter((entry) => entry.runId === runId)
-      const shapes = wanted.map((entry) => messageShape(entry, { threadId, assistantId }))
-      return listPage(pageOf(shapes, ({ id }) => id, page))
+      const { entries, hasMore } = pageOf(wanted, ({ message }) => message.data.id, page)
+      return listPage({ entries: entries.map((entry) => messageShape(entry, { threadId, assistantId })), hasMore })
     },
   )
 

@@ -11,6 +11,7 @@ import {
   ResumePayload,
   Run,
   RunList,
+  RunOutputPart,
   RunParams,
   RunWithOutput,
   runView,
@@ -84,12 +85,14 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         summary: 'State and output of a run',
         tags,
         params: RunParams,
+        querystring: RunOutputPart,
         response: { 200: RunWithOutput, ...refusals(401, 403, 404) },
       },
     },
     async (request) => {
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
-      return { ...runView(run), output: await runOutput(run._id) }
+      const { messages, omitted } = await runOutput(run, request.query.before)
+      return { ...runView(run), output: messages, ...(omitted === 0 ? {} : { omitted_messages: omitted }) }
     },
   )
 
@@ -166,8 +169,8 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     },
     async (request) => {
       const thread = await threads.readOwn(sessionOf(request).user._id, request.params.tid)
-      const page = await runs.list(thread._id, request.query)
-      return { runs: page.map(runView), ...request.query }
+      const { entries } = await runs.list(thread._id, request.query)
+      return { runs: entries.map(runView), ...request.query }
     },
   )
 }

@@ -2,8 +2,9 @@ import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
 import { entryIdPattern } from '../../../domain/run-events.ts'
-import { type RunRecord, runStatuses } from '../../../domain/records/run.ts'
-import { PathId, Timestamp, freeForm } from '../schemas.ts'
+import { runStatuses } from '../../../domain/records/run.ts'
+import type { ListedRun } from '../../../services/runs/index.ts'
+import { BeforeMessage, PathId, Timestamp, freeForm } from '../schemas.ts'
 
 const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
 
@@ -67,9 +68,23 @@ export const Run = Type.Object(
   { title: 'Run' },
 )
 
-export const RunWithOutput = Type.Intersect([Run, Type.Object({ output: Type.Array(Message) })], {
-  title: 'RunWithOutput',
-})
+export const RunWithOutput = Type.Intersect(
+  [
+    Run,
+    Type.Object({
+      output: Type.Array(Message),
+      omitted_messages: Type.Optional(
+        Type.Integer({
+          description:
+            'How many older messages do not fit into one answer. `GET /runs/{run_id}?before=` the first one shown gives them.',
+        }),
+      ),
+    }),
+  ],
+  { title: 'RunWithOutput' },
+)
+
+export const RunOutputPart = Type.Object({ before: BeforeMessage })
 
 export const RunList = Type.Object(
   { runs: Type.Array(Run), limit: Type.Integer(), offset: Type.Integer() },
@@ -103,7 +118,7 @@ export const ResumePayload = Type.Object(
   { title: 'ResumeRunPayload' },
 )
 
-export function runView(run: RunRecord): Static<typeof Run> {
+export function runView(run: ListedRun): Static<typeof Run> {
   return {
     run_id: run._id,
     thread_id: run.thread_id,

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, MessageInput, messagesFromJson, type Message as MessageType } from '../../../domain/messages.ts'
-import type { CheckpointRecord } from '../../../domain/records/thread.ts'
+import { Message, MessageInput } from '../../../domain/messages.ts'
 import type { ThreadWithStatus } from '../../../services/threads/index.ts'
+import type { ThreadState } from '../../../services/threads/log-states.ts'
 import { type ThreadStatus, threadStatuses } from '../../../services/threads/status.ts'
 import { Timestamp, freeForm } from '../schemas.ts'
 
@@ -64,6 +64,12 @@ export const ThreadStateView = Type.Object(
       source: Type.Optional(Type.String()),
       step: Type.Optional(Type.Integer({ description: 'Number of the state within the thread, from 1.' })),
       run_id: Type.Optional(Type.String()),
+      omitted_messages: Type.Optional(
+        Type.Integer({
+          description:
+            'How many older messages do not fit into one answer. `GET …/state?before=` the first one shown gives them.',
+        }),
+      ),
     }),
   },
   { title: 'ThreadState' },
@@ -82,42 +88,32 @@ export function showThread(thread: ThreadWithStatus): Static<typeof Thread> {
   }
 }
 
-interface StateParts {
-  threadId: string
-  messages: MessageType[]
-  checkpoint: CheckpointRecord | null
-  parentId?: string | undefined
-}
-
 /** A state whose run is over, or that another followed, says what followed it then; see `followOf`. */
-export function showState(
-  { threadId, messages, checkpoint, parentId }: StateParts,
-  next: string[],
-): Static<typeof ThreadStateView> {
+export function showState(threadId: string, state: ThreadState | null, next: string[]): Static<typeof ThreadStateView> {
+  const { checkpoint, messages = [], omitted = 0, parentId = null } = state ?? {}
   return {
     values: { messages },
     next,
     checkpoint_id: checkpoint?._id ?? null,
-    parent_checkpoint_id: parentId ?? null,
+    parent_checkpoint_id: parentId,
     created_at: checkpoint?.created_at.toISOString() ?? null,
     metadata: {
       thread_id: threadId,
-      ...(checkpoint === null ? {} : { source: checkpoint.source, step: checkpoint.seq }),
+      ...(checkpoint === undefined ? {} : { source: checkpoint.source, step: checkpoint.seq }),
       ...(checkpoint?.run_id === undefined ? {} : { run_id: checkpoint.run_id }),
+      ...(omitted === 0 ? {} : { omitted_messages: omitted }),
     },
   }
 }
 
 /** What a run does after an entry: the model answers inputs and tool results, tools answer the model's calls. */
-export function followOf(checkpoint: CheckpointRecord | null): string[] {
-  switch (checkpoint?.source) {
+export function followOf(state: ThreadState | null): string[] {
+  switch (state?.checkpoint.source) {
     case 'input':
     case 'tools':
       return ['model']
-    case 'step': {
-      const last = messagesFromJson(checkpoint.messages_json).at(-1)
-      return last?.type === 'AIMessage' && last.data.tool_calls?.length ? ['tools'] : []
-    }
+    case 'step':
+      return state.asksForTools ? ['tools'] : []
     case 'update':
     case undefined:
       return []
@@ -125,6 +121,6 @@ export function followOf(checkpoint: CheckpointRecord | null): string[] {
 }
 
 /** The current state's `next`: nothing follows when no run is under way. */
-export function nextOf(status: ThreadStatus, checkpoint: CheckpointRecord | null): string[] {
-  return status === 'busy' || status === 'interrupted' ? followOf(checkpoint) : []
+export function nextOf(status: ThreadStatus, state: ThreadState | null): string[] {
+  return status === 'busy' || status === 'interrupted' ? followOf(state) : []
 }

@@ -2,7 +2,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf } from '../../plugins/authentication.ts'
-import { PathId, refusals } from '../schemas.ts'
+import { linkNextPage } from '../paging.ts'
+import { BeforeMessage, PathId, refusals } from '../schemas.ts'
 import { ThreadPostRequest, ThreadStateView, followOf, nextOf, showState } from './schemas.ts'
 
 const params = Type.Object({ tid: PathId })
@@ -14,11 +15,13 @@ const HistoryPage = Type.Object({
   before: Type.Optional(Type.String({ maxLength: 200, description: 'A checkpoint_id: only states before it.' })),
 })
 
+const StatePart = Type.Object({ before: BeforeMessage })
+
 /** What a thread holds and held. */
 export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
-  const currentState = async (userId: string, threadId: string) => {
-    const { status, ...state } = await threads.state(userId, threadId)
-    return showState({ threadId, ...state }, nextOf(status, state.checkpoint))
+  const currentState = async (userId: string, threadId: string, before?: string) => {
+    const { status, state } = await threads.state(userId, threadId, before)
+    return showState(threadId, state, nextOf(status, state))
   }
 
   app.get(
@@ -27,13 +30,14 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
       config,
       schema: {
         operationId: 'threads.state',
-        summary: 'The current state',
+        summary: 'The current state; of a large one the newest messages',
         tags,
         params,
+        querystring: StatePart,
         response: { 200: ThreadStateView, ...refusals(401, 403, 404) },
       },
     },
-    (request) => currentState(placeOf(request).userId, request.params.tid),
+    (request) => currentState(placeOf(request).userId, request.params.tid, request.query.before),
   )
 
   app.post(
@@ -63,25 +67,20 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
       config,
       schema: {
         operationId: 'threads.history',
-        summary: 'Past states, newest first',
+        summary: 'Past states, newest first, as many as fit into one answer; the header Link names the next page',
         tags,
         params,
         querystring: HistoryPage,
         response: { 200: Type.Array(ThreadStateView), ...refusals(401, 403, 404) },
       },
     },
-    async (request) => {
-      const { userId } = placeOf(request)
+    async (request, reply) => {
       const { tid } = request.params
-      const [states, { status, checkpoint: newest }] = await Promise.all([
-        threads.history(userId, tid, request.query),
-        threads.state(userId, tid),
-      ])
+      const { states, hasMore, status, newest } = await threads.history(placeOf(request).userId, tid, request.query)
+      const oldest = states.at(-1)
+      if (hasMore && oldest) linkNextPage(request, reply, { before: oldest.checkpoint._id })
       return states.map((state) =>
-        showState(
-          { threadId: tid, ...state },
-          state.checkpoint._id === newest?._id ? nextOf(status, newest) : followOf(state.checkpoint),
-        ),
+        showState(tid, state, state.checkpoint.seq === newest ? nextOf(status, state) : followOf(state)),
       )
     },
   )

@@ -105,6 +105,7 @@ const thread = new Schema<ThreadRecord>(
     created_at: date,
     updated_at: date,
     last_seq: Number,
+    log_bytes: Number,
     holds: Number,
     deleting: Boolean,
   },

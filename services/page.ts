@@ -1,0 +1,52 @@
+import { answerBytes } from '../domain/answer-budget.ts'
+
+export interface Page<T> {
+  entries: T[]
+  /** Whether the list goes on behind them. */
+  hasMore: boolean
+}
+
+/** What gives the entries of a list one after the other: a cursor of the database. */
+interface Cursor<T> {
+  next(): Promise<T | null>
+  close(): Promise<void>
+}
+
+/** The first `limit` entries, or as many as fit into one answer, but at least one. */
+export async function readPage<T>(cursor: Cursor<T>, limit: number, bytesOf: (entry: T) => number): Promise<Page<T>> {
+  const page = createPage<T>(limit, bytesOf)
+  try {
+    for (let entry = await cursor.next(); entry !== null; entry = await cursor.next()) {
+      if (!page.take(entry)) return { entries: page.entries, hasMore: true }
+    }
+    return { entries: page.entries, hasMore: false }
+  } finally {
+    await cursor.close()
+  }
+}
+
+/** The same of a list that is in memory. */
+export function firstPage<T>(list: T[], limit: number, bytesOf: (entry: T) => number = jsonBytes): Page<T> {
+  const page = createPage<T>(limit, bytesOf)
+  for (const entry of list) if (!page.take(entry)) return { entries: page.entries, hasMore: true }
+  return { entries: page.entries, hasMore: false }
+}
+
+function createPage<T>(limit: number, bytesOf: (entry: T) => number) {
+  const entries: T[] = []
+  let room = answerBytes
+  return {
+    entries,
+    /** False when the entry does not belong to the page any more. */
+    take(entry: T): boolean {
+      room -= bytesOf(entry)
+      if (entries.length >= limit || (room < 0 && entries.length > 0)) return false
+      entries.push(entry)
+      return true
+    },
+  }
+}
+
+function jsonBytes(entry: unknown): number {
+  return Buffer.byteLength(JSON.stringify(entry))
+}

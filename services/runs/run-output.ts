@@ -1,0 +1,25 @@
+import { answerBytes } from '../../domain/answer-budget.ts'
+import { createMessageWindow } from '../../domain/message-window.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ScanLog } from '../threads/log-scan.ts'
+
+export interface RunOutput {
+  /** In order; of more than fits into one answer the newest. */
+  messages: Message[]
+  /** How many older ones were left out. */
+  omitted: number
+}
+
+export type ReadRunOutput = ReturnType<typeof createRunOutput>
+
+/** Reads the messages that a run has added to its thread, without its input. `before` is the id of one of them. */
+export function createRunOutput(scan: ScanLog) {
+  return async (run: Pick<RunRecord, '_id' | 'user_id'>, before?: string): Promise<RunOutput> => {
+    const window = createMessageWindow(answerBytes, before)
+    await scan({ filter: { run_id: run._id, source: { $ne: 'input' } }, userId: run.user_id }, (_entry, messages) => {
+      for (const { message, bytes } of messages) window.add(message, bytes)
+    })
+    return { messages: window.messages(), omitted: window.omitted() }
+  }
+}

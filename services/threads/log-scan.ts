@@ -1,0 +1,76 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import { createSemaphore } from '../semaphore.ts'
+
+/** An entry of the log without its text. */
+export type LogPosition = Omit<CheckpointRecord, 'messages_json'>
+
+export interface SizedMessage {
+  message: Message
+  /** Bytes of its JSON text. */
+  bytes: number
+}
+
+interface LogPart {
+  filter: { thread_id: string; seq?: { $lt: number } } | { run_id: string; source?: { $ne: 'input' } }
+  /** The user whose thread it is: long logs are read for users in turn. */
+  userId: string
+}
+
+export type ScanLog = ReturnType<typeof createLogScan>
+
+/** Bytes after which a log counts as long: those wait for one of the slots. */
+const longBytes = 1024 * 1024
+/** Bytes that are parsed without letting other requests through. */
+const sliceBytes = 256 * 1024
+const longAtOnce = 2
+const longWaitingOfOne = 20
+const batchSize = 100
+
+/**
+ * Shows the entries of a log to `visit`, oldest first, and keeps none of them. A thread may hold 64 MB,
+ * so reading pauses for other requests, and only two long logs are read at once in a process.
+ */
+export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>) {
+  const withSlot = createSemaphore(longAtOnce, longWaitingOfOne)
+
+  return async function scan(
+    { filter, userId }: LogPart,
+    visit: (entry: LogPosition, messages: SizedMessage[]) => void,
+  ): Promise<void> {
+    // Steps count within their run as entries do within their thread; each order has its index.
+    const position = 'run_id' in filter ? 'step' : 'seq'
+    const cursor = checkpoints
+      .find(filter)
+      .sort([[position, 1]])
+      .lean<CheckpointRecord>()
+      .cursor({ batchSize })
+    /** Visits entries until about `maxBytes` are read; false at the end of the log. */
+    const visitSome = async (maxBytes: number): Promise<boolean> => {
+      for (let read = 0; read < maxBytes;) {
+        const record = await cursor.next()
+        if (record === null) return false
+        const { messages_json: text, ...entry } = record
+        visit(entry, sizedMessages(text))
+        read += text.length
+      }
+      return true
+    }
+    try {
+      if (!(await visitSome(longBytes))) return
+      await withSlot(async () => {
+        while (await visitSome(sliceBytes)) await nextTurn()
+      }, userId)
+    } finally {
+      await cursor.close()
+    }
+  }
+}
+
+function sizedMessages(text: string): SizedMessage[] {
+  const messages = messagesFromJson(text)
+  const only = messages.length === 1
+  return messages.map((message) => ({ message, bytes: Buffer.byteLength(only ? text : JSON.stringify(message)) }))
+}

@@ -1,0 +1,114 @@
+import { answerBytes } from '../../domain/answer-budget.ts'
+import { createMessageWindow } from '../../domain/message-window.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import type { LogPosition, ScanLog, SizedMessage } from './log-scan.ts'
+
+/** A thread's state after one entry of its log. */
+export interface ThreadState {
+  /** The newest of its messages that fit into one answer, oldest first. */
+  messages: Message[]
+  /** How many older ones were left out. */
+  omitted: number
+  checkpoint: LogPosition
+  parentId: string | undefined
+  /** Whether the entry ends with an answer that asks for tools. */
+  asksForTools: boolean
+}
+
+export interface HistoryPage {
+  states: ThreadState[]
+  /** Whether there are older ones. */
+  hasMore: boolean
+}
+
+type Thread = Pick<ThreadRecord, '_id' | 'user_id'>
+
+export type ThreadStates = ReturnType<typeof createThreadStates>
+
+interface ThreadStatesDeps {
+  collections: Pick<Collections, 'checkpoints'>
+  scan: ScanLog
+}
+
+/** What a state takes beside its messages. */
+const stateBytes = 512
+
+/** What a thread holds and held, in answers of bounded size. */
+export function createThreadStates({ collections: { checkpoints }, scan }: ThreadStatesDeps) {
+  const partOf = (thread: Thread, until?: number) => ({
+    filter: { thread_id: thread._id, ...(until === undefined ? {} : { seq: { $lt: until } }) },
+    userId: thread.user_id,
+  })
+
+  /**
+   * Which states make a page: reads the sizes of all, and keeps one number for each. Answers the numbers
+   * of the first and the last entry that are shown, undefined when there are none.
+   */
+  async function findPage(thread: Thread, until: number | undefined, limit: number) {
+    const sizes: { seq: number; bytes: number }[] = []
+    const known = new Map<string, number>()
+    let total = 0
+    await scan(partOf(thread, until), ({ seq }, messages) => {
+      for (const { message, bytes } of messages) {
+        total += bytes - (known.get(message.data.id) ?? 0)
+        known.set(message.data.id, bytes)
+      }
+      sizes.push({ seq, bytes: Math.min(total, answerBytes) + stateBytes })
+    })
+    const last = sizes.at(-1)
+    if (last === undefined) return undefined
+    let first = sizes.length - 1
+    for (let room = answerBytes - last.bytes; first > 0 && sizes.length - first < limit; first--) {
+      room -= sizes[first - 1]?.bytes ?? 0
+      if (room < 0) break
+    }
+    return { first: sizes[first]?.seq ?? last.seq, last: last.seq, hasMore: first > 0 }
+  }
+
+  return {
+    /** The current state, or null while the log is empty. `before` is the id of a message: only what precedes it. */
+    async state(thread: Thread, before?: string): Promise<ThreadState | null> {
+      const window = createMessageWindow(answerBytes, before)
+      let newest: Omit<ThreadState, 'messages' | 'omitted'> | undefined
+      await scan(partOf(thread), (checkpoint, added) => {
+        for (const { message, bytes } of added) window.add(message, bytes)
+        newest = { checkpoint, parentId: newest?.checkpoint._id, asksForTools: asksForTools(added) }
+      })
+      return newest === undefined ? null : { ...newest, messages: window.messages(), omitted: window.omitted() }
+    },
+
+    /**
+     * Past states, newest first, as many as fit into one answer, but at least one. `before` is the id of a
+     * checkpoint; an unknown one gives nothing.
+     */
+    async history(thread: Thread, { limit, before }: { limit: number; before?: string }): Promise<HistoryPage> {
+      const nothing = { states: [], hasMore: false }
+      const end =
+        before === undefined
+          ? undefined
+          : await checkpoints.findOne({ _id: before, thread_id: thread._id }, { seq: 1 }).lean()
+      if (end === null) return nothing
+      const page = await findPage(thread, end?.seq, limit)
+      if (page === undefined) return nothing
+      const window = createMessageWindow(answerBytes)
+      const states: ThreadState[] = []
+      let parentId: string | undefined
+      await scan(partOf(thread, page.last + 1), (checkpoint, added) => {
+        for (const { message, bytes } of added) window.add(message, bytes)
+        if (checkpoint.seq >= page.first) {
+          const shown = { messages: window.messages(), omitted: window.omitted() }
+          states.push({ ...shown, checkpoint, parentId, asksForTools: asksForTools(added) })
+        }
+        parentId = checkpoint._id
+      })
+      return { states: states.toReversed(), hasMore: page.hasMore }
+    },
+  }
+}
+
+function asksForTools(added: SizedMessage[]): boolean {
+  const last = added.at(-1)?.message
+  return last?.type === 'AIMessage' && (last.data.tool_calls ?? []).length > 0
+}
