@@ -16,9 +16,6 @@ import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
 import { createStartRequested } from '../services/runs/start-request.ts'
 import type { Core } from './core.ts'
 
-/** Limit for one answer of a model server that a user configured, in bytes. */
-const maxOwnModelBytes = 64 * 1024 * 1024
-
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
   const { settings, infra, collections, transaction, stream, threads, assistants, accountOf, tools, onError } = core
@@ -58,7 +55,10 @@ function composeEngine(core: Core): EngineDeps {
   const { settings, infra, logger, tools } = core
   return {
     ...core,
-    model: createChatModel({ guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0, maxBytes: maxOwnModelBytes }) }),
+    model: createChatModel({
+      guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
+      silenceMs: settings.modelSilenceSeconds * 1000,
+    }),
     defaultModel: settings.defaultModel,
     contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
     async toolsOf(assistant, signal) {

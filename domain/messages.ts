@@ -15,6 +15,9 @@ export const ToolCall = Type.Object(
 )
 export type ToolCall = Static<typeof ToolCall>
 
+/** A model numbers the calls of one answer from 0. */
+export const maxCallIndex = 127
+
 /** Tokens, as the model's provider counted them. */
 export const TokenUsage = Type.Object(
   { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },

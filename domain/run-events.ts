@@ -1,5 +1,5 @@
-import { parse as parsePartialJson } from 'partial-json'
-import type { Message, ToolCall } from './messages.ts'
+import { type Message, type ToolCall, maxCallIndex } from './messages.ts'
+import { readPartialObject } from './partial-json.ts'
 import type { RunError } from './records/run.ts'
 
 /**
@@ -12,7 +12,7 @@ export type RunEntry =
   /** An assistant message starts, or starts anew after a failed attempt. */
   | { type: 'begin'; id: string }
   | { type: 'text'; id: string; text: string }
-  /** A piece of a tool call: `args` is the next part of the arguments' JSON text. */
+  /** A piece of a tool call: `args` is the next part of the arguments' JSON text. Id and name are left out when they are as before. */
   | { type: 'call'; id: string; index: number; call_id?: string; name?: string; args?: string }
   /** A whole message, in place of what was known under its id. */
   | { type: 'message'; message: Message }
@@ -34,8 +34,20 @@ export interface FoldedMessage {
 
 export interface Pieces {
   text: string
-  calls: { call_id: string; name: string; args: string }[]
+  /** By the model's own number of the call. */
+  calls: Map<number, CallPieces>
 }
+
+export interface CallPieces {
+  call_id: string
+  name: string
+  args: string
+  /** What was last read of `args`: the same text is not read again for every reader. */
+  read?: { length: number; args: Record<string, unknown> }
+}
+
+/** Of arguments that are still arriving no more is read: it would be done for every state that readers are shown. */
+const maxReadArguments = 64 * 1024
 
 export interface Terminal {
   at: EntryId
@@ -71,7 +83,7 @@ function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
       return
     case 'begin':
       view.terminal = undefined
-      view.messages.set(entry.id, { id: entry.id, changedAt: at, content: { pieces: { text: '', calls: [] } } })
+      view.messages.set(entry.id, { id: entry.id, changedAt: at, content: { pieces: { text: '', calls: new Map() } } })
       return
     case 'text':
       changePieces(view, at, entry.id, (pieces) => {
@@ -80,7 +92,10 @@ function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
       return
     case 'call':
       changePieces(view, at, entry.id, (pieces) => {
-        const call = (pieces.calls[entry.index] ??= { call_id: '', name: '', args: '' })
+        // What an earlier version took from a model unchecked may still be in a stream.
+        if (!Number.isInteger(entry.index) || entry.index < 0 || entry.index > maxCallIndex) return
+        const call = pieces.calls.get(entry.index) ?? { call_id: '', name: '', args: '' }
+        pieces.calls.set(entry.index, call)
         call.call_id = entry.call_id ?? call.call_id
         call.name = entry.name ?? call.name
         call.args += entry.args ?? ''
@@ -118,25 +133,24 @@ function changePieces(view: RunView, at: EntryId, id: string, change: (pieces: P
 export function shownMessage(folded: FoldedMessage): Message {
   if ('whole' in folded.content) return folded.content.whole
   const { text, calls } = folded.content.pieces
-  const toolCalls = calls.filter((call) => call !== undefined && call.name !== '').map(shownCall)
+  const toolCalls = inOrder(calls)
+    .filter((call) => call.name !== '')
+    .map(shownCall)
   return {
     type: 'AIMessage',
     data: { id: folded.id, content: text, ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}) },
   }
 }
 
-function shownCall(call: Pieces['calls'][number]): ToolCall {
-  return { id: call.call_id, name: call.name, args: readableArguments(call.args), type: 'tool_call' }
+/** The calls of an answer in the order of their numbers. */
+export function inOrder<T>(calls: Map<number, T>): T[] {
+  return [...calls].toSorted(([a], [b]) => a - b).map(([, call]) => call)
 }
 
-/** The object so far of an unfinished JSON text; `{}` while nothing can be read. */
-export function readableArguments(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = parsePartialJson(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
-  } catch {
-    return {}
-  }
+function shownCall(call: CallPieces): ToolCall {
+  if (call.read?.length !== call.args.length)
+    call.read = { length: call.args.length, args: readPartialObject(call.args.slice(0, maxReadArguments)) }
+  return { id: call.call_id, name: call.name, args: call.read.args, type: 'tool_call' }
 }
 
 /** Orders two entry ids: negative when `a` is older. */

@@ -107,6 +107,8 @@ function modelSettings(read: Reader) {
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     /** For models whose window is not known by name. */
     modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),
+    /** A model's server that sends no byte for this long has failed. */
+    modelSilenceSeconds: read.integer('MODEL_SILENCE_SECONDS', { fallback: 120, min: 1, max: 3600 }),
     /** How long a run may work, retries and tools included; time spent waiting for a person is not counted. */
     runMaxMinutes: read.integer('RUN_MAX_MINUTES', { fallback: 30, min: 1, max: 24 * 60 }),
     embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),

@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../../domain/errors.ts'
 import type { RouteTable } from './route-table.ts'
 
 /** How Fastify's own refusals read in our terms; whatever is not listed is ours to explain, as a 500. */
-const fastifyCodes: Record<string, { code: ErrorCode; message: string }> = {
+const fastifyRefusals: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'bad_request', message: 'The body is not valid JSON.' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
     code: 'bad_request',
@@ -17,6 +17,8 @@ const fastifyCodes: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { code: 'unsupported_media_type', message: 'A Content-Type is required here.' },
   FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is not valid.' },
 }
+/** The codes of errors come from everywhere. */
+const fastifyCodes = new Map(Object.entries(fastifyRefusals))
 
 type Decorate = (body: ErrorBody, error: AppError) => object
 
@@ -64,7 +66,7 @@ function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppEr
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-  const refusal = typeof code === 'string' ? fastifyCodes[code] : undefined
+  const refusal = typeof code === 'string' ? fastifyCodes.get(code) : undefined
   if (refusal) return new AppError(refusal.code, refusal.message, { cause: error })
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
 }

@@ -1,57 +1,48 @@
 import OpenAI, { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { ChatModel, ChatRequest, ModelAccount, ModelDelta } from '../../services/engine/chat-model.ts'
+import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
+import { createAnswerReader } from './answer-reader.ts'
+import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 
-export interface ChatModelOptions {
+const defaultBaseUrl = 'https://api.openai.com/v1'
+
+export interface ChatModelOptions extends AnswerLimits {
   /** Reaches addresses that users set; refuses private ones. */
   guardedFetch: typeof fetch
 }
 
 /** Models of the chat-completions interface, through the `openai` client. Its own retries are off: Temporal retries, and remembers. */
-export function createChatModel({ guardedFetch }: ChatModelOptions): ChatModel {
-  const clients = new Map<string, OpenAI>()
-
-  function clientFor(account: ModelAccount): OpenAI {
-    const key = `${account.setByUser} ${account.baseUrl} ${account.apiKey}`
-    const known = clients.get(key)
-    if (known) return known
-    const client = new OpenAI({
-      apiKey: account.apiKey,
-      baseURL: account.baseUrl ?? 'https://api.openai.com/v1',
-      organization: null,
-      project: null,
-      maxRetries: 0,
-      timeout: 10 * 60_000,
-      ...(account.setByUser ? { fetch: guardedFetch } : {}),
-    })
-    if (clients.size >= 200) clients.clear()
-    clients.set(key, client)
-    return client
-  }
-
+export function createChatModel({ guardedFetch, silenceMs }: ChatModelOptions): ChatModel {
   return {
-    async *stream(request) {
+    async *stream({ account, signal, ...request }) {
+      const guard = guardFetch(account.setByUser ? guardedFetch : fetch, { silenceMs })
+      const client = new OpenAI({
+        apiKey: account.apiKey,
+        baseURL: account.baseUrl ?? defaultBaseUrl,
+        organization: null,
+        project: null,
+        maxRetries: 0,
+        // The guard's limit comes first: it says what happened.
+        timeout: 2 * silenceMs,
+        logLevel: 'off',
+        fetch: guard.fetch,
+      })
+      const answer = createAnswerReader()
       try {
-        const chunks = await clientFor(request.account).chat.completions.create(bodyOf(request), {
-          signal: request.signal,
-        })
-        let finished = false
-        for await (const chunk of chunks) {
-          finished ||= chunk.choices.some(
-            (choice) => choice.finish_reason !== null && choice.finish_reason !== undefined,
-          )
-          yield* deltasOf(chunk)
-        }
-        if (!finished) throw brokenOff()
+        const chunks: AsyncIterable<unknown> = await client.chat.completions.create(bodyOf(request), { signal })
+        for await (const chunk of chunks) yield* answer.read(chunk)
+        if (!answer.finished) throw brokenOff()
       } catch (error) {
-        request.signal.throwIfAborted()
-        throw failureOf(error, request.account.apiKey)
+        signal.throwIfAborted()
+        throw failureOf(guard.failure ?? error, account.apiKey)
+      } finally {
+        guard.close()
       }
     },
   }
 }
 
-function bodyOf(request: ChatRequest): OpenAI.ChatCompletionCreateParamsStreaming {
+function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCompletionCreateParamsStreaming {
   return {
     model: request.model,
     messages: request.messages,
@@ -65,26 +56,6 @@ function bodyOf(request: ChatRequest): OpenAI.ChatCompletionCreateParamsStreamin
 
 function toolParam({ name, description, parameters }: ChatRequest['tools'][number]): OpenAI.ChatCompletionFunctionTool {
   return { type: 'function', function: { name, description, parameters: { ...parameters } } }
-}
-
-function* deltasOf(chunk: OpenAI.ChatCompletionChunk): Generator<ModelDelta> {
-  const delta = chunk.choices[0]?.delta
-  if (delta?.content) yield { type: 'text', text: delta.content }
-  for (const call of delta?.tool_calls ?? []) {
-    yield {
-      type: 'call',
-      index: call.index,
-      ...(call.id ? { id: call.id } : {}),
-      ...(call.function?.name ? { name: call.function.name } : {}),
-      ...(call.function?.arguments ? { args: call.function.arguments } : {}),
-    }
-  }
-  const reason = chunk.choices[0]?.finish_reason
-  if (reason === 'length' || reason === 'content_filter') yield { type: 'cut', reason }
-  if (chunk.usage) {
-    const { prompt_tokens, completion_tokens, total_tokens } = chunk.usage
-    yield { type: 'usage', usage: { prompt_tokens, completion_tokens, total_tokens } }
-  }
 }
 
 function brokenOff(): ModelFailure {
@@ -115,7 +86,7 @@ export function failureOf(error: unknown, apiKey: string): unknown {
     const retryable = status === 408 || status === 409 || status === 429 || status >= 500
     return new ModelFailure(messageFor(status), {
       statusCode: status === 401 || status === 403 ? 502 : status,
-      type: isContextOverflow(error) ? 'context_length_exceeded' : (error.type ?? 'model_error'),
+      type: isContextOverflow(error) ? 'context_length_exceeded' : knownType(error.type),
       details: withoutKeys(`${status} ${error.message}`, apiKey),
       retryable: retryable && error.code !== 'insufficient_quota',
       retryAfterMs: retryAfterMs(headers),
@@ -138,6 +109,11 @@ function messageFor(status: number): string {
   return 'The model refused the request.'
 }
 
+/** A type is kept in Temporal and shown to the owner: the server's own only if it looks like one. */
+function knownType(type: unknown): string {
+  return typeof type === 'string' && /^[\w.-]{1,100}$/.test(type) ? type : 'model_error'
+}
+
 function isContextOverflow(error: { code?: string | null | undefined; message: string }): boolean {
   return error.code === 'context_length_exceeded' || /maximum context length|context window/i.test(error.message)
 }
@@ -151,8 +127,7 @@ function isRefusedAddress(error: { cause?: unknown }): boolean {
 
 /** Providers quote the key that they refuse, and the failure may be shown to a public caller. */
 function withoutKeys(text: string, apiKey: string): string {
-  return text
-    .replaceAll(apiKey, '[key]')
+  return (apiKey === '' ? text : text.replaceAll(apiKey, '[key]'))
     .replaceAll(/\b(?:sk|pk|key)[-_][\w*-]{4,}/gi, '[key]')
     .slice(0, 1000)
 }

@@ -1,6 +1,7 @@
 import type { AIMessage, CutReason, ToolCall } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
-import { type RunEntry, readableArguments } from '../../domain/run-events.ts'
+import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
+import { type RunEntry, inOrder } from '../../domain/run-events.ts'
 import type { ModelDelta } from './chat-model.ts'
 
 export type Answer = ReturnType<typeof createAnswer>
@@ -10,7 +11,8 @@ export function createAnswer(id: string) {
   let text = ''
   let usage: Usage | undefined
   let cut: CutReason | undefined
-  const calls: { id: string; name: string; args: string }[] = []
+  /** By the model's own numbers. */
+  const calls = new Map<number, CallSoFar>()
 
   return {
     id,
@@ -25,22 +27,8 @@ export function createAnswer(id: string) {
         case 'cut':
           cut = delta.reason
           return []
-        case 'call': {
-          const call = (calls[delta.index] ??= { id: `call_${id}_${delta.index}`, name: '', args: '' })
-          if (delta.id) call.id = delta.id
-          if (delta.name) call.name = delta.name
-          call.args += delta.args ?? ''
-          return [
-            {
-              type: 'call',
-              id,
-              index: delta.index,
-              call_id: call.id,
-              name: call.name,
-              ...(delta.args ? { args: delta.args } : {}),
-            },
-          ]
-        }
+        case 'call':
+          return [{ type: 'call', id, ...addToCall(delta) }]
       }
     },
 
@@ -49,7 +37,7 @@ export function createAnswer(id: string) {
       return [
         { type: 'begin', id },
         ...(text === '' ? [] : [{ type: 'text' as const, id, text }]),
-        ...calls.map((call, index) => ({
+        ...[...calls].map(([index, call]) => ({
           type: 'call' as const,
           id,
           index,
@@ -61,27 +49,60 @@ export function createAnswer(id: string) {
     },
 
     message(): AIMessage {
-      const named = calls.filter((call) => call !== undefined && call.name !== '')
+      const toolCalls = named().map(toolCallOf)
       return {
         type: 'AIMessage',
         data: {
           id,
           content: text,
-          ...(named.length > 0 ? { tool_calls: named.map(toolCallOf) } : {}),
+          ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
           ...(usage ? { usage } : {}),
           ...(cut ? { cut } : {}),
         },
       }
     },
+
+    /** Places in `tool_calls` of calls whose arguments are no whole JSON object. */
+    unreadableCalls: (): Set<number> =>
+      new Set(named().flatMap((call, place) => (readJsonObject(argumentsText(call)) === undefined ? [place] : []))),
+  }
+
+  /** Adds to a call; gives what readers have to be told. */
+  function addToCall(delta: CallDelta): { index: number; call_id?: string; name?: string; args?: string } {
+    const known = calls.get(delta.index)
+    const call = known ?? { id: `call_${id}_${delta.index}`, name: '', args: '' }
+    const before = known && { ...known }
+    calls.set(delta.index, call)
+    if (delta.id) call.id = delta.id
+    if (delta.name) call.name = delta.name
+    call.args += delta.args ?? ''
+    return {
+      index: delta.index,
+      ...(call.id === before?.id ? {} : { call_id: call.id }),
+      ...(call.name === before?.name ? {} : { name: call.name }),
+      ...(delta.args ? { args: delta.args } : {}),
+    }
+  }
+
+  function named(): CallSoFar[] {
+    return inOrder(calls).filter((call) => call.name !== '')
   }
 }
 
-/** Arguments that are no JSON object are kept as far as they can be read; the check before execution tells the model. */
-function toolCallOf(call: { id: string; name: string; args: string }): ToolCall {
-  return {
-    id: call.id,
-    name: call.name,
-    args: readableArguments(call.args === '' ? '{}' : call.args),
-    type: 'tool_call',
-  }
+type CallDelta = Extract<ModelDelta, { type: 'call' }>
+
+interface CallSoFar {
+  id: string
+  name: string
+  args: string
+}
+
+/** A call without arguments. */
+function argumentsText(call: CallSoFar): string {
+  return call.args === '' ? '{}' : call.args
+}
+
+/** Of arguments that are no JSON object, what can be read is kept; such a call is not made. */
+function toolCallOf(call: CallSoFar): ToolCall {
+  return { id: call.id, name: call.name, args: readPartialObject(argumentsText(call)), type: 'tool_call' }
 }

@@ -2,8 +2,8 @@ import type { ClientSession } from 'mongoose'
 import { answerEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
-import { ledgerEntries } from './ledger.ts'
 import { SupersededError } from './run-writer.ts'
 import { usageOf } from './usage.ts'
 
@@ -13,7 +13,7 @@ export async function commitAnswer(
   run: RunRecord,
   step: number,
   message: AIMessage,
-  approval: boolean,
+  { calls, approval }: { calls: ToolCallRecord[]; approval: boolean },
 ): Promise<void> {
   const { runs, toolCalls } = deps.collections
   await deps.log.append(run.thread_id, {
@@ -25,7 +25,7 @@ export async function commitAnswer(
       await takeIfMine(
         runs.updateOne(mine(run), { $set: { status: approval ? 'interrupted' : 'running' } }, { session }),
       )
-      await toolCalls.insertMany(ledgerEntries(run, step, message), { session, lean: true })
+      await toolCalls.insertMany(calls, { session, lean: true })
     },
   })
 }

@@ -27,9 +27,16 @@ export function plannedTools(message: AIMessage, tools: Tool[]): Pick<PlannedToo
   return { calls, parallelCalls }
 }
 
-/** The ledger's entries of an answer. Calls beyond the limit have their answer from the beginning. */
-export function ledgerEntries(run: RunRecord, step: number, message: AIMessage): ToolCallRecord[] {
+/** The ledger's entries of an answer. Calls that are not made have their answer from the beginning: those beyond the limit, and the `unreadable` ones. */
+export function ledgerEntries(
+  run: RunRecord,
+  step: number,
+  message: AIMessage,
+  unreadable: ReadonlySet<number>,
+): ToolCallRecord[] {
   const now = new Date()
+  const refusal = (index: number) =>
+    index >= maxCallsPerStep ? tooManyCalls : unreadable.has(index) ? unreadableArguments : undefined
   return (message.data.tool_calls ?? []).map((call, index) => ({
     _id: toolCallKey(run._id, step, index),
     run_id: run._id,
@@ -40,10 +47,13 @@ export function ledgerEntries(run: RunRecord, step: number, message: AIMessage):
     name: call.name,
     args_json: JSON.stringify(call.args),
     created_at: now,
-    ...(index < maxCallsPerStep
-      ? { status: 'waiting' as const }
-      : { status: 'done' as const, result: tooManyCalls, finished_at: now }),
+    ...resultOf(refusal(index)),
   }))
+
+  function resultOf(refused: string | undefined) {
+    if (refused === undefined) return { status: 'waiting' as const }
+    return { status: 'done' as const, result: refused, finished_at: now }
+  }
 }
 
 /** The id of a call's answer. */
@@ -85,3 +95,4 @@ export const noResult =
   'The outcome of this call is not known: it may or may not have taken effect. It was not repeated.'
 
 const tooManyCalls = `This call was not made: one answer can make at most ${maxCallsPerStep} calls. Make the rest in your next answer.`
+const unreadableArguments = 'This call was not made: its arguments are not a JSON object.'

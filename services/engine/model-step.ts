@@ -7,7 +7,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import { claimRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
-import { plannedTools, toolMessages } from './ledger.ts'
+import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
 import { SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
 import { askModel } from './ask-model.ts'
@@ -74,9 +74,13 @@ export async function modelStep(
     await writer.drain()
     return { next: 'done' }
   }
-  const approval = config.interruptBeforeAction
   const known = await tools
-  if (stored === undefined) await commitAnswer(deps, run, step, message, approval)
+  let approval = false
+  if (stored === undefined) {
+    const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
+    approval = config.interruptBeforeAction && calls.some((call) => call.status === 'waiting')
+    await commitAnswer(deps, run, step, message, { calls, approval })
+  }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', ...plannedTools(message, known), approval, maxSteps: config.maxSteps }

@@ -58,7 +58,7 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
       const entries = lost || published % snapshotEvery === 0 ? [...restate(), ...pending.filter(isNotPiece)] : pending
       pending = []
       try {
-        superseded = (await stream.publish(runId, fence, mergeText(entries))) === null
+        superseded = (await stream.publish(runId, fence, mergePieces(entries))) === null
         lost = false
         if (superseded) onSuperseded()
       } catch (error) {
@@ -93,14 +93,21 @@ function isNotPiece(entry: RunEntry): boolean {
   return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'begin'
 }
 
-/** Neighbouring pieces of one text as one piece. */
-function mergeText(entries: RunEntry[]): RunEntry[] {
+/** Neighbouring pieces of one text, or of the arguments of one call, as one piece. */
+function mergePieces(entries: RunEntry[]): RunEntry[] {
   const merged: RunEntry[] = []
   for (const entry of entries) {
     const last = merged.at(-1)
-    if (entry.type === 'text' && last?.type === 'text' && last.id === entry.id)
-      merged[merged.length - 1] = { ...last, text: last.text + entry.text }
-    else merged.push(entry)
+    const both = last && mergedPiece(last, entry)
+    if (both === undefined) merged.push(entry)
+    else merged[merged.length - 1] = both
   }
   return merged
+}
+
+function mergedPiece(a: RunEntry, b: RunEntry): RunEntry | undefined {
+  if (a.type === 'text' && b.type === 'text' && a.id === b.id) return { ...a, text: a.text + b.text }
+  if (a.type === 'call' && b.type === 'call' && a.id === b.id && a.index === b.index)
+    return { ...a, ...b, args: (a.args ?? '') + (b.args ?? '') }
+  return undefined
 }

@@ -20,6 +20,8 @@ export interface ScriptedReply {
   text?: string | (string | Promise<unknown>)[]
   /** `arguments` in pieces, each its own chunk (promises are gates), or whole: a value becomes JSON. */
   toolCalls?: ScriptedToolCall[]
+  /** Written as it is, with status 200, in place of an answer. Promises are gates. */
+  raw?: (string | Promise<unknown>)[]
   /** Ends the connection after the chunks, without a finish and without `[DONE]`. */
   breakConnection?: boolean
   finishReason?: 'stop' | 'tool_calls' | 'length' | 'content_filter'
@@ -183,6 +185,7 @@ async function play(
 ): Promise<void> {
   await reply.after
   if (reply.status !== undefined) return sendError(response, { ...reply, status: reply.status })
+  if (reply.raw !== undefined) return playRaw(reply.raw, response)
   const shapes = answerShapes(request.body.model)
   const usage = usageOf(reply.usage?.prompt_tokens ?? 10, reply.usage?.completion_tokens ?? 5)
   const finishReason = reply.finishReason ?? (reply.toolCalls ? 'tool_calls' : 'stop')
@@ -213,6 +216,16 @@ async function play(
   await write(shapes.chunk({}, finishReason))
   if (request.body.stream_options?.include_usage) await write(shapes.usageChunk(usage))
   response.end(sseDone)
+}
+
+async function playRaw(raw: (string | Promise<unknown>)[], response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.flushHeaders()
+  const closed = once(response, 'close')
+  await eachPiece(raw, async (piece) => {
+    if (!response.destroyed && !response.write(piece)) await Promise.race([once(response, 'drain'), closed])
+  })
+  response.end()
 }
 
 type Pieces = string | object | (string | Promise<unknown>)[]

@@ -1,6 +1,6 @@
 import { invalidInput } from '../../../domain/errors.ts'
 import type { MessageInput } from '../../../domain/messages.ts'
-import { readableArguments } from '../../../domain/run-events.ts'
+import { readPartialObject } from '../../../domain/partial-json.ts'
 import type { ChatMessage, ContentPart } from './chat-schemas.ts'
 
 /** The messages of a chat-completions request in our terms. Throws `invalid_input` for what cannot be said in text. */
@@ -21,7 +21,7 @@ function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput
       const calls = (message.tool_calls ?? []).flatMap(({ id, function: called }) =>
         called === undefined
           ? []
-          : [{ id, name: called.name, args: readableArguments(called.arguments), type: 'tool_call' as const }],
+          : [{ id, name: called.name, args: readPartialObject(called.arguments), type: 'tool_call' as const }],
       )
       return { type: 'AIMessage', data: { ...data, ...(calls.length > 0 ? { tool_calls: calls } : {}) } }
     }

@@ -72,5 +72,5 @@ function sendTerminal(stream: EventStream, { at, event }: NonNullable<RunView['t
 
 /** A message that has only begun is no news; after a failed attempt its reader keeps the old text until there is new. */
 function hasContent({ content }: FoldedMessage): boolean {
-  return 'whole' in content || content.pieces.text !== '' || content.pieces.calls.length > 0
+  return 'whole' in content || content.pieces.text !== '' || content.pieces.calls.size > 0
 }

@@ -1,0 +1,96 @@
+import { isDeeperThan } from './json-depth.ts'
+
+/** Arguments of tools that nest deeper are not read. */
+const maxDepth = 100
+
+/** The object that a JSON text is, or undefined for anything else. */
+export function readJsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && !isDeeperThan(value, maxDepth) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The object so far of a JSON text that is still arriving; `{}` while nothing can be read. */
+export function readPartialObject(text: string): Record<string, unknown> {
+  return readJsonObject(text) ?? readJsonObject(closeJson(text)) ?? {}
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const literal = /true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+const unfinishedEscape = /\\(?:u[\da-fA-F]{0,3})?$/
+
+/**
+ * A beginning of a JSON text, cut after its last readable value and closed. One pass, without
+ * recursion: the text may come from anybody. A text that is no JSON gives another that is none.
+ */
+function closeJson(text: string): string {
+  const closers: string[] = []
+  let expects: 'key' | 'value' | 'separator' = 'value'
+  /** Where the text can be cut: all that is open there are the containers in `closers`. */
+  let end = 0
+  const closedAt = (kept: string) => kept + closers.toReversed().join('')
+
+  for (let at = 0; at < text.length;) {
+    const character = text.charAt(at)
+    if (/\s/.test(character)) {
+      at += 1
+    } else if (character === '"') {
+      const close = endOfString(text, at)
+      if (close === undefined)
+        return closedAt(expects === 'value' ? `${withoutUnfinishedEscape(text)}"` : text.slice(0, end))
+      at = close + 1
+      if (expects === 'value') {
+        end = at
+        expects = 'separator'
+      }
+    } else if (character === '{' || character === '[') {
+      if (closers.length >= maxDepth) return ''
+      closers.push(character === '{' ? '}' : ']')
+      expects = character === '{' ? 'key' : 'value'
+      end = at += 1
+    } else if (character === '}' || character === ']') {
+      closers.pop()
+      expects = 'separator'
+      end = at += 1
+    } else if (character === ',') {
+      expects = closers.at(-1) === '}' ? 'key' : 'value'
+      at += 1
+    } else if (character === ':') {
+      expects = 'value'
+      at += 1
+    } else {
+      literal.lastIndex = at
+      const found = literal.exec(text)?.[0]
+      if (found === undefined) break
+      end = at += found.length
+      expects = 'separator'
+    }
+  }
+  return closedAt(text.slice(0, end))
+}
+
+/** Where the string that begins at `start` ends; undefined when its end has not arrived. */
+function endOfString(text: string, start: number): number | undefined {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1))
+    if (backslashesBefore(text, quote) % 2 === 0) return quote
+  return undefined
+}
+
+function withoutUnfinishedEscape(text: string): string {
+  const tail = unfinishedEscape.exec(text.slice(-6))?.[0] ?? ''
+  const cut = text.length - tail.length
+  // `\\` is an escape of its own: only after an even number of backslashes does the last one begin another.
+  return backslashesBefore(text, cut) % 2 === 0 ? text.slice(0, cut) : text
+}
+
+function backslashesBefore(text: string, end: number): number {
+  let count = 0
+  while (text.charAt(end - 1 - count) === '\\') count += 1
+  return count
+}

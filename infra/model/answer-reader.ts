@@ -1,0 +1,135 @@
+import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { Usage } from '../../domain/records/run.ts'
+import type { ModelDelta } from '../../services/engine/chat-model.ts'
+
+/** Of one answer: its texts, and the ids, names and arguments of its calls. */
+const maxAnswerBytes = 2 * 1024 * 1024
+const maxArgumentsBytes = 1024 * 1024
+const maxIdLength = 256
+const maxNameLength = 128
+const maxTokens = 1_000_000_000
+
+type JsonObject = Record<string, unknown>
+
+/**
+ * Reads the chunks of one streamed answer. A model's server may send anything: each chunk is checked
+ * before it is used, and the whole answer is limited. Throws `ModelFailure`, which names the member.
+ */
+export function createAnswerReader() {
+  const argumentsBytes = new Map<number, number>()
+  let answerBytes = 0
+  let finished = false
+
+  function count(text: string): number {
+    const bytes = Buffer.byteLength(text)
+    answerBytes += bytes
+    if (answerBytes > maxAnswerBytes) throw tooLong(`is longer than ${maxAnswerBytes} bytes`)
+    return bytes
+  }
+
+  function callDelta(value: unknown, at: string): ModelDelta {
+    const piece = objectAt(value, at) ?? {}
+    const index = integerAt(piece['index'], `${at}.index`, maxCallIndex)
+    if (index === undefined) throw invalid(`${at}.index is missing`)
+    const called = objectAt(piece['function'], `${at}.function`) ?? {}
+    const id = stringAt(piece['id'], `${at}.id`, maxIdLength)
+    const name = stringAt(called['name'], `${at}.function.name`, maxNameLength)
+    const args = stringAt(called['arguments'], `${at}.function.arguments`)
+    count(`${id ?? ''}${name ?? ''}`)
+    if (args) {
+      const bytes = (argumentsBytes.get(index) ?? 0) + count(args)
+      if (bytes > maxArgumentsBytes) throw tooLong(`has a call with arguments of more than ${maxArgumentsBytes} bytes`)
+      argumentsBytes.set(index, bytes)
+    }
+    return { type: 'call', index, ...(id ? { id } : {}), ...(name ? { name } : {}), ...(args ? { args } : {}) }
+  }
+
+  return {
+    read(value: unknown): ModelDelta[] {
+      const chunk = objectAt(value, 'a chunk')
+      if (chunk === undefined) throw invalid('a chunk must be an object')
+      const deltas: ModelDelta[] = []
+      const choice = objectAt(arrayAt(chunk['choices'], 'choices')?.[0], 'choices[0]')
+      if (choice !== undefined) {
+        const delta = objectAt(choice['delta'], 'choices[0].delta')
+        const text = stringAt(delta?.['content'], 'choices[0].delta.content')
+        if (text) {
+          count(text)
+          deltas.push({ type: 'text', text })
+        }
+        const calls = arrayAt(delta?.['tool_calls'], 'choices[0].delta.tool_calls') ?? []
+        for (const [place, call] of calls.entries())
+          deltas.push(callDelta(call, `choices[0].delta.tool_calls[${place}]`))
+        const reason = stringAt(choice['finish_reason'], 'choices[0].finish_reason', maxNameLength)
+        finished ||= reason !== undefined
+        if (isCut(reason)) deltas.push({ type: 'cut', reason })
+      }
+      const usage = usageAt(chunk['usage'])
+      if (usage !== undefined) deltas.push({ type: 'usage', usage })
+      return deltas
+    },
+    /** Whether the model said that its answer is complete. */
+    get finished() {
+      return finished
+    },
+  }
+}
+
+function isCut(reason: string | undefined): reason is CutReason {
+  return reason === 'length' || reason === 'content_filter'
+}
+
+function usageAt(value: unknown): Usage | undefined {
+  const usage = objectAt(value, 'usage')
+  if (usage === undefined) return undefined
+  const prompt = integerAt(usage['prompt_tokens'], 'usage.prompt_tokens', maxTokens) ?? 0
+  const completion = integerAt(usage['completion_tokens'], 'usage.completion_tokens', maxTokens) ?? 0
+  const total = integerAt(usage['total_tokens'], 'usage.total_tokens', maxTokens) ?? prompt + completion
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+}
+
+/** Servers leave members out, or send null for them: both are undefined here. */
+function objectAt(value: unknown, at: string): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isObject(value)) throw invalid(`${at} must be an object`)
+  return value
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function arrayAt(value: unknown, at: string): unknown[] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!Array.isArray(value)) throw invalid(`${at} must be an array`)
+  if (value.length > maxCallIndex + 1) throw invalid(`${at} must not have more than ${maxCallIndex + 1} entries`)
+  return value
+}
+
+function stringAt(value: unknown, at: string, maxLength = Number.POSITIVE_INFINITY): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string') throw invalid(`${at} must be a string`)
+  if (value.length > maxLength) throw invalid(`${at} must not be longer than ${maxLength} characters`)
+  return value
+}
+
+function integerAt(value: unknown, at: string, max: number): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
+    throw invalid(`${at} must be an integer from 0 to ${max}`)
+  return value
+}
+
+function invalid(problem: string): ModelFailure {
+  return refusal(`The model's server sent an answer that cannot be read: ${problem}.`, 'model_invalid_answer')
+}
+
+function tooLong(problem: string): ModelFailure {
+  return refusal(`The model's answer ${problem}.`, 'model_answer_too_long')
+}
+
+/** Such a server would do the same again. */
+function refusal(message: string, type: string): ModelFailure {
+  return new ModelFailure(message, { statusCode: 502, type, retryable: false })
+}
