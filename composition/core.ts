@@ -3,6 +3,7 @@ import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
+import { createWorkflowControl } from '../infra/temporal/workflow-control.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistants } from '../services/assistants/index.ts'
@@ -39,6 +40,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis),
     actor: createThreadActor(infra.temporal.client, settings),
+    control: createWorkflowControl(infra.temporal.client),
     log,
     scanLog,
     states,

@@ -2,7 +2,6 @@ import { emailVerificationWorkflowId } from '../domain/contracts/email-verificat
 import { passwordResetWorkflowId } from '../domain/contracts/password-reset.ts'
 import { createCleanupWorkflows } from '../infra/temporal/cleanup-workflows.ts'
 import { createDeletionWorkflows } from '../infra/temporal/deletion-workflows.ts'
-import { createWorkflowControl } from '../infra/temporal/workflow-control.ts'
 import { createAdmin } from '../services/admin/index.ts'
 import { createOrphans } from '../services/admin/orphans.ts'
 import { createUserSelections } from '../services/admin/users.ts'
@@ -30,7 +29,7 @@ export function composeDeletion(core: Core) {
       stream,
       stores: createStores({ collections, transaction, stream, knowledge }),
       actor,
-      control: createWorkflowControl(client),
+      control: core.control,
       accountWorkflowIds: (userId) => [emailVerificationWorkflowId(userId), passwordResetWorkflowId(userId)],
       tracing,
       onError,

@@ -4,12 +4,13 @@ import { contextWindowOf } from '../infra/model/context-window.ts'
 import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
+import { settleLostRun } from '../services/engine/settle.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createDecisions } from '../services/runs/decisions.ts'
 import { createDescribeAssistant } from '../services/runs/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
-import { createRequeueForgotten } from '../services/runs/requeue-forgotten.ts'
+import { createRunSweep } from '../services/runs/sweep.ts'
 import { createRunFeeds } from '../services/runs/run-feeds.ts'
 import { createRunOutput } from '../services/runs/run-output.ts'
 import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
@@ -22,16 +23,16 @@ export function composeRuns(core: Core) {
   const runs = createRuns(core)
   const runOutput = createRunOutput(core.scanLog)
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
-  const { resumeRun, finishAbandoned } = createDecisions(core)
+  const decisions = createDecisions(core)
+  const engine = composeEngine(core)
   return {
     runs,
     runFeeds,
-    resumeRun,
-    finishAbandoned,
-    requeueForgotten: createRequeueForgotten(core),
+    resumeRun: decisions.resumeRun,
+    sweepRuns: createRunSweep({ ...core, decisions, settle: (run, error) => settleLostRun(engine, run, error) }),
     startRun: createStartRequested({ threads, assistants, runs }),
     runOutput,
-    engine: composeEngine(core),
+    engine,
     describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
       collections,

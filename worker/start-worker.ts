@@ -52,11 +52,11 @@ export async function startWorker(
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  const stopRequeuing = served.includes('runs')
+  const stopSweeping = served.includes('runs')
     ? every(
-        requeueEveryMs,
-        () => Promise.all([runs.requeueForgotten(), runs.finishAbandoned()]),
-        (error) => logger.warn({ err: error }, 'forgotten runs'),
+        sweepEveryMs,
+        () => runs.sweepRuns(),
+        (error) => logger.warn({ err: error }, 'the sweep of open runs failed'),
       )
     : async () => {}
   return {
@@ -64,7 +64,7 @@ export async function startWorker(
     finished,
     platform,
     close: async () => {
-      await stopRequeuing()
+      await stopSweeping()
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       await connection.close()
@@ -73,7 +73,7 @@ export async function startWorker(
   }
 }
 
-const requeueEveryMs = 15_000
+const sweepEveryMs = 15_000
 
 let runtimeInstalled = false
 

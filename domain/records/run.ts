@@ -2,6 +2,10 @@ export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'err
 export type RunStatus = (typeof runStatuses)[number]
 export const openRunStatuses = ['pending', 'running', 'interrupted'] as const satisfies RunStatus[]
 
+export function isOpenRun({ status }: Pick<RunRecord, 'status'>): boolean {
+  return openRunStatuses.some((open) => open === status)
+}
+
 export type MultitaskStrategy = 'enqueue' | 'reject' | 'interrupt'
 
 /** The four members of the `error` event. */
@@ -49,6 +53,11 @@ export interface RunRecord {
   traceparent?: string
   /** Set when the run was handed to its thread a second time, in case the first was lost. */
   requeued?: boolean
+  /**
+   * When a worker looks next whether the run is still under way. It is a lease: a worker that looks
+   * moves it on first. Runs that are over have none.
+   */
+  check_at?: Date
   /** Since when a person's decision is being written; gone when the thread has been told of it. */
   deciding_since?: Date
   created_at: Date

@@ -1,22 +1,25 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client'
-import type { WorkflowControl } from '../../services/deletion/stop-runs.ts'
+import type { WorkflowControl } from '../../services/runs/sweep.ts'
+import { callTemporal } from './call-temporal.ts'
 
 export function createWorkflowControl(client: Client): WorkflowControl {
   return {
-    isRunning: (workflowId) =>
-      ifThere(false, async () => (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING'),
-    terminate: (workflowId, reason) =>
-      ifThere(undefined, async () => {
-        await client.workflow.getHandle(workflowId).terminate(reason)
-      }),
-  }
-}
-
-async function ifThere<T>(otherwise: T, call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return otherwise
-    throw error
+    stateOf: async (workflowId) => {
+      try {
+        const { status, closeTime } = await callTemporal(client, () => client.workflow.getHandle(workflowId).describe())
+        if (status.name === 'RUNNING') return { status: 'running' }
+        return { status: status.name === 'COMPLETED' ? 'completed' : 'broken_off', closedAt: closeTime }
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return { status: 'not_found' }
+        throw error
+      }
+    },
+    terminate: async (workflowId, reason) => {
+      try {
+        await callTemporal(client, () => client.workflow.getHandle(workflowId).terminate(reason))
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error
+      }
+    },
   }
 }

@@ -2,16 +2,9 @@ import { threadWorkflowId } from '../../domain/contracts/thread.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../runs/end-run.ts'
+import type { WorkflowControl } from '../runs/sweep.ts'
 import type { ThreadActor } from '../runs/thread-actor.ts'
 import { type Members, inBatches } from './store.ts'
-
-/** What is asked of the workflows of what is deleted. */
-export interface WorkflowControl {
-  /** Whether a workflow of this id is under way. */
-  isRunning(workflowId: string): Promise<boolean>
-  /** Ends it at once, if it is there. */
-  terminate(workflowId: string, reason: string): Promise<void>
-}
 
 export interface StopRunsDeps extends EndRunDeps {
   actor: Pick<ThreadActor, 'cancel'>
@@ -49,7 +42,7 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
 async function waitForEnd(control: WorkflowControl, threadId: string): Promise<void> {
   const workflowId = threadWorkflowId(threadId)
   const end = Date.now() + graceMs
-  while (await control.isRunning(workflowId)) {
+  while ((await control.stateOf(workflowId)).status === 'running') {
     if (Date.now() >= end) return control.terminate(workflowId, 'its thread is being deleted')
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }

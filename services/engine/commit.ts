@@ -38,7 +38,9 @@ export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, 
   const usage = step === 0 ? answer.data.usage : await usageOf(deps.collections, run._id, answer)
   const ended = { status: 'success' as const, finished_at: new Date(), ...(usage ? { usage } : {}) }
   const finish = (session?: ClientSession) =>
-    takeIfMine(deps.collections.runs.updateOne(mine(run), { $set: ended }, session ? { session } : {}))
+    takeIfMine(
+      deps.collections.runs.updateOne(mine(run), { $set: ended, $unset: { check_at: 1 } }, session ? { session } : {}),
+    )
   const { isNew } = await deps.log.append(run.thread_id, {
     messages: [answer],
     source: 'step',

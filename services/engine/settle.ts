@@ -1,7 +1,7 @@
 import { type SettleInput, type SettleResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AIMessage } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { RunError, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { cancelledError, endRun } from '../runs/end-run.ts'
@@ -41,6 +41,17 @@ export async function settleRun(
   // Somebody else has just ended it.
   const now = await deps.collections.runs.findById(runId).lean<RunRecord>()
   return { status: now?.status ?? outcome }
+}
+
+/** Ends a run that no workflow works on any more. What was stored tells how far it had come. */
+export async function settleLostRun(deps: EngineDeps, run: RunRecord, error: RunError): Promise<void> {
+  const last = await lastCall(deps, run)
+  const input = { runId: run._id, step: last === null ? 0 : last.step + 1, outcome: 'error' as const, error }
+  await settleRun(deps, input, { endAnyway: true })
+}
+
+function lastCall({ collections }: EngineDeps, run: RunRecord): Promise<ToolCallRecord | null> {
+  return collections.toolCalls.findOne({ run_id: run._id }).sort({ step: -1 }).lean<ToolCallRecord>()
 }
 
 /** What the steps before cost is counted, however the run ended. */
@@ -83,9 +94,9 @@ async function partialAnswer(
 }
 
 async function closeCalls(deps: EngineDeps, run: RunRecord): Promise<void> {
-  const { toolCalls, checkpoints } = deps.collections
-  const last = await toolCalls.findOne({ run_id: run._id }).sort({ step: -1 }).lean<ToolCallRecord>()
-  if (last === null || (await checkpoints.exists({ run_id: run._id, step: toolsEntry(last.step) }))) return
+  const last = await lastCall(deps, run)
+  if (last === null || (await deps.collections.checkpoints.exists({ run_id: run._id, step: toolsEntry(last.step) })))
+    return
   const messages = await toolMessages(deps.collections, { runId: run._id, step: last.step, notBegun: notMade })
   await deps.log.append(run.thread_id, {
     messages,

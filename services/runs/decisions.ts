@@ -27,6 +27,8 @@ interface ResumeDeps {
 /** A decision takes milliseconds; after this time the process that was taking one is dead. */
 const abandonedAfterMs = 15_000
 
+export type Decisions = ReturnType<typeof createDecisions>
+
 /** What people decide about the calls of a run that waits for them. */
 export function createDecisions({ collections, log, actor, stream, onError }: ResumeDeps) {
   const { runs, toolCalls, checkpoints } = collections
@@ -41,8 +43,12 @@ export function createDecisions({ collections, log, actor, stream, onError }: Re
     if (run.status !== 'interrupted') throw notWaiting()
     const waiting = await waitingCalls(run)
     const meant = meantBy(waiting, decision)
-    // From here until the thread has been told, `finishAbandoned` would take over from a dead process.
-    await runs.updateOne({ _id: run._id, status: 'interrupted' }, { $set: { deciding_since: new Date() } })
+    // From here until the thread has been told, the sweep of runs would take over from a dead process.
+    const now = Date.now()
+    await runs.updateOne(
+      { _id: run._id, status: 'interrupted' },
+      { $set: { deciding_since: new Date(now), check_at: new Date(now + abandonedAfterMs) } },
+    )
     const decided = await decide(meant, decision)
     if (decided === 0) throw notWaiting()
     if (decision.action === 'edit') await showEdits(run, waiting)
@@ -50,24 +56,14 @@ export function createDecisions({ collections, log, actor, stream, onError }: Re
   }
 
   /**
-   * Finishes decisions of processes that died before they told the thread. Safe to repeat: a thread
-   * that is told twice goes on once. Answers how many runs there were.
+   * Finishes a decision of a process that died before it told the thread. Safe to repeat: a thread
+   * that is told twice goes on once.
    */
-  async function finishAbandoned(now = Date.now()): Promise<number> {
-    for (let count = 0; ; count++) {
-      // Taken over by one process, which may die in its turn.
-      const run = await runs
-        .findOneAndUpdate(
-          { deciding_since: { $lt: new Date(now - abandonedAfterMs) } },
-          { $set: { deciding_since: new Date(now) } },
-          { sort: { deciding_since: 1 }, returnDocument: 'after' },
-        )
-        .lean<RunRecord>()
-      if (run === null) return count
-      const waiting = await waitingCalls(run)
-      if (waiting.some((call) => call.decision?.action === 'edit')) await showEdits(run, waiting)
-      await goOn(run, waiting)
-    }
+  async function finishAbandoned(run: RunRecord, now: number): Promise<void> {
+    if (run.deciding_since === undefined || run.deciding_since.getTime() > now - abandonedAfterMs) return
+    const waiting = await waitingCalls(run)
+    if (waiting.some((call) => call.decision?.action === 'edit')) await showEdits(run, waiting)
+    await goOn(run, waiting)
   }
 
   function waitingCalls(run: RunRecord): Promise<ToolCallRecord[]> {

@@ -40,6 +40,9 @@ interface RunsDeps {
   onError(error: unknown): void
 }
 
+/** A run is handed to its thread within seconds of being stored; after this time nobody is about to do it. */
+const firstCheckAfterMs = 15_000
+
 export type Runs = ReturnType<typeof createRuns>
 
 /** Runs as callers see them: start, read, list, cancel. Who may do so is decided before. */
@@ -70,6 +73,7 @@ export function createRuns(deps: RunsDeps) {
       requireModel(assistant)
       const inputJson = messagesToJson(input)
       requireRoom(thread, Buffer.byteLength(inputJson))
+      const now = new Date()
       const traceparent = deps.tracing.currentTraceparent()
       const run: RunRecord = {
         _id: newId(),
@@ -83,7 +87,8 @@ export function createRuns(deps: RunsDeps) {
         overrides,
         ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
         fence: 0,
-        created_at: new Date(),
+        created_at: now,
+        check_at: new Date(now.getTime() + firstCheckAfterMs),
         ...(traceparent === undefined ? {} : { traceparent }),
       }
       // Readers get ready while the run is being stored: neither needs the other, and the thread hears of it after both.

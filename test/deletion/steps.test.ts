@@ -112,7 +112,7 @@ function createDeletionDeps(service: TestService) {
     transaction,
     stream: service.api.platform.core.stream,
     actor: { cancel: async () => undefined },
-    control: { isRunning: async () => false, terminate: async () => undefined },
+    control: { stateOf: async () => ({ status: 'not_found' as const }), terminate: async () => undefined },
     accountWorkflowIds: () => [],
     tracing: { ended: () => undefined },
     onError: (error: unknown) => {

@@ -148,6 +148,7 @@ const run = new Schema<RunRecord>(
     error: Schema.Types.Mixed,
     traceparent: String,
     requeued: Boolean,
+    check_at: Date,
     deciding_since: Date,
     created_at: date,
     started_at: Date,
@@ -159,7 +160,7 @@ run.index({ thread_id: 1, created_at: -1 })
 run.index({ thread_id: 1, status: 1 })
 run.index({ user_id: 1, created_at: -1 })
 run.index({ status: 1, created_at: 1 })
-run.index({ deciding_since: 1 }, { sparse: true })
+run.index({ check_at: 1 }, { sparse: true })
 run.index({ assistant_id: 1, status: 1 })
 
 const toolCall = new Schema<ToolCallRecord>(

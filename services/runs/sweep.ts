@@ -1,0 +1,123 @@
+import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { type RunError, type RunRecord, isOpenRun, openRunStatuses } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import type { Decisions } from './decisions.ts'
+import { refOf } from './index.ts'
+import type { ThreadActor } from './thread-actor.ts'
+
+interface RunSweepDeps {
+  collections: Pick<Collections, 'runs'>
+  actor: Pick<ThreadActor, 'enqueue'>
+  control: Pick<WorkflowControl, 'stateOf'>
+  decisions: Pick<Decisions, 'finishAbandoned'>
+  /** Ends a run whose workflow is gone, and leaves its thread in order. */
+  settle(run: RunRecord, error: RunError): Promise<unknown>
+  onError(error: unknown): void
+}
+
+/** What is asked of workflows by their id. */
+export interface WorkflowControl {
+  stateOf(workflowId: string): Promise<WorkflowState>
+  /** Ends it at once, if it is there. */
+  terminate(workflowId: string, reason: string): Promise<void>
+}
+
+/** `broken_off`: terminated, failed, cancelled or timed out. */
+export type WorkflowState =
+  | { status: 'running' | 'not_found' }
+  | { status: 'completed' | 'broken_off'; closedAt: Date | undefined }
+
+/** Longer than a look takes. When a worker dies while it looks, another takes the run after this time. */
+const leaseMs = 60_000
+const shortestPauseMs = 30_000
+const longestPauseMs = 10 * 60_000
+const maxPerRound = 500
+/** So many failures in a row are the fault of a dependency, not of a run. */
+const maxFailures = 3
+
+const aborted: RunError = {
+  status_code: 500,
+  message: 'The run was stopped from outside before it was finished.',
+  type: 'aborted',
+  details: '',
+}
+
+/**
+ * Looks after runs that are open for long, so that none is lost when a process dies or a workflow is
+ * ended from outside: hands over what its thread was never told of, finishes decisions that were not
+ * passed on, and ends runs whose workflow is gone.
+ *
+ * `check_at` of a run says when it is looked at next. It is a lease at the same time: whoever looks
+ * moves it on first, so that one worker at a time looks at a run, and another takes over from one
+ * that died. Runs that are over have no `check_at`, so that its index holds open runs only.
+ */
+export function createRunSweep({ collections: { runs }, actor, control, decisions, settle, onError }: RunSweepDeps) {
+  let isFirstRound = true
+
+  /** One round; answers how many runs it looked at. */
+  return async (clock: () => number = Date.now): Promise<number> => {
+    let failures = 0
+    if (isFirstRound) await adoptRuns(new Date(clock()))
+    isFirstRound = false
+    for (let count = 0; count < maxPerRound; count++) {
+      const now = clock()
+      const run = await runs
+        .findOneAndUpdate(
+          { check_at: { $lt: new Date(now) } },
+          { $set: { check_at: new Date(now + leaseMs) } },
+          { sort: { check_at: 1 }, returnDocument: 'after' },
+        )
+        .lean<RunRecord>()
+      if (run === null) return count
+      try {
+        await look(run, now)
+        failures = 0
+      } catch (error) {
+        onError(error)
+        failures += 1
+        if (failures === maxFailures) return count + 1
+      }
+    }
+    return maxPerRound
+  }
+
+  /** Runs that were stored by an earlier version, which set no `check_at`. */
+  async function adoptRuns(now: Date): Promise<void> {
+    await runs.updateMany(
+      { status: { $in: [...openRunStatuses] }, check_at: { $exists: false } },
+      { $set: { check_at: now } },
+    )
+  }
+
+  async function look(run: RunRecord, now: number): Promise<void> {
+    const { _id } = run
+    if (!isOpenRun(run)) {
+      await runs.updateOne({ _id }, { $unset: { check_at: 1 } })
+      return
+    }
+    await decisions.finishAbandoned(run, now)
+    const thread = await control.stateOf(threadWorkflowId(run.thread_id))
+    if (run.status === 'pending' && !wasStopped(thread, run)) {
+      // One that waits in a running workflow is told to it once more, in case that it does not know it.
+      if (thread.status !== 'running' || !run.requeued) await actor.enqueue(refOf(run), 'enqueue')
+    } else if (thread.status !== 'running') {
+      await settle(run, aborted)
+      return
+    }
+    const checkAt = new Date(now + pauseMs(now - run.created_at.getTime()))
+    await runs.updateOne(
+      { _id, check_at: { $exists: true } },
+      { $set: { check_at: checkAt, ...(run.status === 'pending' ? { requeued: true } : {}) } },
+    )
+  }
+}
+
+/** Whether the thread's workflow was ended from outside after the run was stored. */
+function wasStopped(thread: WorkflowState, run: RunRecord): boolean {
+  return thread.status === 'broken_off' && thread.closedAt !== undefined && thread.closedAt > run.created_at
+}
+
+/** The longer a run has been open, the more rarely it is looked at. */
+function pauseMs(ageMs: number): number {
+  return Math.min(Math.max(ageMs / 2, shortestPauseMs), longestPauseMs)
+}

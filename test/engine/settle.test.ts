@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { settleRun } from '../../services/engine/settle.ts'
+import { conversation } from '../runs/support.ts'
+import { useModelService } from '../support/model-service.ts'
+
+describe('settling a run', () => {
+  const service = useModelService()
+
+  /** A run whose tool call was never answered: settling has to close it. */
+  async function unfinished() {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
+    const { runId } = await talk.stream('Ask first')
+    const { engine } = service.api.platform.runs
+    return { talk, runId, engine, input: { runId, step: 0, outcome: 'error' as const } }
+  }
+
+  it('ends a run whose thread has been deleted meanwhile', async () => {
+    const { talk, runId, engine, input } = await unfinished()
+    await service.collections.threads.updateOne({ _id: talk.threadId }, { $set: { deleting: true } })
+    expect(await settleRun(engine, input)).toEqual({ status: 'error' })
+    expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'error' })
+  })
+
+  it('says nothing of a run that is gone', async () => {
+    const { engine } = service.api.platform.runs
+    expect(await settleRun(engine, { runId: 'gone', step: 0, outcome: 'cancelled' })).toEqual({ status: 'cancelled' })
+  })
+
+  it('says how a run ended in fact that somebody else has ended', async () => {
+    const { talk, runId, engine, input } = await unfinished()
+    await talk.client.post(`/runs/${runId}/cancel`)
+    expect(await settleRun(engine, input)).toEqual({ status: 'cancelled' })
+  })
+
+  it('ends a run whose records cannot be read when it is told to end it anyway', async () => {
+    const { runId, engine, input } = await unfinished()
+    const problem = new Error('these records cannot be read')
+    const reported: unknown[] = []
+    const broken = {
+      ...engine,
+      log: {
+        ...engine.log,
+        append: async () => {
+          throw problem
+        },
+      },
+      onError: (error: unknown) => void reported.push(error),
+    }
+    await expect(settleRun(broken, input)).rejects.toBe(problem)
+    expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'interrupted' })
+    expect(await settleRun(broken, input, { endAnyway: true })).toEqual({ status: 'error' })
+    expect(reported).toEqual([problem])
+    expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'error' })
+  })
+})

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { createRunSweep } from '../../services/runs/sweep.ts'
+import { startHttpServer } from '../support/http-server.ts'
+import { useModelService } from '../support/model-service.ts'
+import { conversation } from './support.ts'
+
+describe('the sweep of open runs', () => {
+  const service = useModelService()
+  const hourMs = 3600_000
+  const sweep = (afterMs = 120_000) => service.api.platform.runs.sweepRuns(() => Date.now() + afterMs)
+  const never = new Promise<never>(() => {})
+
+  /** A run that was stored by a process which died before it told the thread. */
+  async function lostRun(talk: Awaited<ReturnType<typeof conversation>>, content: string) {
+    service.model.reply({ text: 'First' })
+    const first = await talk.stream('one')
+    const lost = {
+      ...(await service.collections.runs.findById(first.runId).lean<RunRecord>()),
+      _id: crypto.randomUUID(),
+      status: 'pending' as const,
+      fence: 0,
+      created_at: new Date(Date.now() - 60_000),
+      // Out of reach of the worker's own sweep.
+      check_at: new Date(Date.now() + hourMs),
+      input_json: JSON.stringify([{ type: 'HumanMessage', data: { id: 'm2', content } }]),
+    }
+    delete lost.finished_at
+    await service.collections.runs.create(lost)
+    return lost
+  }
+
+  const threadState = async (talk: Awaited<ReturnType<typeof conversation>>) =>
+    (await talk.client.get(`/threads/${talk.threadId}`)).status
+
+  it('hands over a run of a process that died before it told the thread', async () => {
+    const talk = await conversation(service)
+    const lost = await lostRun(talk, 'two')
+    service.model.reply({ text: 'Second' })
+    await sweep(2 * hourMs)
+    expect((await talk.join(lost._id)).end).toBe('end')
+    expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['one', 'First', 'two', 'Second'])
+    expect((await service.collections.runs.findById(lost._id).lean())?.check_at).toBeUndefined()
+  })
+
+  it('hands it over again when the worker that took it died before it told the thread', async () => {
+    const talk = await conversation(service)
+    const lost = await lostRun(talk, 'two')
+    service.model.reply({ text: 'Second' })
+    const { core } = service.api.platform
+    const told: string[] = []
+    const failing = createRunSweep({
+      ...core,
+      decisions: { finishAbandoned: async () => {} },
+      actor: {
+        enqueue: async ({ runId }) => {
+          told.push(runId)
+          throw new Error('the worker dies here')
+        },
+      },
+      settle: async () => {},
+      onError: () => {},
+    })
+    await failing(() => Date.now() + 2 * hourMs)
+    expect(told).toContain(lost._id)
+    // Nobody else takes it while the lease holds.
+    expect(await sweep(2 * hourMs)).toBe(0)
+    expect(await service.collections.runs.findById(lost._id).lean()).toMatchObject({ status: 'pending' })
+    await sweep(3 * hourMs)
+    expect((await talk.join(lost._id)).end).toBe('end')
+  })
+
+  it('ends all runs of a thread whose workflow was terminated, and frees the thread', async () => {
+    const talk = await conversation(service)
+    const reply = service.model.reply({ text: ['Some ', never] })
+    const current = await talk.start('one')
+    await reply.arrived
+    const waiting = await talk.start('two')
+    const reader = talk.join(current.run_id)
+    await service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId)).terminate('by an operator')
+    expect(await threadState(talk)).toBe('busy')
+    await sweep()
+    expect(await reader).toMatchObject({ end: 'error', error: { type: 'aborted', status_code: 500 } })
+    for (const { run_id } of [current, waiting]) {
+      expect(await talk.client.get(`/runs/${run_id}`)).toMatchObject({ status: 'error', error: { type: 'aborted' } })
+    }
+    expect(await threadState(talk)).toBe('error')
+    service.model.reply({ text: 'Again' })
+    expect((await talk.stream('three', { multitask_strategy: 'reject' })).end).toBe('end')
+    const said = (await talk.messages()).map(({ data }) => [data.content, data.incomplete ?? false])
+    expect(said).toEqual([
+      ['one', false],
+      ['Some ', true],
+      ['three', false],
+      ['Again', false],
+    ])
+  })
+
+  it('ends a run that waits for a person when its workflow was terminated, and answers its calls', async () => {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
+    const run = await talk.stream('Ask first')
+    await service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId)).terminate('by an operator')
+    await sweep()
+    expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'error', error: { type: 'aborted' } })
+    expect((await talk.messages()).at(-1)).toMatchObject({ type: 'ToolMessage', data: { tool_call_id: 'c1' } })
+    expect((await talk.client.call('POST', `/runs/${run.runId}/resume`, { action: 'approve' })).status).toBe(409)
+  })
+
+  it('has nothing to do when the workflow was cancelled: it settles its runs itself', async () => {
+    const talk = await conversation(service)
+    const reply = service.model.reply({ text: ['Some ', never] })
+    const current = await talk.start('one')
+    await reply.arrived
+    const waiting = await talk.start('two')
+    const handle = service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId))
+    await handle.cancel()
+    await expect(handle.result()).rejects.toThrow('cancelled')
+    for (const { run_id } of [current, waiting]) {
+      expect(await talk.client.get(`/runs/${run_id}`)).toMatchObject({ status: 'cancelled' })
+    }
+    expect(await threadState(talk)).toBe('idle')
+  })
+
+  it('leaves runs alone whose workflow is there, and looks at each once, however many workers sweep', async () => {
+    const talk = await conversation(service)
+    const gate = Promise.withResolvers<string>()
+    const reply = service.model.reply({ text: ['Some ', gate.promise] })
+    const current = await talk.start('one')
+    await reply.arrived
+    const waiting = await talk.start('two')
+    const sweeps = await Promise.all(Array.from({ length: 5 }, () => sweep()))
+    expect(sweeps.reduce((sum, count) => sum + count)).toBe(2)
+    const statuses = async () =>
+      Promise.all([current, waiting].map(async ({ run_id }) => (await talk.client.get(`/runs/${run_id}`)).status))
+    expect(await statuses()).toEqual(['running', 'pending'])
+    service.model.reply({ text: 'Second' })
+    gate.resolve('more')
+    await talk.join(waiting.run_id)
+    expect(await statuses()).toEqual(['success', 'success'])
+  })
+
+  it('takes over open runs that an earlier version stored', async () => {
+    const talk = await conversation(service)
+    const lost = await lostRun(talk, 'two')
+    service.model.reply({ text: 'Second' })
+    await service.collections.runs.updateOne({ _id: lost._id }, { $unset: { check_at: 1 } })
+    const { core, runs } = service.api.platform
+    const unused = async () => {}
+    const decisions = { finishAbandoned: unused }
+    await createRunSweep({ ...core, decisions, settle: unused })(() => Date.now())
+    await runs.sweepRuns(() => Date.now() + 1000)
+    expect((await talk.join(lost._id)).end).toBe('end')
+  })
+})
+
+describe('a decision of a process which died while it was taking it', () => {
+  let target: Awaited<ReturnType<typeof startHttpServer>>
+  const asked: string[] = []
+  beforeAll(async () => {
+    target = await startHttpServer(async (request, response) => {
+      asked.push(`${request.url}`)
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('done')
+    })
+  })
+  afterAll(() => target.close())
+  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
+
+  /** A run that waits, whose calls somebody decided about without telling anybody. */
+  async function decided(path: string, calls = 1) {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    const get = { method: 'GET', url: `${target.url}/${path}` }
+    const toolCalls = Array.from({ length: calls }, (_, index) => ({
+      id: `${path}-${index}`,
+      name: 'http_request',
+      arguments: get,
+    }))
+    service.model.reply({ toolCalls })
+    const run = await talk.stream('Ask first')
+    const { toolCalls: ledger, runs } = service.collections
+    await ledger.updateOne({ run_id: run.runId, index: 0 }, { $set: { decision: { action: 'approve' } } })
+    const since = new Date(Date.now() - 60_000)
+    await runs.updateOne({ _id: run.runId }, { $set: { deciding_since: since, check_at: since } })
+    return { talk, run, mark: async () => (await runs.findById(run.runId).lean())?.deciding_since }
+  }
+
+  const sweep = () => service.api.platform.runs.sweepRuns()
+
+  it.each([
+    ['before the run was let go on', 'interrupted'],
+    ['before the thread was told', 'running'],
+  ])('%s is finished, and the tool is executed once', async (_when, status) => {
+    const path = `left-${status}`
+    const { talk, run, mark } = await decided(path)
+    if (status === 'running') {
+      await service.collections.runs.updateOne({ _id: run.runId }, { $set: { status }, $inc: { fence: 1 } })
+    }
+    service.model.reply({ text: 'Thanks.' })
+    await Promise.all([sweep(), sweep()])
+    const whole = await talk.join(run.runId)
+    expect(whole.messages.at(-1).data.content).toBe('Thanks.')
+    await sweep()
+    expect(await mark()).toBeUndefined()
+    expect(asked.filter((url) => url === `/${path}`)).toHaveLength(1)
+    expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'success' })
+  })
+
+  it('waits on when another call is still undecided', async () => {
+    const { talk, run, mark } = await decided('half', 2)
+    await sweep()
+    expect(await mark()).toBeUndefined()
+    expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'interrupted' })
+    service.model.reply({ text: 'Both.' })
+    await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' })
+    expect((await talk.join(run.runId)).messages.at(-1).data.content).toBe('Both.')
+    expect(asked.filter((url) => url === '/half')).toHaveLength(2)
+  })
+})
