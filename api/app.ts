@@ -5,13 +5,13 @@ import type { Health } from '../services/health.ts'
 import type { Services } from '../composition/platform.ts'
 import type { Tracing } from '../services/tracing.ts'
 import { installAuthentication } from './plugins/authentication.ts'
+import { installOpenApi } from './openapi/install.ts'
 import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
 import { installCors } from './plugins/cors.ts'
 import { answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
-import { installOpenApi } from './plugins/openapi.ts'
 import { installPathIds } from './plugins/path-ids.ts'
 import { installResponses } from './plugins/responses.ts'
 import { installRouteTable, routerOptions } from './plugins/route-table.ts'
@@ -40,6 +40,7 @@ import { installOpenStreams } from './sse/open-streams.ts'
 export interface AppDeps {
   settings: {
     baseUrl: string
+    stagingUrl: string
     corsOrigins: string[]
     shutdownGraceSeconds: number
     maxBodyMb: number
@@ -78,7 +79,7 @@ export async function buildApp(deps: AppDeps) {
   const routes = installRouteTable(app)
   const openStreams = installOpenStreams(app, deps.settings.shutdownGraceSeconds * 1000)
   installErrors(app, routes)
-  await installOpenApi(app, deps.settings.baseUrl)
+  await installOpenApi(app, deps.settings)
   installAuthentication(app, deps.services.sessions, deps.services.adminGate)
 
   await app.register(healthRoutes, { health: deps.health })

@@ -103,7 +103,7 @@ export const AssistantConfig = Type.Object(
       }),
     ),
   },
-  { title: 'AssistantConfig' },
+  { title: 'AssistantConfig', additionalProperties: true },
 )
 
 /** The known part of a `config`, with what holds where it says nothing. */

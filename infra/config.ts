@@ -25,6 +25,8 @@ function serverSettings(read: Reader) {
     port,
     host: read.text('HOST', { fallback: '127.0.0.1' }),
     baseUrl: read.url('BASE_URL', { fallback: `http://127.0.0.1:${port}` }),
+    /** Named in the API description beside this service's own address. */
+    stagingUrl: read.url('STAGING_URL', { fallback: 'https://staging.example.com' }),
     frontendUrl: read.url('FRONTEND_URL', { fallback: 'http://localhost:3000' }),
     corsOrigins: read.origins('CORS_ORIGINS'),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),

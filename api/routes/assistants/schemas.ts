@@ -3,7 +3,7 @@ import { AssistantConfig, openConfigKeys } from '../../../domain/assistant-confi
 import { requestLimits } from '../../../domain/limits.ts'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
-import { Timestamp, freeForm } from '../schemas.ts'
+import { Timestamp } from '../schemas.ts'
 
 export const AssistantPayload = Type.Object(
   {
@@ -19,7 +19,7 @@ export const Assistant = Type.Object(
     assistant_id: Type.String(),
     project_id: Type.String(),
     name: Type.String(),
-    config: freeForm('All of it for the owner; for others the access mode and the description.'),
+    config: AssistantConfig,
     public: Type.Boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,

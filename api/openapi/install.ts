@@ -4,18 +4,33 @@ import fastifyStatic from '@fastify/static'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import { nameComponents } from './openapi-components.ts'
+import { nameComponents } from './components.ts'
+import { eventComponents } from './events.ts'
+import { describeOperation } from './operation.ts'
+import { apiDescription, tagTexts } from './texts.ts'
 
-const description = `A durable backend for AI assistants: accounts, projects, assistants with files that they can quote,
-conversation threads, and runs that are streamed as server-sent events.`
+interface Addresses {
+  baseUrl: string
+  stagingUrl: string
+}
 
 /** `/openapi.json` from the routes' own schemas, `/docs` to try it out and `/redoc` to read it; nothing is fetched from elsewhere. */
-export async function installOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
+export async function installOpenApi(app: FastifyInstance, { baseUrl, stagingUrl }: Addresses): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Assistant Platform', version: '1.0.0', description },
-      servers: [{ url: baseUrl }],
+      info: {
+        title: 'Assistant Platform',
+        version: '1.0.0',
+        description: apiDescription,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      servers: [
+        { url: baseUrl, description: 'Production' },
+        { url: stagingUrl, description: 'Staging' },
+        { url: 'http://127.0.0.1:8100', description: 'Local development' },
+      ],
+      tags: Object.entries(tagTexts).map(([name, text]) => ({ name, description: text })),
       components: {
         securitySchemes: {
           userToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
@@ -28,9 +43,9 @@ export async function installOpenApi(app: FastifyInstance, baseUrl: string): Pro
         },
       },
     },
-    transform: ({ schema, url, route }) => ({ url, schema: { ...schema, security: securityOf(route.config?.auth) } }),
+    transform: ({ schema, url, route }) => ({ url, schema: describeOperation(schema, route) }),
     transformObject: (document) =>
-      'openapiObject' in document ? nameComponents(document.openapiObject) : document.swaggerObject,
+      'openapiObject' in document ? nameComponents(document.openapiObject, eventComponents) : document.swaggerObject,
   })
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
   await app.register(async (pages) => {
@@ -44,8 +59,9 @@ export async function installOpenApi(app: FastifyInstance, baseUrl: string): Pro
     await pages.register(swaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
-      theme: { title: 'Assistant Platform' },
+      theme: { title: 'Assistant Platform', css: [{ filename: 'theme.css', content: '.topbar { display: none }' }] },
       uiConfig: { persistAuthorization: true, displayRequestDuration: true, validatorUrl: null },
+      transformSpecification: withoutRepetitions,
     })
     await installRedoc(pages)
   })
@@ -58,23 +74,12 @@ function isNoSuchFile(error: unknown): boolean {
   return 'code' in error && error.code === 'ENAMETOOLONG'
 }
 
-function securityOf(auth: string | undefined): Record<string, string[]>[] {
-  switch (auth) {
-    case 'user':
-    case 'project':
-    case 'token':
-      return [{ userToken: [] }]
-    case 'optional-user':
-      return [{}, { userToken: [] }]
-    case 'public':
-      return [{}, { publicToken: [] }, { publicTokenHeader: [] }]
-    case 'codec':
-      return [{}, { codecToken: [] }]
-    case 'admin':
-      return [{ adminToken: [] }, { adminTokenHeader: [] }, { adminTokenQuery: [] }]
-    default:
-      return []
-  }
+/** What `/docs` shows: neither preflights nor the aliases, which would fill half of the page. */
+function withoutRepetitions(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const paths = Object.entries(Object(document['paths']) as Record<string, object>)
+    .filter(([path]) => !path.startsWith('/public/v1/'))
+    .map(([path, methods]) => [path, Object.fromEntries(Object.entries(methods).filter(([name]) => name !== 'options'))])
+  return { ...document, paths: Object.fromEntries(paths) }
 }
 
 async function installRedoc(app: FastifyInstance): Promise<void> {

@@ -1,0 +1,47 @@
+import { componentExamples } from './examples.ts'
+import { componentTexts, parameterTexts } from './texts.ts'
+
+type Document = { components?: { schemas?: Record<string, unknown> } }
+
+/**
+ * Moves every schema that carries a `title` into `components.schemas` under that name and leaves a
+ * `$ref`, so that readers and generators see named types. `extra` are components that no route
+ * refers to by itself. Throws when two different schemas have one title.
+ */
+export function nameComponents<T extends object>(document: T, extra: Record<string, unknown> = {}): T {
+  const components = new Map<string, string>()
+  const hoist = (value: unknown, key: string, isExtra = false): unknown => {
+    if (Array.isArray(value)) return value.map((entry) => hoist(entry, '', isExtra))
+    if (typeof value !== 'object' || value === null) return value
+    const copy = Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, hoist(entry, name, isExtra)]))
+    const title: unknown = copy['title']
+    if (key === '' && isParameter(copy)) return { description: parameterTexts[copy.name], ...copy }
+    if (typeof title !== 'string' || key === 'info' || key === 'properties') return copy
+    // The text belongs to the place, the schema to the component: one component may be described in many places.
+    const { description, ...schema } = copy
+    const json = JSON.stringify(schema)
+    // The routes' schemas come through the OpenAPI plugin, which writes some keywords differently.
+    if (!isExtra && (components.get(title) ?? json) !== json) throw new Error(`two schemas are called ${title}`)
+    if (!components.has(title)) components.set(title, json)
+    const reference = { $ref: `#/components/schemas/${title}` }
+    return key === '' || description === undefined ? reference : { ...reference, description }
+  }
+  const paths = Object.fromEntries(
+    Object.entries(document).map(([name, entry]) => [name, name === 'paths' ? hoist(entry, name) : entry]),
+  )
+  hoist(Object.values(extra), '', true)
+  const existing = (document as Document).components
+  const named = Object.fromEntries([...components].map(([title, json]) => [title, withTexts(title, JSON.parse(json))]))
+  return { ...document, ...paths, components: { ...existing, schemas: { ...existing?.schemas, ...named } } }
+}
+
+/** An entry of an operation's `parameters`. */
+function isParameter(value: object): value is { name: string } {
+  return 'in' in value && 'name' in value && typeof value.name === 'string'
+}
+
+function withTexts(title: string, schema: object): object {
+  const description = componentTexts[title]
+  const example = componentExamples[title]
+  return { ...schema, ...(description ? { description } : {}), ...(example ? { examples: [example] } : {}) }
+}

@@ -1,0 +1,86 @@
+import type { FastifySchema, RouteOptions } from 'fastify'
+import { CompatError, CompatValidationError } from '../plugins/compat-errors.ts'
+import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
+import { linkedEvents } from './events.ts'
+
+type JsonObject = Record<string, unknown>
+
+/**
+ * The description of one operation: what its route declares, and what the plugins add to every
+ * route of its kind (security, refusals).
+ */
+export function describeOperation(schema: FastifySchema, route: RouteOptions): FastifySchema {
+  const { querystring, headers } = schema
+  return {
+    ...schema,
+    security: securityOf(route.config?.auth),
+    ...(querystring === undefined ? {} : { querystring: withOptionalDefaults(asObject(querystring)) }),
+    ...(headers === undefined ? {} : { headers: withOptionalDefaults(asObject(headers)) }),
+    response: refusalsOf(schema, route),
+    ...linkedEvents(schema.operationId),
+  }
+}
+
+function securityOf(auth: string | undefined): Record<string, string[]>[] {
+  switch (auth) {
+    case 'user':
+    case 'project':
+    case 'token':
+      return [{ userToken: [] }]
+    case 'optional-user':
+      return [{}, { userToken: [] }]
+    case 'public':
+      return [{}, { publicToken: [] }, { publicTokenHeader: [] }]
+    case 'codec':
+      return [{}, { codecToken: [] }]
+    case 'admin':
+      return [{ adminToken: [] }, { adminTokenHeader: [] }, { adminTokenQuery: [] }]
+    default:
+      return []
+  }
+}
+
+/**
+ * The refusals that follow from the kind of a route: a body can be malformed (400), too large (413)
+ * or of another type (415), a token can be missing (401) or pinned to a project that is gone (403),
+ * a caller can be too fast (429), and every route can fail (500) or find a server that it needs
+ * away (503). What a route declares and cannot answer is left out: 422 without any input, and the
+ * failures of a model (499, 502, 504) where no model is asked.
+ */
+function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
+  const { auth, errorBody } = route.config ?? {}
+  const hasBody = schema.body !== undefined
+  const hasInput = [schema.body, schema.params, schema.querystring, schema.headers].some((part) => part !== undefined)
+  if (route.method === 'OPTIONS') return { 200: { description: 'The headers that allow the request.', type: 'null' } }
+  const added = schema.operationId === 'health.read' ? [500] : [429, 500, 503]
+  if (hasBody) added.push(400, 413, 415)
+  if (auth === 'user' || auth === 'token' || auth === 'admin') added.push(401)
+  if (auth === 'project') added.push(401, 403)
+
+  const declared = asObject(schema.response)
+  const refusal = errorBody === undefined ? ErrorDetail : CompatError
+  const invalid = errorBody === undefined ? ValidationError : CompatValidationError
+  const all = { 422: invalid, ...Object.fromEntries(added.map((status) => [String(status), refusal])), ...declared }
+  const impossible = [
+    ...(hasInput ? [] : ['422']),
+    ...(hasBody || errorBody === undefined ? [] : ['400', '413']),
+    ...(errorBody === undefined || isStreaming(declared) ? [] : ['499', '502', '504']),
+  ]
+  return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
+}
+
+/** Whether a success can be a stream of events, which only what asks a model or waits can be. */
+function isStreaming(response: JsonObject): boolean {
+  return 'text/event-stream' in asObject(asObject(response['200'])['content'])
+}
+
+/** The validator fills in defaults of query and header parameters, so that callers may leave them out. */
+function withOptionalDefaults(schema: JsonObject): JsonObject {
+  const properties = asObject(schema['properties'])
+  const required = Array.isArray(schema['required']) ? schema['required'] : []
+  return { ...schema, required: required.filter((name) => !('default' in asObject(properties[String(name)]))) }
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
