@@ -12,7 +12,7 @@ export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search'] as c
 /** A tool that an assistant is given. What `config` may hold depends on the type; see `GET /tools/`. */
 export const ToolSetting = Type.Object(
   {
-    type: Type.Enum([...toolTypes], { description: 'Which tool.' }),
+    type: Type.Enum([...toolTypes], { title: 'ToolType', description: 'Which tool.' }),
     name: Type.Optional(
       Type.String({
         maxLength: requestLimits.nameLength,
@@ -41,6 +41,7 @@ export const AssistantConfig = Type.Object(
   {
     [`${prefix}access_mode`]: Type.Optional(
       Type.Enum([...accessModes], {
+        title: 'AccessMode',
         default: assistantConfigDefaults.accessMode,
         description: 'Who may use the public endpoints.',
       }),

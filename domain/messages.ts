@@ -44,7 +44,7 @@ const kept = {
 const keptOfAnswers = {
   ...kept,
   /** Set on an answer that its model cut off. */
-  cut: Type.Optional(Type.Enum([...cutReasons])),
+  cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
 }
 const toolMembers = { ...shared, tool_call_id: Type.String() }
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
@@ -87,7 +87,7 @@ const aiInputMembers = {
 
 /** The flat form of an input item. */
 export const FlatMessageInput = Type.Object(
-  { type: Type.Union([Type.Literal('human'), Type.Literal('ai'), Type.Literal('system')]), ...inputMembers },
+  { type: Type.Enum(['human', 'ai', 'system'], { title: 'FlatMessageType' }), ...inputMembers },
   { title: 'FlatMessageInput' },
 )
 

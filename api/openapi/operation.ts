@@ -48,7 +48,8 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
  * failures of a model (499, 502, 504) where no model is asked.
  */
 function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
-  const { auth, errorBody } = route.config ?? {}
+  const { auth } = route.config ?? {}
+  const isCompat = schema.tags?.some((tag) => tag.startsWith('compat')) ?? false
   const hasBody = schema.body !== undefined
   const hasInput = [schema.body, schema.params, schema.querystring, schema.headers].some((part) => part !== undefined)
   if (route.method === 'OPTIONS') return { 200: { description: 'The headers that allow the request.', type: 'null' } }
@@ -58,13 +59,13 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   if (auth === 'project') added.push(401, 403)
 
   const declared = asObject(schema.response)
-  const refusal = errorBody === undefined ? ErrorDetail : CompatError
-  const invalid = errorBody === undefined ? ValidationError : CompatValidationError
+  const refusal = isCompat ? CompatError : ErrorDetail
+  const invalid = isCompat ? CompatValidationError : ValidationError
   const all = { 422: invalid, ...Object.fromEntries(added.map((status) => [String(status), refusal])), ...declared }
   const impossible = [
     ...(hasInput ? [] : ['422']),
-    ...(hasBody || errorBody === undefined ? [] : ['400', '413']),
-    ...(errorBody === undefined || isStreaming(declared) ? [] : ['499', '502', '504']),
+    ...(hasBody || !isCompat ? [] : ['400', '413']),
+    ...(!isCompat || isStreaming(declared) ? [] : ['499', '502', '504']),
   ]
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { bearerOf } from '../../plugins/authentication.ts'
+import { refusals } from '../schemas.ts'
 import {
   ExchangeResponse,
   ForgotPasswordRequest,
@@ -49,7 +50,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         summary: 'Exchange e-mail address and password for an access token of 30 days',
         tags,
         body: LoginRequest,
-        response: { 200: LoginResponse },
+        response: { 200: LoginResponse, ...refusals(401) },
       },
     },
     ({ body }) => accounts.login.withPassword(body),
@@ -82,7 +83,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         summary: 'Send a new verification code; the one before ends',
         tags,
         body: ResendVerificationRequest,
-        response: { 200: Message },
+        response: { 200: Message, ...refusals(404) },
       },
     },
     async ({ body }) => {
@@ -100,7 +101,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         summary: 'Send a link to choose a new password; the link before ends',
         tags,
         body: ForgotPasswordRequest,
-        response: { 200: Message },
+        response: { 200: Message, ...refusals(404) },
       },
     },
     async ({ body }) => {
@@ -135,7 +136,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         operationId: 'accounts.exchange',
         summary: "Exchange a user pool's ID token, as bearer token, for a service token of one hour",
         tags,
-        response: { 200: ExchangeResponse },
+        response: { 200: ExchangeResponse, ...refusals(401) },
       },
     },
     async (request) => ({ token: await accounts.exchange(bearerOf(request)) }),

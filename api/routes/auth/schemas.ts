@@ -13,7 +13,7 @@ const NewPassword = credential('8 to 256 characters')
 const publicUserMembers = {
   user_id: Type.String({ format: 'uuid' }),
   email: nullable(Type.String()),
-  provider: Type.Union([Type.Literal('email'), Type.Literal('social'), Type.Literal('userpool')]),
+  provider: Type.Enum(['email', 'social', 'userpool'], { title: 'AccountProvider' }),
   first_name: nullable(Type.String()),
   last_name: nullable(Type.String()),
   verified: Type.Boolean(),

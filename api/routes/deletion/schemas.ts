@@ -45,10 +45,10 @@ const counts = Type.Record(Type.String(), Type.Integer())
 export const Receipt = Type.Object(
   {
     receipt_id: Type.String(),
-    kind: Type.Enum([...deletionKinds]),
+    kind: Type.Enum([...deletionKinds], { title: 'DeletionKind' }),
     subject_id: Type.String(),
     user_id: Type.String(),
-    status: Type.Enum(['running', 'complete', 'failed']),
+    status: Type.Enum(['running', 'complete', 'failed'], { title: 'ReceiptStatus' }),
     found: Type.Unsafe<Record<string, number>>({
       ...counts,
       description: 'What there was, by store, when it was closed.',

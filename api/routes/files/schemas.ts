@@ -37,7 +37,7 @@ export const EmbeddedFile = Type.Object(
       content_type: Type.String({
         description: 'What the file is, by its content; before it is read, what the upload said',
       }),
-      status: Type.Enum(fileStatuses.filter((status) => status !== 'uploading')),
+      status: Type.Enum(fileStatuses.filter((status) => status !== 'uploading'), { title: 'FileStatus' }),
       chunks: Type.Integer({ description: 'Pieces cut so far' }),
       embedded: Type.Integer({ description: 'Pieces that can be found so far' }),
       characters: Type.Integer(),
@@ -61,7 +61,7 @@ export const FileDeleted = Type.Object(
 export const Ingestion = Type.Object(
   {
     ingestion_id: Type.String(),
-    status: Type.Enum(['processing', 'done']),
+    status: Type.Enum(['processing', 'done'], { title: 'IngestionStatus' }),
     progress: Type.Number({ minimum: 0, maximum: 1 }),
     files: Type.Array(EmbeddedFile),
   },

@@ -4,12 +4,12 @@ import type { Health } from '../../../services/health.ts'
 
 const HealthReport = Type.Object(
   {
-    status: Type.Union([Type.Literal('ok'), Type.Literal('degraded')]),
+    status: Type.Enum(['ok', 'degraded'], { title: 'HealthStatus' }),
     version: Type.String(),
     dependencies: Type.Record(
       Type.String(),
       Type.Object({
-        status: Type.Union([Type.Literal('ok'), Type.Literal('down'), Type.Literal('not_configured')]),
+        status: Type.Enum(['ok', 'down', 'not_configured'], { title: 'DependencyStatus' }),
         detail: Type.Optional(Type.String()),
       }),
     ),

@@ -25,7 +25,7 @@ const ClientToolCall = Type.Object({
 
 export const ChatMessage = Type.Object(
   {
-    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool']),
+    role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool'], { title: 'CompatChatRole' }),
     content: Type.Optional(nullable(Content)),
     name: Type.Optional(nullable(name)),
     tool_calls: Type.Optional(nullable(Type.Array(ClientToolCall, { maxItems: requestLimits.toolCalls }))),
@@ -69,7 +69,7 @@ export const ChatCompletion = Type.Object(
         index: Type.Integer(),
         message: Type.Object({ role: Type.Literal('assistant'), content: Type.String(), refusal: Type.Null() }),
         logprobs: Type.Null(),
-        finish_reason: Type.Enum(['stop', 'length', 'content_filter']),
+        finish_reason: Type.Enum(['stop', 'length', 'content_filter'], { title: 'CompatFinishReason' }),
       }),
     ),
     usage: Type.Optional(TokenUsage),

@@ -26,7 +26,7 @@ export const listOf = <T extends TSchema>(entry: T, title: string) =>
 const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }))
 export const ListQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-  order: Type.Enum(['asc', 'desc'], { default: 'desc' }),
+  order: Type.Enum(['asc', 'desc'], { default: 'desc', title: 'ListOrder' }),
   after: cursor,
   before: cursor,
 })
@@ -38,8 +38,10 @@ const EntryId = Type.String({ minLength: 1, maxLength: 200 })
 export const ThreadMessageParams = Type.Object({ thread_id: PathId, message_id: EntryId })
 export const RunStepParams = Type.Object({ thread_id: PathId, run_id: PathId, step_id: EntryId })
 
+const MessageRole = Type.Enum(['user', 'assistant'], { title: 'CompatMessageRole' })
+
 export const CompatThreadMessageRequest = Type.Object(
-  { role: Type.Enum(['user', 'assistant']), content: Content, metadata: MetadataInput },
+  { role: MessageRole, content: Content, metadata: MetadataInput },
   { title: 'CompatThreadMessageRequest' },
 )
 export type CompatThreadMessageRequest = Static<typeof CompatThreadMessageRequest>
@@ -107,8 +109,8 @@ export const CompatMessage = Type.Object(
     thread_id: Type.String(),
     assistant_id: nullable(Type.String()),
     run_id: nullable(Type.String()),
-    role: Type.Enum(['user', 'assistant']),
-    status: Type.Enum(['in_progress', 'incomplete', 'completed']),
+    role: MessageRole,
+    status: Type.Enum(['in_progress', 'incomplete', 'completed'], { title: 'CompatMessageStatus' }),
     content: Type.Array(TextBlock),
     attachments: Type.Array(Type.Unknown()),
     metadata: Metadata,
@@ -129,11 +131,11 @@ export const CompatRun = Type.Object(
     expires_at: maybeSeconds,
     thread_id: Type.String(),
     assistant_id: Type.String(),
-    status: Type.Enum(['queued', 'in_progress', 'cancelled', 'failed', 'completed']),
+    status: Type.Enum(['queued', 'in_progress', 'cancelled', 'failed', 'completed'], { title: 'CompatRunStatus' }),
     required_action: Type.Null(),
     last_error: nullable(
       Type.Object({
-        code: Type.Enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt']),
+        code: Type.Enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt'], { title: 'CompatRunErrorCode' }),
         message: Type.String(),
       }),
     ),
@@ -174,8 +176,8 @@ export const CompatRunStep = Type.Object(
     run_id: Type.String(),
     thread_id: Type.String(),
     assistant_id: Type.String(),
-    type: Type.Enum(['message_creation', 'tool_calls']),
-    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed']),
+    type: Type.Enum(['message_creation', 'tool_calls'], { title: 'CompatRunStepType' }),
+    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed'], { title: 'CompatRunStepStatus' }),
     step_details: Type.Union([
       Type.Object({
         type: Type.Literal('message_creation'),

@@ -39,6 +39,7 @@ export const CreateRunPayload = Type.Object(
     ),
     multitask_strategy: Type.Optional(
       Type.Enum(['enqueue', 'reject', 'interrupt'], {
+        title: 'MultitaskStrategy',
         description:
           'What happens while another run has the thread: wait for it (the default), answer 409, or cancel it.',
       }),
@@ -58,7 +59,7 @@ export const Run = Type.Object(
     run_id: Type.String(),
     thread_id: Type.String(),
     assistant_id: Type.String(),
-    status: Type.Enum([...runStatuses]),
+    status: Type.Enum([...runStatuses], { title: 'RunStatus' }),
     created_at: Timestamp,
     started_at: Type.Union([Timestamp, Type.Null()]),
     finished_at: Type.Union([Timestamp, Type.Null()]),
@@ -105,7 +106,7 @@ export const ResumeHeaders = Type.Object({
 
 export const ResumePayload = Type.Object(
   {
-    action: Type.Enum(['approve', 'reject', 'edit']),
+    action: Type.Enum(['approve', 'reject', 'edit'], { title: 'ToolDecision' }),
     tool_call_id: Type.Optional(
       Type.String({
         maxLength: requestLimits.foreignIdLength,

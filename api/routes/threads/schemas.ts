@@ -16,7 +16,7 @@ export const Thread = Type.Object(
     assistant_id: Nullable,
     project_id: Type.String(),
     metadata: freeForm('As it was given.'),
-    status: Type.Enum([...threadStatuses]),
+    status: Type.Enum([...threadStatuses], { title: 'ThreadStatus' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

@@ -6,7 +6,7 @@ import { freeForm, refusals } from '../schemas.ts'
 
 const ToolDescription = Type.Object(
   {
-    type: Type.Enum([...toolTypes]),
+    type: Type.Enum([...toolTypes], { title: 'ToolType' }),
     name: Type.String(),
     description: Type.String(),
     parameters: freeForm('JSON Schema of the arguments that the model gives.'),
