@@ -78,7 +78,10 @@ function isNoSuchFile(error: unknown): boolean {
 function withoutRepetitions(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const paths = Object.entries(Object(document['paths']) as Record<string, object>)
     .filter(([path]) => !path.startsWith('/public/v1/'))
-    .map(([path, methods]) => [path, Object.fromEntries(Object.entries(methods).filter(([name]) => name !== 'options'))])
+    .map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).filter(([name]) => name !== 'options')),
+    ])
   return { ...document, paths: Object.fromEntries(paths) }
 }
 

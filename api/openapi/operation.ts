@@ -51,7 +51,10 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   const { auth } = route.config ?? {}
   const isCompat = schema.tags?.some((tag) => tag.startsWith('compat')) ?? false
   const hasBody = schema.body !== undefined
-  const hasInput = [schema.body, schema.params, schema.querystring, schema.headers].some((part) => part !== undefined)
+  const hasParameters = [schema.params, schema.querystring, schema.headers].some(
+    (part) => Object.keys(asObject(asObject(part)['properties'])).length > 0,
+  )
+  const hasInput = hasBody || hasParameters
   if (route.method === 'OPTIONS') return { 200: { description: 'The headers that allow the request.', type: 'null' } }
   const added = schema.operationId === 'health.read' ? [500] : [429, 500, 503]
   if (hasBody) added.push(400, 413, 415)

@@ -26,7 +26,6 @@ export const tagTexts: Record<string, string> = {
 
 /** By name: a parameter of one name means the same everywhere. */
 export const parameterTexts: Record<string, string> = {
-  admin_token: 'The admin token; better sent as a header.',
   after: 'An id: only entries after it.',
   aid: 'Id of the assistant.',
   assistant_id: 'Id of the assistant.',
@@ -73,7 +72,8 @@ export const componentTexts: Record<string, string> = {
   CompatAssistantList: 'A list of assistants in the shape of the assistants API.',
   CompatChatCompletion: 'A chat completion.',
   CompatChatCompletionChunk: 'One chunk of a streamed chat completion.',
-  CompatChatCompletionRequest: 'A chat completion request. Members that are not listed are accepted and have no effect.',
+  CompatChatCompletionRequest:
+    'A chat completion request. Members that are not listed are accepted and have no effect.',
   CompatChatMessage: 'A message of a chat completion request.',
   CompatChatRole: 'Who a message is from.',
   CompatContentPart: 'A part of a message.',
@@ -152,8 +152,7 @@ export const componentTexts: Record<string, string> = {
   ResetPasswordRequest: 'The token of the reset mail and the new password.',
   ResumeRunPayload: "A person's decision about the tool calls that a run waits with.",
   Run: 'A run.',
-  RunDataEvent:
-    'The messages that changed, whole: a later event with the same `data.id` replaces the earlier message.',
+  RunDataEvent: 'The messages that changed, whole: a later event with the same `data.id` replaces the earlier message.',
   RunError: 'Why a run ended without success; the data of the `error` event.',
   RunInput: 'The messages that the run begins with.',
   RunList: 'A page of runs.',

@@ -18,7 +18,9 @@ export type CompatErrorObject = Static<typeof CompatErrorObject>
 
 const error = { error: CompatErrorObject }
 export const CompatError = Type.Intersect([ErrorDetail, Type.Object(error)], { title: 'CompatError' })
-export const CompatValidationError = Type.Intersect([ValidationError, Type.Object(error)], { title: 'CompatValidationError' })
+export const CompatValidationError = Type.Intersect([ValidationError, Type.Object(error)], {
+  title: 'CompatValidationError',
+})
 
 /** The refusals that a route of the compat family declares; all of them can be. */
 export const compatRefusals = {

@@ -37,7 +37,10 @@ export const EmbeddedFile = Type.Object(
       content_type: Type.String({
         description: 'What the file is, by its content; before it is read, what the upload said',
       }),
-      status: Type.Enum(fileStatuses.filter((status) => status !== 'uploading'), { title: 'FileStatus' }),
+      status: Type.Enum(
+        fileStatuses.filter((status) => status !== 'uploading'),
+        { title: 'FileStatus' },
+      ),
       chunks: Type.Integer({ description: 'Pieces cut so far' }),
       embedded: Type.Integer({ description: 'Pieces that can be found so far' }),
       characters: Type.Integer(),

@@ -19,7 +19,10 @@ const AssistantDebugView = Type.Object(
     name: Type.String(),
     config: freeForm('The configuration as you wrote it, the values of secrets masked.'),
     resolved: freeForm('The settings in force, defaults filled in, without secrets.'),
-    model_account: Type.Enum(['platform', 'assistant', 'none'], { title: 'ModelAccount', description: 'Whose account pays for runs.' }),
+    model_account: Type.Enum(['platform', 'assistant', 'none'], {
+      title: 'ModelAccount',
+      description: 'Whose account pays for runs.',
+    }),
     tools: Type.Array(
       Type.Object({ type: Type.String(), name: Type.String(), description: Type.String(), parameters: JsonSchemaView }),
     ),

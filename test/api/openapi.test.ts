@@ -1,0 +1,132 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { componentExamples } from '../../api/openapi/examples.ts'
+import { componentTexts, parameterTexts, tagTexts } from '../../api/openapi/texts.ts'
+import { type Generators, apiGenerators, installTimeoutMs } from '../support/api-generators.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('the API description', () => {
+  let service: TestService
+  let folder: string
+  let file: string
+  let document: any
+  let operations: { name: string; operation: any }[]
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    document = await (await fetch(`${service.url}/openapi.json`)).json()
+    operations = Object.entries<any>(document.paths).flatMap(([url, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${url}`, operation })),
+    )
+    folder = await mkdtemp(path.join(tmpdir(), 'assistant-openapi-'))
+    file = path.join(folder, 'openapi.json')
+    await writeFile(file, JSON.stringify(document))
+  })
+  afterAll(async () => {
+    await service.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  it('describes every component, parameter and tag, and nothing else', () => {
+    const names = Object.keys(document.components.schemas)
+    expect(names.length).toBeGreaterThan(100)
+    expect(names.filter((name) => componentTexts[name] === undefined)).toEqual([])
+    expect(Object.keys(componentTexts).filter((name) => !names.includes(name))).toEqual([])
+
+    const parameters = operations.flatMap(({ operation }) => operation.parameters ?? [])
+    expect(parameters.filter((parameter: any) => !parameter.description)).toEqual([])
+    const used = new Set(parameters.map((parameter: any) => parameter.name))
+    expect(Object.keys(parameterTexts).filter((name) => !used.has(name))).toEqual([])
+
+    const tags = new Set(operations.flatMap(({ operation }) => operation.tags))
+    expect([...tags].sort()).toEqual(Object.keys(tagTexts).sort())
+    expect(document.tags.map((tag: any) => tag.name)).toEqual(Object.keys(tagTexts))
+  })
+
+  it('requires no parameter that has a default', () => {
+    const wrong = operations.flatMap(({ name, operation }) =>
+      (operation.parameters ?? [])
+        .filter((parameter: any) => parameter.required && 'default' in parameter.schema)
+        .map((parameter: any) => `${name} ${parameter.name}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('lists the refusals of every operation, and only those that it can answer', () => {
+    for (const { name, operation } of operations) {
+      const statuses = Object.keys(operation.responses)
+      expect.soft(statuses.length, name).toBeGreaterThan(0)
+      if (name.startsWith('options ')) continue
+      expect.soft(statuses, name).toContain('500')
+      const hasInput = operation.requestBody !== undefined || operation.parameters !== undefined
+      expect.soft(statuses.includes('422'), `${name} 422`).toBe(hasInput)
+      expect.soft(statuses.includes('415'), `${name} 415`).toBe(operation.requestBody !== undefined)
+      const needsToken = (operation.security ?? []).some((entry: object) => 'userToken' in entry)
+      if (needsToken) expect.soft(statuses, name).toContain('401')
+    }
+  })
+
+  it('shows an example of every request body and of the data of every event', () => {
+    const bodies = operations.flatMap(({ operation }) =>
+      Object.values<any>(operation.requestBody?.content ?? {}).map(({ schema }) => nameOf(schema)),
+    )
+    const events = operations.flatMap(({ operation }) => Object.values(operation['x-events'] ?? {}).map(nameOf))
+    expect(bodies.length).toBeGreaterThan(30)
+    expect(events.length).toBeGreaterThan(30)
+    const own = new Set([...bodies, ...events].filter((name) => !shownElsewhere.includes(name)))
+    expect([...own].filter((name) => componentExamples[name] === undefined)).toEqual([])
+    expect(Object.keys(componentExamples).filter((name) => !own.has(name))).toEqual([])
+  })
+
+  it('links the events of every operation that streams', () => {
+    const streaming = operations.filter(
+      ({ operation }) => 'text/event-stream' in (operation.responses[200]?.content ?? {}),
+    )
+    expect(streaming.length).toBeGreaterThan(8)
+    expect(streaming.filter(({ operation }) => operation['x-events'] === undefined).map(({ name }) => name)).toEqual([])
+    const refs = operations.flatMap(({ operation }) => Object.values(operation['x-events'] ?? {}).map(nameOf))
+    expect(refs.filter((name) => !(name in document.components.schemas))).toEqual([])
+  })
+
+  it('names the three servers, and lets a configuration hold further members', () => {
+    expect(document.servers).toHaveLength(3)
+    expect(document.servers.at(-1).url).toBe('http://127.0.0.1:8100')
+    expect(document.components.schemas.AssistantConfig.additionalProperties).toBe(true)
+  })
+
+  it('leaves aliases and preflights out of the page, and the framework’s logo too', async () => {
+    const shown: any = await (await fetch(`${service.url}/docs/json`)).json()
+    const urls = Object.keys(shown.paths)
+    expect(urls).toContain('/public/compat/v1/chat/completions')
+    expect(urls.filter((url) => url.startsWith('/public/v1/'))).toEqual([])
+    expect(Object.values<any>(shown.paths).filter((methods) => 'options' in methods)).toEqual([])
+    expect(await (await fetch(`${service.url}/docs/static/theme/theme.css`)).text()).toContain('display: none')
+  })
+
+  describe('for client generators', () => {
+    let generators: Generators
+    beforeAll(async () => {
+      generators = await apiGenerators()
+    }, installTimeoutMs)
+
+    it('makes a TypeScript client that compiles', async () => {
+      expect(await generators.typescriptClient(file, folder)).not.toMatch(/warn/i)
+    })
+
+    it('makes a Python client without a warning', async () => {
+      expect(await generators.pythonClient(file, folder)).not.toMatch(/warning|unable|cannot/i)
+    })
+
+    it('has no error of the linter', async () => {
+      expect(await generators.lint(file, folder)).not.toMatch(/^error/m)
+    })
+  })
+})
+
+/** Their data is what other operations answer. */
+const shownElsewhere = ['CompatMessage', 'CompatRun', 'CompatRunStep', 'CompatThread', 'Ingestion']
+
+function nameOf(schema: any): string {
+  return String(schema.$ref).split('/').at(-1) ?? ''
+}
