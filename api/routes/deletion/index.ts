@@ -93,7 +93,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
       schema: {
         operationId: 'auth.deleteUser',
         summary: 'Delete your account with everything in it',
-        tags: ['auth'],
+        tags: ['users'],
         body: DeleteUserRequest,
         response: { ...answers, ...refusals(400, 401, 403, 500) },
       },
