@@ -4,7 +4,7 @@ import type { RunError } from '../../domain/records/run.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import type { ErrorBody } from './errors.ts'
 
-/** An error as clients of the imitated interface read it. */
+/** An error as OpenAI-compatible clients read it. */
 export const CompatErrorObject = Type.Object(
   {
     message: Type.String(),

@@ -14,7 +14,7 @@ export interface ProjectRecord {
   deleting?: boolean
 }
 
-/** An id that was chosen first and made after: one that is not `made` yet may be made by whoever comes by. */
+/** The id is chosen before the record is created. Any process that finds `made` false may create the record. */
 export interface DefaultMember {
   id: string
   made: boolean

@@ -45,7 +45,7 @@ export function createIdTokenVerifier(): VerifyIdToken {
     } catch (cause) {
       if (cause instanceof AppError) throw cause
       if (isTokenFault(cause)) throw new AppError('unauthenticated', 'The ID token is not valid.', { cause })
-      throw new AppError('internal', 'The keys of the user pool could not be had.', { cause })
+      throw new AppError('internal', 'The keys of the user pool could not be fetched.', { cause })
     }
   }
 }

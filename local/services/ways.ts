@@ -28,7 +28,7 @@ export async function firstThatWorks<T>(
     }
   }
   throw new LocalServiceError(
-    `${service} could not be had. Tried ${failures.map((failure) => `\n    ${failure}`).join('')}\n  Set ${variable} to use one of your own.`,
+    `${service} could not be found or installed. Tried ${failures.map((failure) => `\n    ${failure}`).join('')}\n  Set ${variable} to use one of your own.`,
   )
 }
 

@@ -40,7 +40,7 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
       }
     },
 
-    /** Ends the row, unless it is complete already. */
+    /** Ends the series of failures, unless it has reached its limit already. */
     async recordSuccess(email: string): Promise<void> {
       const now = new Date()
       const row = {

@@ -55,7 +55,7 @@ async function streamAnswer(
   let begun = false
   try {
     for await (const delta of deps.model.stream(request)) {
-      // Not before there is something to say: an attempt that fails at once leaves the words of an earlier one.
+      // `begin` clears the message for readers, so it is sent with the first text: an attempt that fails at once must not erase the text of an earlier attempt.
       // And together with it: what is pushed first goes out alone.
       const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
       begun = true

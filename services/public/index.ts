@@ -55,7 +55,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
       }
     },
 
-    /** Where a client of the imitated interface finds the compat family. */
+    /** Base URL of the compat family, for OpenAI-compatible clients. */
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
     /** Starts a run and follows it from before its first word. */

@@ -25,7 +25,7 @@ export interface NewPublicThread {
   messages?: Message[]
 }
 
-/** Which part of a list is wanted: ids of entries, as in the imitated interface. */
+/** Which part of a list is wanted: ids of entries, as in the OpenAI-compatible API. */
 export interface PageQuery {
   order: 'asc' | 'desc'
   limit: number

@@ -27,7 +27,7 @@ test('when none works the message names the service, each way with its reason, a
     { name: 'official download', attempt: () => Promise.reject(refused) },
   ])
   await expect(attempt).rejects.toThrow(
-    /Thing could not be had[\s\S]*PATH: not there[\s\S]*official download: getaddrinfo ENOTFOUND example\.org[\s\S]*Set THING_URL/,
+    /Thing could not be found or installed[\s\S]*PATH: not there[\s\S]*official download: getaddrinfo ENOTFOUND example\.org[\s\S]*Set THING_URL/,
   )
 })
 

@@ -6,7 +6,7 @@ import { messageStep, outputsOf, toolStep } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
 import { messageShape, runShape, secondsOf } from './thread-shapes.ts'
 
-/** One event of a streamed run, named as in the imitated interface. */
+/** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {
   name: string
   data: object
