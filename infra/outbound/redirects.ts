@@ -33,7 +33,8 @@ export function followRedirects(
       if (redirects >= maxRedirects || options.redirect === 'error')
         throw new AppError('upstream_failed', 'The server redirects too often.')
       const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined
-      if (next === undefined) throw new AppError('upstream_failed', 'The server redirects to something that is not a valid URL.')
+      if (next === undefined)
+        throw new AppError('upstream_failed', 'The server redirects to something that is not a valid URL.')
       options = afterRedirect(options, response.status, next.origin === url.origin)
       url = next
     }
