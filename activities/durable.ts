@@ -5,12 +5,12 @@ const heartbeatMs = 500
 
 /**
  * An activity that heartbeats for as long as it works, so that a dead worker is noticed soon and a
- * cancellation arrives, and whose failures are put by `asFailure` into the terms in which Temporal
- * decides about retries; what it leaves as it is, `translateErrors` takes.
+ * cancellation arrives. `asFailure` may turn an error into the `ApplicationFailure` by which Temporal
+ * decides about retries; `translateErrors` does so for every other error.
  */
 export function durable<Input, Output>(
   work: (input: Input) => Promise<Output>,
-  asFailure: (error: unknown) => unknown,
+  asFailure: (error: unknown) => unknown = (error) => error,
 ): (input: Input) => Promise<Output> {
   return translateErrors(async (input: Input) => {
     const beat = setInterval(heartbeat, heartbeatMs)
