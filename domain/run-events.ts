@@ -1,3 +1,4 @@
+import { type EntryId, type EventId, compareIds, eventIdOf, laterId, zeroId } from './event-ids.ts'
 import { type Message, type ToolCall, maxCallIndex } from './messages.ts'
 import { readPartialObject } from './partial-json.ts'
 import type { RunError } from './records/run.ts'
@@ -22,11 +23,8 @@ export type RunEntry =
   | { type: 'end' }
   | { type: 'error'; error: RunError }
 
-/** Id of a stream entry as Redis gives it: `<milliseconds>-<number>`. */
-export type EntryId = string
-
 export interface FoldedMessage {
-  changedAt: EntryId
+  changedAt: EventId
   id: string
   /** A whole message, or the pieces so far of one that is still being written. */
   content: { whole: Message } | { pieces: Pieces }
@@ -49,31 +47,42 @@ export interface CallPieces {
 /** Of arguments that are still arriving no more is read: it would be done for every state that readers are shown. */
 const maxReadArguments = 64 * 1024
 
-export interface Terminal {
-  at: EntryId
-  event: { type: 'end' } | { type: 'interrupted' } | { type: 'error'; error: RunError }
-}
+export type Terminal = { type: 'end' } | { type: 'interrupted' } | { type: 'error'; error: RunError }
 
 /** A run as its readers see it after some entry. */
 export interface RunView {
   lastId: EntryId
+  /** Id of the event that shows this state. */
+  at: EventId
   complete: boolean
   messages: Map<string, FoldedMessage>
+  /** How the stream ends. */
   terminal: Terminal | undefined
+  /** The state is from the database, which knows that a reader with a later id than `at` has seen all messages. */
+  restored: boolean
 }
 
 export function emptyView(): RunView {
-  return { lastId: '0-0', complete: false, messages: new Map(), terminal: undefined }
+  return {
+    lastId: zeroId,
+    at: zeroId,
+    complete: false,
+    messages: new Map(),
+    terminal: undefined,
+    restored: false,
+  }
 }
 
 /** Folds the entries that were published together under `id` into the view. Entries already seen are passed over. */
 export function applyEntries(view: RunView, id: EntryId, entries: RunEntry[]): void {
-  if (compareEntryIds(id, view.lastId) <= 0) return
+  if (compareIds(id, view.lastId) <= 0) return
   view.lastId = id
-  for (const entry of entries) applyEntry(view, id, entry)
+  view.at = laterId(view.at, eventIdOf(id, 'data'))
+  view.restored = false
+  for (const entry of entries) applyEntry(view, view.at, entry)
 }
 
-function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
+function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
   switch (entry.type) {
     case 'open':
       view.complete = true
@@ -114,7 +123,7 @@ function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
     case 'interrupted':
     case 'end':
     case 'error':
-      view.terminal = { at, event: entry }
+      view.terminal = entry
       return
     default:
       entry satisfies never
@@ -122,7 +131,7 @@ function applyEntry(view: RunView, at: EntryId, entry: RunEntry): void {
 }
 
 /** A change to a message that is not known (its beginning was trimmed away) waits for the next whole one. */
-function changePieces(view: RunView, at: EntryId, id: string, change: (pieces: Pieces) => void): void {
+function changePieces(view: RunView, at: EventId, id: string, change: (pieces: Pieces) => void): void {
   const known = view.messages.get(id)
   if (known === undefined || !('pieces' in known.content)) return
   change(known.content.pieces)
@@ -152,12 +161,3 @@ function shownCall(call: CallPieces): ToolCall {
     call.read = { length: call.args.length, args: readPartialObject(call.args.slice(0, maxReadArguments)) }
   return { id: call.call_id, name: call.name, args: call.read.args, type: 'tool_call' }
 }
-
-/** Orders two entry ids: negative when `a` is older. */
-export function compareEntryIds(a: EntryId, b: EntryId): number {
-  const [aTime = 0, aNumber = 0] = a.split('-').map(Number)
-  const [bTime = 0, bNumber = 0] = b.split('-').map(Number)
-  return aTime - bTime || aNumber - bNumber
-}
-
-export const entryIdPattern = '^\\d{1,15}-\\d{1,15}$'

@@ -58,6 +58,11 @@ export interface RunRecord {
    * moves it on first. Runs that are over have none.
    */
   check_at?: Date
+  /**
+   * A reader who has seen an event with this id, or a later one, has seen all messages of the run: for
+   * readers who come back when the stream is gone. Set while the run waits for a person or has ended.
+   */
+  last_data_event_id?: string
   /** Since when a person's decision is being written; gone when the thread has been told of it. */
   deciding_since?: Date
   created_at: Date

@@ -1,5 +1,6 @@
 import { parseOwnJson } from '../../domain/own-json.ts'
-import type { EntryId, RunEntry } from '../../domain/run-events.ts'
+import type { EntryId } from '../../domain/event-ids.ts'
+import type { RunEntry } from '../../domain/run-events.ts'
 import type { RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
 import type { RedisConnection } from './connect.ts'
 

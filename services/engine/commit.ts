@@ -1,4 +1,5 @@
 import type { ClientSession } from 'mongoose'
+import { type EntryId, eventIdOf } from '../../domain/event-ids.ts'
 import { answerEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -13,7 +14,7 @@ export async function commitAnswer(
   run: RunRecord,
   step: number,
   message: AIMessage,
-  { calls, approval }: { calls: ToolCallRecord[]; approval: boolean },
+  { calls, approval, lastId }: { calls: ToolCallRecord[]; approval: boolean; lastId: EntryId | undefined },
 ): Promise<void> {
   const { runs, toolCalls } = deps.collections
   await deps.log.append(run.thread_id, {
@@ -22,9 +23,10 @@ export async function commitAnswer(
     runId: run._id,
     step: answerEntry(step),
     guard: async (session) => {
-      await takeIfMine(
-        runs.updateOne(mine(run), { $set: { status: approval ? 'interrupted' : 'running' } }, { session }),
-      )
+      const status = approval
+        ? { status: 'interrupted' as const, ...lastDataEvent(lastId) }
+        : { status: 'running' as const }
+      await takeIfMine(runs.updateOne(mine(run), { $set: status }, { session }))
       await toolCalls.insertMany(calls, { session, lean: true })
     },
   })
@@ -34,9 +36,20 @@ export async function commitAnswer(
  * Stores the last answer and the success of the run as one. An answer that was stored before (its
  * attempt did not live to finish the run, or another was quicker) only lacks the success.
  */
-export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, answer: AIMessage): Promise<void> {
+export async function commitEnd(
+  deps: EngineDeps,
+  run: RunRecord,
+  step: number,
+  answer: AIMessage,
+  lastId: EntryId | undefined,
+): Promise<void> {
   const usage = step === 0 ? answer.data.usage : await usageOf(deps.collections, run._id, answer)
-  const ended = { status: 'success' as const, finished_at: new Date(), ...(usage ? { usage } : {}) }
+  const ended = {
+    status: 'success' as const,
+    finished_at: new Date(),
+    ...lastDataEvent(lastId),
+    ...(usage ? { usage } : {}),
+  }
   const finish = (session?: ClientSession) =>
     takeIfMine(
       deps.collections.runs.updateOne(mine(run), { $set: ended, $unset: { check_at: 1 } }, session ? { session } : {}),
@@ -54,6 +67,11 @@ export async function commitEnd(deps: EngineDeps, run: RunRecord, step: number, 
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
+}
+
+/** What readers get after the newest entry so far is the whole answer, once it is stored. */
+function lastDataEvent(lastId: EntryId | undefined): Pick<RunRecord, 'last_data_event_id'> {
+  return lastId === undefined ? {} : { last_data_event_id: eventIdOf(lastId, 'final') }
 }
 
 const mine = (run: RunRecord) => ({ _id: run._id, fence: run.fence, status: 'running' as const })

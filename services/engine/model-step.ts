@@ -67,9 +67,9 @@ export async function modelStep(
     (await askModel(deps, { run, step, added, assistant, tools, config, answer, writer, signal }).finally(() =>
       recorded.catch(() => undefined),
     ))
-  await recorded
+  await Promise.all([recorded, writer.drain()])
   if ((message.data.tool_calls ?? []).length === 0) {
-    await commitEnd(deps, run, step, message)
+    await commitEnd(deps, run, step, message, writer.lastId)
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
@@ -79,7 +79,7 @@ export async function modelStep(
   if (stored === undefined) {
     const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
     approval = config.interruptBeforeAction && calls.some((call) => call.status === 'waiting')
-    await commitAnswer(deps, run, step, message, { calls, approval })
+    await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId })
   }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()

@@ -1,3 +1,4 @@
+import type { EntryId } from '../../domain/event-ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 
@@ -38,6 +39,7 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
   let pending: RunEntry[] = [...initial]
   let flushing: Promise<void> | undefined
   let superseded = false
+  let lastId: EntryId | undefined
   let lost = false
   let published = 0
   let draining = false
@@ -58,7 +60,9 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
       const entries = lost || published % snapshotEvery === 0 ? [...restate(), ...pending.filter(isNotPiece)] : pending
       pending = []
       try {
-        superseded = (await stream.publish(runId, fence, mergePieces(entries))) === null
+        const id = await stream.publish(runId, fence, mergePieces(entries))
+        superseded = id === null
+        lastId = id ?? lastId
         lost = false
         if (superseded) onSuperseded()
       } catch (error) {
@@ -83,8 +87,9 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
       while (flushing !== undefined) await flushing
       draining = false
     },
-    get superseded() {
-      return superseded
+    /** The newest entry of the stream that is this writer's. */
+    get lastId() {
+      return lastId
     },
   }
 }

@@ -1,9 +1,9 @@
 import { type SettleInput, type SettleResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { AIMessage } from '../../domain/messages.ts'
+import { laterId, zeroId } from '../../domain/event-ids.ts'
 import type { RunError, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
-import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { cancelledError, endRun } from '../runs/end-run.ts'
 import type { EngineDeps } from './deps.ts'
 import { toolMessages } from './ledger.ts'
@@ -24,9 +24,10 @@ export async function settleRun(
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { status: outcome }
   if (run.status === 'success') return { status: run.status }
-  for (const part of [closeCalls, keepPartialAnswer, countUsage]) {
+  const shown = await shownSoFar(deps, runId)
+  for (const part of [closeCalls, keepPartialAnswer, completeRecord]) {
     try {
-      await part(deps, run, step)
+      await part(deps, run, step, shown)
     } catch (cause) {
       // A thread that is gone needs no order.
       if (cause instanceof AppError && cause.code === 'not_found') continue
@@ -54,19 +55,22 @@ function lastCall({ collections }: EngineDeps, run: RunRecord): Promise<ToolCall
   return collections.toolCalls.findOne({ run_id: run._id }).sort({ step: -1 }).lean<ToolCallRecord>()
 }
 
-/** What the steps before cost is counted, however the run ended. */
-async function countUsage({ collections }: EngineDeps, run: RunRecord): Promise<void> {
+/** What the steps before cost is counted, however the run ended; and readers who come back late are told what they have not seen. */
+async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step: number, shown: RunView) {
   const usage = await usageOf(collections, run._id)
-  if (usage) await collections.runs.updateOne({ _id: run._id }, { $set: { usage } })
+  const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
+  const changes = { ...(usage && { usage }), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
+  if (Object.keys(changes).length > 0) await collections.runs.updateOne({ _id: run._id }, { $set: changes })
 }
 
-async function keepPartialAnswer(deps: EngineDeps, run: RunRecord, step: number): Promise<void> {
+/** What readers have seen of the answer under way stays. Calls in it were never made, so that only the text is kept. */
+async function keepPartialAnswer(deps: EngineDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
+  const folded = shown.messages.get(answerIdOf(run._id, step))
+  const content = folded === undefined ? '' : shownMessage(folded).data.content
   const entry = answerEntry(step)
-  if (await deps.collections.checkpoints.exists({ run_id: run._id, step: entry })) return
-  const message = await partialAnswer(deps, run._id, step)
-  if (message === undefined) return
+  if (content === '' || (await deps.collections.checkpoints.exists({ run_id: run._id, step: entry }))) return
   await deps.log.append(run.thread_id, {
-    messages: [message],
+    messages: [{ type: 'AIMessage', data: { id: answerIdOf(run._id, step), content, incomplete: true } }],
     source: 'step',
     runId: run._id,
     step: entry,
@@ -74,23 +78,14 @@ async function keepPartialAnswer(deps: EngineDeps, run: RunRecord, step: number)
   })
 }
 
-/** What readers have seen of the answer under way. Calls in it were never made, so that only the text is kept. */
-async function partialAnswer(
-  { stream, onError }: EngineDeps,
-  runId: string,
-  step: number,
-): Promise<AIMessage | undefined> {
-  const batches = await stream.read(runId).catch((error: unknown) => {
-    onError(error)
-    return []
-  })
+async function shownSoFar({ stream, onError }: EngineDeps, runId: string): Promise<RunView> {
   const view = emptyView()
-  for (const { id, entries } of batches) applyEntries(view, id, entries)
-  const folded = view.messages.get(answerIdOf(runId, step))
-  const content = folded === undefined ? '' : shownMessage(folded).data.content
-  return content === ''
-    ? undefined
-    : { type: 'AIMessage', data: { id: answerIdOf(runId, step), content, incomplete: true } }
+  try {
+    for (const { id, entries } of await stream.read(runId)) applyEntries(view, id, entries)
+  } catch (error) {
+    onError(error)
+  }
+  return view
 }
 
 async function closeCalls(deps: EngineDeps, run: RunRecord): Promise<void> {

@@ -88,7 +88,7 @@ export function createDecisions({ collections, log, actor, stream, onError }: Re
       const resumed = await runs
         .findOneAndUpdate(
           { _id: run._id, status: 'interrupted' },
-          { $set: { status: 'running' }, $inc: { fence: 1 } },
+          { $set: { status: 'running' }, $inc: { fence: 1 }, $unset: { last_data_event_id: 1 } },
           { returnDocument: 'after' },
         )
         .lean<RunRecord>()

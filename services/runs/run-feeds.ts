@@ -1,11 +1,5 @@
-import {
-  type EntryId,
-  type FoldedMessage,
-  type RunView,
-  applyEntries,
-  compareEntryIds,
-  emptyView,
-} from '../../domain/run-events.ts'
+import { eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
+import { type FoldedMessage, type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
 import type { RunStream, StreamBatch } from './run-stream.ts'
 
@@ -102,14 +96,14 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       notify()
     }
     const readKept = async () => {
-      const before = feed.view.lastId
-      const batches = await stream.read(runId, before === '0-0' ? undefined : before)
+      const { lastId, at: before } = feed.view
+      const batches = await stream.read(runId, lastId === zeroId ? undefined : lastId)
       for (const batch of batches) applyEntries(feed.view, batch.id, batch.entries)
       if (!feed.view.complete || feed.view.terminal === undefined) {
         const stored = await snapshot(runId)
         if (stored !== undefined) completeView(feed.view, stored)
       }
-      return feed.view.lastId !== before
+      return feed.view.at !== before
     }
     /** The live entries wait while the kept ones are read, so that all are applied in order. */
     const catchUp = async () => {
@@ -166,26 +160,22 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
 export function completeView(view: RunView, stored: RunSnapshot): void {
   const ended = stored.terminal !== undefined && view.terminal === undefined
   if (view.complete && !ended) return
-  const at = later(later(view.lastId, firstDataId), ended ? `${stored.changedAtMs}-0` : firstDataId)
+  const at = eventIdOf(laterId(view.lastId, goneEntryId), ended ? 'final' : 'completed')
+  view.at = ended && view.lastId === zeroId ? (stored.lastDataEventId ?? at) : at
   const messages = new Map<string, FoldedMessage>()
   for (const whole of stored.messages) {
     const id = whole.data.id
     const known = view.messages.get(id)
     const same =
       known !== undefined && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(whole)
-    messages.set(id, same ? known : { id, changedAt: at, content: { whole } })
+    messages.set(id, same ? known : { id, changedAt: view.at, content: { whole } })
   }
   // What is not stored yet is being written; of a run that has ended, what counts is stored.
   if (!ended) for (const [id, known] of view.messages) if (!messages.has(id)) messages.set(id, known)
   view.messages = messages
   view.complete = true
-  view.lastId = at
-  if (ended && stored.terminal !== undefined) view.terminal = { at, event: stored.terminal }
-}
-
-/** Smaller than any id that Redis makes, larger than those of `start` and `metadata`. */
-const firstDataId: EntryId = '0-3'
-
-function later(a: EntryId, b: EntryId): EntryId {
-  return compareEntryIds(a, b) >= 0 ? a : b
+  if (ended) {
+    view.terminal = stored.terminal
+    view.restored = stored.lastDataEventId !== undefined
+  }
 }

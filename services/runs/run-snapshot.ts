@@ -1,3 +1,4 @@
+import type { EventId } from '../../domain/event-ids.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Terminal } from '../../domain/run-events.ts'
@@ -8,9 +9,9 @@ import type { ReadRunOutput } from './run-output.ts'
 export interface RunSnapshot {
   /** What the run has said so far, its input left out, in order; of a very long run the newest. */
   messages: Message[]
-  terminal: Terminal['event'] | undefined
-  /** Milliseconds since 1970 of the run's last change. */
-  changedAtMs: number
+  terminal: Terminal | undefined
+  /** A reader who has seen an event with this id, or a later one, has seen all messages. Known of runs that wait or have ended. */
+  lastDataEventId: EventId | undefined
 }
 
 /** Reads `RunSnapshot`s; undefined for a run that is gone. */
@@ -21,13 +22,13 @@ export function createRunSnapshots({ runs }: Pick<Collections, 'runs'>, readOutp
     return {
       messages: (await readOutput(run)).messages,
       terminal: terminalOf(run),
-      changedAtMs: (run.finished_at ?? run.started_at ?? run.created_at).getTime(),
+      lastDataEventId: run.last_data_event_id,
     }
   }
 }
 
 /** How a run's stream ends, or undefined while it goes on. */
-export function terminalOf(run: Pick<RunRecord, 'status' | 'error'>): Terminal['event'] | undefined {
+export function terminalOf(run: Pick<RunRecord, 'status' | 'error'>): Terminal | undefined {
   switch (run.status) {
     case 'pending':
     case 'running':

@@ -1,4 +1,5 @@
-import type { EntryId, RunEntry } from '../../domain/run-events.ts'
+import type { EntryId } from '../../domain/event-ids.ts'
+import type { RunEntry } from '../../domain/run-events.ts'
 
 export interface StreamBatch {
   id: EntryId

@@ -1,40 +1,115 @@
 import { describe, expect, it } from 'vitest'
+import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { compareIds, eventIdOf } from '../../domain/event-ids.ts'
 import type { Message } from '../../domain/messages.ts'
 import { type RunEntry, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { completeView } from '../../services/runs/run-feeds.ts'
+import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
+import type { ServerEvent } from '../support/sse.ts'
 import { conversation } from './support.ts'
 
 describe('coming back to a run', () => {
   const service = useModelService()
 
-  it('gives what follows each event, and after the last one that one again', async () => {
+  it('gives what follows each event, after the last state only the end, and after the end that one again', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: ['One ', 'two ', 'three'] })
     const run = await talk.stream('Count')
+    expectIncreasing(run.events)
     for (const [index, event] of run.events.entries()) {
       const rest = await talk.join(run.runId, event.id)
       expect(rest.end, `after event ${index}`).toBe('end')
+      expectIncreasing(index < run.events.length - 1 ? [event, ...rest.events] : rest.events)
       expect(rest.events.some(({ event: name }) => name === 'start')).toBe(false)
       expect(rest.events.filter(({ event: name }) => name === 'metadata')).toHaveLength(index === 0 ? 1 : 0)
       const isBeforeLastState = index < run.events.length - 2
-      expect(!isBeforeLastState || rest.messages.at(-1).data.content === 'One two three', `event ${index}`).toBe(true)
+      expect(rest.messages.map(({ data }) => data.content)).toEqual(isBeforeLastState ? ['One two three'] : [])
     }
-    expect((await talk.join(run.runId, run.events.at(-1)?.id)).events).toEqual([run.events.at(-1)])
+    for (const event of run.events.slice(-2))
+      expect((await talk.join(run.runId, event.id)).events).toEqual([run.events.at(-1)])
     const whole = await talk.join(run.runId)
     expect(whole.events.map(({ event }) => event)).toEqual(['start', 'metadata', 'data', 'end'])
+    expectIncreasing(whole.events)
   })
 
-  it('works from the database when the stream is gone: everything once, for any position', async () => {
+  it('works from the database when the stream is gone: everything once, and after the last state only the end', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: 'Kept' })
     const run = await talk.stream('Say')
     await service.redis.del(`run:{${run.runId}}:stream`)
-    for (const position of [undefined, '0-2', run.events.at(-2)?.id]) {
+    for (const position of [undefined, '0-1', '0-2']) {
       const rest = await talk.join(run.runId, position)
       expect(rest.end).toBe('end')
       expect(rest.messages.map(({ data }) => data.content)).toEqual(['Kept'])
+      expectIncreasing(rest.events)
+      const restored = rest.events.at(-2)
+      expect((await talk.join(run.runId, restored?.id)).events).toEqual([rest.events.at(-1)])
     }
+    for (const event of run.events.slice(-2))
+      expect((await talk.join(run.runId, event.id)).events).toEqual([run.events.at(-1)])
+  })
+
+  it('gives only the error after the last state of a run that failed or was cancelled, also without the stream', async () => {
+    const failed = await conversation(service)
+    service.model.reply({ text: ['Some '], breakConnection: true })
+    service.model.reply({ status: 400 })
+    const failedRun = await failed.stream('Fail')
+
+    const cancelled = await conversation(service)
+    const reply = service.model.reply({ text: ['Some ', new Promise<never>(() => {})] })
+    const started = await cancelled.start('Cancel')
+    const joined = cancelled.join(started.run_id)
+    await reply.arrived
+    await eventually('text in the stream', async () => service.redis.exists(`run:{${started.run_id}}:stream`))
+    await cancelled.client.post(`/runs/${started.run_id}/cancel`)
+    const cancelledRun = { ...(await joined), runId: started.run_id }
+    await eventually('the run to be settled', async () => (await cancelled.messages()).length === 2)
+    await service.temporal.workflow.getHandle(threadWorkflowId(cancelled.threadId)).result()
+
+    for (const [talk, run] of [
+      [failed, failedRun],
+      [cancelled, cancelledRun],
+    ] as const) {
+      expect(run.events.map(({ event }) => event)).toEqual(['start', 'metadata', 'data', 'error'])
+      expectIncreasing(run.events)
+      for (const withStream of [true, false]) {
+        if (!withStream) await service.redis.del(`run:{${run.runId}}:stream`)
+        for (const [index, event] of run.events.slice(-2).entries()) {
+          const rest = await talk.join(run.runId, event.id)
+          expect(rest.events, `stream: ${withStream}`).toMatchObject([
+            { event: 'error', data: run.events.at(-1)?.data },
+          ])
+          if (index === 0) expectIncreasing([event, ...rest.events])
+        }
+      }
+      const whole = await talk.join(run.runId)
+      expect(whole.messages.map(({ data }) => data.content)).toEqual(['Some '])
+      expectIncreasing(whole.events)
+    }
+  })
+
+  it('goes on over a decision of a person that took longer than the stream is kept', async () => {
+    const talk = await conversation(service, {
+      'type==agent/tools': [{ type: 'http_request' }],
+      'type==agent/interrupt_before_action': true,
+    })
+    service.model.reply({
+      text: 'May I?',
+      toolCalls: [{ id: 'c1', name: 'http_request', arguments: { method: 'GET', url: 'http://127.0.0.1:1/' } }],
+    })
+    const run = await talk.stream('Ask')
+    expectIncreasing(run.events)
+    await service.redis.del(`run:{${run.runId}}:stream`)
+    for (const event of run.events.slice(-2))
+      expect((await talk.join(run.runId, event.id)).events).toEqual([run.events.at(-1)])
+
+    service.model.reply({ text: 'Then not.' })
+    await talk.client.post(`/runs/${run.runId}/resume`, { action: 'reject' })
+    const rest = await talk.join(run.runId, run.events.at(-1)?.id)
+    expect(rest.end).toBe('end')
+    expect(rest.messages.at(-1).data.content).toBe('Then not.')
+    expectIncreasing([...run.events, ...rest.events])
   })
 
   it('tells a late reader how a failed run ended, also without the stream', async () => {
@@ -94,9 +169,29 @@ describe('the fold of a stream', () => {
       { type: 'begin', id: 'later' },
       { type: 'text', id: 'later', text: 'now' },
     ])
-    completeView(view, { messages: [whole], terminal: undefined, changedAtMs: 4 })
+    completeView(view, { messages: [whole], terminal: undefined, lastDataEventId: undefined })
     expect([...view.messages.values()].map((message) => shownMessage(message).data.content)).toEqual(['whole', 'now'])
-    completeView(view, { messages: [whole], terminal: { type: 'end' }, changedAtMs: 9 })
-    expect(view.terminal).toEqual({ at: '9-0', event: { type: 'end' } })
+    const before = view.at
+    completeView(view, { messages: [whole], terminal: { type: 'end' }, lastDataEventId: undefined })
+    expect(view.terminal).toEqual({ type: 'end' })
+    expect(compareIds(view.at, before)).toBeGreaterThan(0)
+  })
+
+  it('shows what the database adds to a reader who has seen the newest entry', () => {
+    const view = emptyView()
+    applyEntries(view, '5-0', [{ type: 'begin', id: 'later' }])
+    const seen = view.at
+    completeView(view, { messages: [whole], terminal: undefined, lastDataEventId: undefined })
+    expect([...view.messages.values()].filter(({ changedAt }) => compareIds(changedAt, seen) > 0)).toHaveLength(1)
+    applyEntries(view, '5-1', [text('!')])
+    expect(compareIds(eventIdOf('5-1', 'data'), seen)).toBeGreaterThan(0)
+    expect(view.lastId).toBe('5-1')
   })
 })
+
+/** Ids of one stream increase strictly. */
+function expectIncreasing(events: ServerEvent[]): void {
+  const ids = events.map(({ id }) => id ?? '')
+  for (const [index, id] of ids.slice(1).entries())
+    expect(compareIds(ids[index] ?? '', id), `${ids[index]} comes before ${id}`).toBeLessThan(0)
+}

@@ -6,11 +6,11 @@ import type { RunFeed } from '../../../services/runs/run-feeds.ts'
 import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 
-type End = Exclude<Terminal['event'], { type: 'interrupted' }>
+type End = Exclude<Terminal, { type: 'interrupted' }>
 
 /** How a run has ended; one that waits for its owner's approval has not. */
 export function endOf({ terminal }: RunView): End | undefined {
-  return terminal === undefined || terminal.event.type === 'interrupted' ? undefined : terminal.event
+  return terminal === undefined || terminal.type === 'interrupted' ? undefined : terminal
 }
 
 /**

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
-import { entryIdPattern } from '../../../domain/run-events.ts'
+import { eventIdPattern } from '../../../domain/event-ids.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
 import { BeforeMessage, PathId, Timestamp, freeForm } from '../schemas.ts'
@@ -97,7 +97,7 @@ export const RunParams = Type.Object({ run_id: PathId })
 export const ResumeHeaders = Type.Object({
   'last-event-id': Type.Optional(
     Type.String({
-      pattern: entryIdPattern,
+      pattern: eventIdPattern,
       maxLength: 31,
       description: 'The last event seen; what follows it is sent.',
     }),

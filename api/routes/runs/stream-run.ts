@@ -1,11 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import {
-  type EntryId,
-  type FoldedMessage,
-  type RunView,
-  compareEntryIds,
-  shownMessage,
-} from '../../../domain/run-events.ts'
+import { type EventId, compareIds, endIdAfter, laterId } from '../../../domain/event-ids.ts'
+import { type FoldedMessage, type RunView, type Terminal, shownMessage } from '../../../domain/run-events.ts'
 import type { RunFeed } from '../../../services/runs/run-feeds.ts'
 import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
@@ -20,7 +15,7 @@ interface StreamOptions {
   /** Where the client comes back to; without it `/runs/{id}`. */
   location?: string
   /** The last event that the client has seen, when it comes back. */
-  after?: EntryId | undefined
+  after?: EventId | undefined
 }
 
 /**
@@ -40,8 +35,8 @@ export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId,
   return followRun(stream, feed, {
     async send(view) {
       seen = sendChanges(stream, view, seen)
-      if (view.terminal === undefined) return compareEntryIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
-      sendTerminal(stream, view.terminal)
+      if (view.terminal === undefined) return compareIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
+      sendTerminal(stream, view.terminal, endIdAfter(laterId(seen, view.at)))
       return 'over'
     },
     // Nothing is said: the run goes on, and the client comes back with the last id that it has.
@@ -51,23 +46,24 @@ export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId,
 }
 
 /** Where a returning reader goes on. A position that is not of this stream means everything, once: never a silent gap. */
-function positionIn(view: RunView, after: EntryId | undefined): EntryId {
-  if (after === undefined || compareEntryIds(after, view.lastId) > 0) return metadataEventId
-  return compareEntryIds(after, metadataEventId) < 0 ? metadataEventId : after
+function positionIn(view: RunView, after: EventId | undefined): EventId {
+  if (after === undefined) return metadataEventId
+  const isKnown = compareIds(after, endIdAfter(view.at)) <= 0 || view.restored
+  return isKnown ? laterId(after, metadataEventId) : metadataEventId
 }
 
-function sendChanges(stream: EventStream, view: RunView, seen: EntryId): EntryId {
+function sendChanges(stream: EventStream, view: RunView, seen: EventId): EventId {
   const changed = [...view.messages.values()].filter(
-    (message) => compareEntryIds(message.changedAt, seen) > 0 && hasContent(message),
+    (message) => compareIds(message.changedAt, seen) > 0 && hasContent(message),
   )
   if (changed.length === 0) return seen
-  stream.send({ name: 'data', id: view.lastId, data: JSON.stringify(changed.map(shownMessage)) })
-  return view.lastId
+  stream.send({ name: 'data', id: view.at, data: JSON.stringify(changed.map(shownMessage)) })
+  return view.at
 }
 
-function sendTerminal(stream: EventStream, { at, event }: NonNullable<RunView['terminal']>): void {
-  if (event.type === 'error') stream.send({ name: 'error', id: at, data: JSON.stringify(event.error) })
-  else stream.send({ name: 'end', id: at, data: '' })
+function sendTerminal(stream: EventStream, terminal: Terminal, id: EventId): void {
+  if (terminal.type === 'error') stream.send({ name: 'error', id, data: JSON.stringify(terminal.error) })
+  else stream.send({ name: 'end', id, data: '' })
 }
 
 /** A message that has only begun is no news; after a failed attempt its reader keeps the old text until there is new. */

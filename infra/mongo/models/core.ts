@@ -149,6 +149,7 @@ const run = new Schema<RunRecord>(
     traceparent: String,
     requeued: Boolean,
     check_at: Date,
+    last_data_event_id: String,
     deciding_since: Date,
     created_at: date,
     started_at: Date,
