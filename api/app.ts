@@ -7,7 +7,9 @@ import type { Tracing } from '../services/tracing.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installOpenApi } from './openapi/install.ts'
 import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
+import { type BodyTimeouts, installBodyTimeouts } from './plugins/body-timeouts.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
+import { type ConnectionLimits, answerClientError, limitConnections } from './plugins/connections.ts'
 import { installCors } from './plugins/cors.ts'
 import { answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
@@ -15,6 +17,7 @@ import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { installPathIds } from './plugins/path-ids.ts'
 import { installResponses } from './plugins/responses.ts'
 import { installRouteTable, routerOptions } from './plugins/route-table.ts'
+import { type StreamLimits, installStreamLimits } from './plugins/stream-limits.ts'
 import { installTracing } from './plugins/tracing.ts'
 import { installValidation } from './plugins/validation.ts'
 import { compatAccountRoutes } from './routes/assistants/compat-account.ts'
@@ -45,7 +48,9 @@ export interface AppDeps {
     shutdownGraceSeconds: number
     maxBodyMb: number
     checkResponses?: boolean
-  }
+  } & BodyTimeouts &
+    ConnectionLimits &
+    StreamLimits
   logger: FastifyBaseLogger
   services: Services
   health: Health
@@ -56,7 +61,14 @@ export type App = Awaited<ReturnType<typeof buildApp>>
 
 /** The whole HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
+  const { settings } = deps
   const app = Fastify({
+    trustProxy: settings.trustProxy,
+    http: {
+      headersTimeout: settings.requestTimeoutSeconds * 1000,
+      connectionsCheckingInterval: Math.min(5000, settings.requestTimeoutSeconds * 250),
+    },
+    clientErrorHandler: answerClientError,
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: accountBodyBytes,
@@ -66,25 +78,28 @@ export async function buildApp(deps: AppDeps) {
     routerOptions,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  limitConnections(app, settings)
   installLogging(app)
+  installBodyTimeouts(app, settings)
   installTracing(app, deps.tracing)
   installJsonBody(app)
   installValidation(app)
-  installResponses(app, deps.settings.checkResponses ?? false)
+  installResponses(app, settings.checkResponses ?? false)
   await app.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } })
   installCacheControl(app)
-  installCors(app, deps.settings.corsOrigins)
+  installCors(app, settings.corsOrigins)
   installPathIds(app)
-  installBodyLimits(app, deps.settings.maxBodyMb * 1024 * 1024)
+  installBodyLimits(app, settings.maxBodyMb * 1024 * 1024)
   const routes = installRouteTable(app)
-  const openStreams = installOpenStreams(app, deps.settings.shutdownGraceSeconds * 1000)
+  const openStreams = installOpenStreams(app, settings.shutdownGraceSeconds * 1000)
   installErrors(app, routes)
-  await installOpenApi(app, deps.settings)
+  await installOpenApi(app, settings)
   installAuthentication(app, deps.services.sessions, deps.services.adminGate)
+  installStreamLimits(app, settings)
 
   await app.register(healthRoutes, { health: deps.health })
   await app.register(authRoutes, { accounts: deps.services.accounts })
-  await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: deps.settings.baseUrl })
+  await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, { accounts: deps.services.accounts })
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)

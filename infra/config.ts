@@ -8,6 +8,7 @@ export function loadSettings(env: NodeJS.ProcessEnv) {
   const read = createReader(env)
   const settings = {
     ...serverSettings(read),
+    ...edgeSettings(read),
     ...storeSettings(read),
     ...tokenSettings(read),
     ...identitySettings(read),
@@ -36,12 +37,28 @@ function serverSettings(read: Reader) {
     /** When what has no owner is removed: a cron expression in UTC, such as `0 3 * * *`; without it never by itself. */
     orphanSweepCron: read.optionalCron('ORPHAN_SWEEP_CRON'),
     deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
-    /** Of routes that need a token of a user. Strangers may send less: see docs/operations.md. */
-    maxBodyMb: read.integer('MAX_BODY_MB', { fallback: 16, min: 1, max: 1024 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */
     taskQueuePrefix: read.text('TASK_QUEUE_PREFIX', { fallback: '' }),
+  }
+}
+
+/** What clients may ask for: docs/limits.md. */
+function edgeSettings(read: Reader) {
+  const count = (name: string, fallback: number) => read.integer(name, { fallback, min: 1, max: 1_000_000 })
+  return {
+    trustProxy: read.trustedProxies('TRUST_PROXY'),
+    /** Of routes that need a token of a user. Strangers may send less. */
+    maxBodyMb: read.integer('MAX_BODY_MB', { fallback: 16, min: 1, max: 1024 }),
+    requestTimeoutSeconds: read.integer('REQUEST_TIMEOUT_SECONDS', { fallback: 30, min: 1, max: 3600 }),
+    uploadIdleSeconds: read.integer('UPLOAD_IDLE_SECONDS', { fallback: 60, min: 1, max: 3600 }),
+    maxConnections: count('MAX_CONNECTIONS', 10_000),
+    maxConnectionsPerAddress: count('MAX_CONNECTIONS_PER_ADDRESS', 2000),
+    maxStreams: count('MAX_STREAMS', 5000),
+    maxStreamsPerUser: count('MAX_STREAMS_PER_USER', 500),
+    maxStreamsPerAssistant: count('MAX_STREAMS_PER_ASSISTANT', 1000),
+    maxStreamsPerClient: count('MAX_STREAMS_PER_CLIENT', 500),
   }
 }
 

@@ -1,4 +1,4 @@
-import { isHostOrRange } from './outbound/address-policy.ts'
+import { isAddressOrRange, isHostOrRange } from './outbound/address-policy.ts'
 
 /** All that is wrong with the environment, said at once. */
 export class SettingsError extends Error {
@@ -118,6 +118,14 @@ export function createReader(env: NodeJS.ProcessEnv) {
         (value) => (parseList(value).every(isHostOrRange) ? parseList(value) : undefined),
         'a comma-separated list of host names, addresses and CIDR ranges such as 10.0.0.0/8',
       ),
+    /** A number of hops is not taken: whoever reaches the service without the proxy could then choose an address. */
+    trustedProxies: (name: string) =>
+      checked<string[]>(
+        name,
+        [],
+        (value) => (parseList(value).every(isProxy) ? parseList(value) : undefined),
+        'a comma-separated list of addresses, CIDR ranges such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+      ),
     /** Five fields of a cron expression; Temporal checks what is in them. */
     optionalCron: (name: string) =>
       checked<string | undefined>(
@@ -181,4 +189,8 @@ export function createReader(env: NodeJS.ProcessEnv) {
       return warnings
     },
   }
+}
+
+function isProxy(entry: string): boolean {
+  return ['loopback', 'linklocal', 'uniquelocal'].includes(entry) || isAddressOrRange(entry)
 }

@@ -30,8 +30,10 @@ export function installErrors(app: FastifyInstance, routes: RouteTable, decorate
   app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), decorate))
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
-    const isBrokenOff = request.raw.destroyed && !request.raw.complete
+    const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
     const refused = isBrokenOff ? new AppError('bad_request', 'The request was broken off.') : toAppError(error)
+    // The client still sends: what is left of the body would be taken for the next request.
+    if (refused.code === 'request_timeout') reply.header('connection', 'close')
     // What is wrong with the body of a request to nowhere does not matter.
     const known = request.is404 && refused.status < 500 ? noSuchRoute(request, routes) : refused
     if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')

@@ -34,6 +34,11 @@ export function createAddressPolicy(allow: string[]) {
   }
 }
 
+/** Whether a text is an IP address or a CIDR range. */
+export function isAddressOrRange(entry: string): boolean {
+  return parseRange(entry) !== undefined
+}
+
 /** Whether an entry of `OUTBOUND_ALLOW` can be understood. */
 export function isHostOrRange(entry: string): boolean {
   return parseRange(entry) !== undefined || /^(?!.*\.\.)[a-z0-9_]([a-z0-9._-]*[a-z0-9])?$/i.test(entry)

@@ -22,13 +22,21 @@ export type Passwords = ReturnType<typeof createPasswords>
  */
 export function createPasswords(slots = Math.max(1, Math.floor(availableParallelism() / 2))) {
   const withSlot = createSemaphore(slots, maxWaiting)
-  const hash = (password: string) => withSlot(() => argon2.hash(password, parameters))
+  const hash = async (password: string) => {
+    checkNewPassword(password)
+    return withSlot(() => argon2.hash(password, parameters))
+  }
   let decoy: Promise<string> | undefined
 
   return {
+    /** Throws `bad_request` for a password that nobody may choose. */
     hash,
-    /** Takes as long without a hash as with one, so that the time does not tell whether an account exists. */
+    /**
+     * Takes as long without a hash as with one, so that the time does not tell whether an account exists. A
+     * password that nobody may have is not hashed: its length would decide how long that takes.
+     */
     async matches(password: string, storedHash: string | undefined): Promise<boolean> {
+      if (!isAcceptablePassword(password)) return false
       const compared = storedHash ?? (await (decoy ??= hash(randomBytes(16).toString('hex'))))
       const matches = await withSlot(() => argon2.verify(compared, password))
       return matches && storedHash !== undefined

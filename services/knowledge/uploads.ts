@@ -151,6 +151,7 @@ export type Uploads = ReturnType<typeof createUploads>
 
 /** For the caller's side: the service's own failures keep their names. */
 export function brokenOff(cause: unknown): AppError {
+  if (cause instanceof AppError) return cause
   return new AppError('bad_request', 'The upload broke off or is not well-formed multipart/form-data.', { cause })
 }
 

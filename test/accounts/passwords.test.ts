@@ -27,6 +27,19 @@ describe('passwords', () => {
   })
 })
 
+describe('a password that nobody may have', () => {
+  it('is never hashed: it is wrong at once, and refused as a new one', async () => {
+    // Without a slot, whatever wants to hash waits for ever.
+    const passwords = createPasswords(0)
+    const hash = await createPasswords().hash('correct horse battery')
+    for (const password of ['x'.repeat(257), '🐎'.repeat(257), 'x'.repeat(65_000), '']) {
+      expect(await passwords.matches(password, hash)).toBe(false)
+      expect(await passwords.matches(password, undefined)).toBe(false)
+      await expect(passwords.hash(password)).rejects.toThrow('8 to 256 characters')
+    }
+  })
+})
+
 describe('the semaphore', () => {
   it('lets no more in than it has slots, in order, and refuses what it cannot keep waiting', async () => {
     const withSlot = createSemaphore(2, 2)

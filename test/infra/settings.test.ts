@@ -108,6 +108,14 @@ describe('settings', () => {
     }
   })
 
+  it('name proxies by their addresses, never by how many there are or as all', () => {
+    const proxies = '10.0.0.0/8, 2001:db8::1, loopback'
+    expect(loadSettings({ ...required, TRUST_PROXY: proxies }).trustProxy).toEqual(proxies.split(', '))
+    expect(loadSettings(required).trustProxy).toEqual([])
+    for (const wrong of ['1', 'true', '*', 'proxy.example.com', '10.0.0.0/33'])
+      expect(problemsOf({ ...required, TRUST_PROXY: wrong })).toContain('TRUST_PROXY')
+  })
+
   it('keep the slash at the end of an issuer, and drop it from other addresses', () => {
     const settings = loadSettings({
       ...required,

@@ -52,7 +52,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
   app.post(
     '/assistants/:aid/files',
     {
-      config,
+      config: { ...config, isUpload: true, staysOpen: true },
       bodyLimit: Number.MAX_SAFE_INTEGER,
       // The body is described for the documentation; it is a stream, and read as one.
       validatorCompiler: (route) =>
@@ -128,7 +128,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
   app.get(
     '/assistants/:aid/ingestions/:ingestion_id/events',
     {
-      config,
+      config: { ...config, staysOpen: true },
       schema: {
         operationId: 'files.ingestionEvents',
         summary: 'How far an upload is, as server-sent events: `progress` whenever something changes, then `end`',

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import { AppError, invalidInput } from '../../../domain/errors.ts'
+import { invalidInput } from '../../../domain/errors.ts'
 import { type UploadPart, brokenOff } from '../../../services/knowledge/uploads.ts'
 
-/** Nothing limits a file, nor their number. */
-const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 1000, fieldSize: 1024 * 1024 }
+/** Nothing limits a file, nor their number. Fields are passed over, but held until the upload is over. */
+const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 100, fieldSize: 16 * 1024 }
 
 /**
  * The file parts of a multipart request, one after the other as they arrive; other fields are passed
@@ -18,7 +18,6 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
       yield { name: nameOf(part.filename), contentType: part.mimetype, content: part.file }
     }
   } catch (error) {
-    if (error instanceof AppError) throw error
     throw brokenOff(error)
   }
   if (!found) throw invalidInput(['body', 'files'], 'at least one file is required', 'missing')

@@ -16,7 +16,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
   app.post(
     '/chat/completions',
     {
-      config: compatConfig,
+      config: { ...compatConfig, staysOpen: true },
       schema: {
         ...operation(family, 'chat.completions.create', 'Answer a conversation'),
         headers: TokenHeader,

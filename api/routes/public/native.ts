@@ -18,7 +18,7 @@ interface Deps {
   cors: PublicCors
 }
 
-const config = { auth: 'public', cors: false } as const
+const config = { auth: 'public', cors: false, staysOpen: true } as const
 
 const PublicCreateRunPayload = Type.Object(
   {

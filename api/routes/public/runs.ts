@@ -41,7 +41,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   app.post(
     '/threads/:thread_id/runs',
     {
-      config: compatConfig,
+      config: { ...compatConfig, staysOpen: true },
       schema: {
         ...operation(family, 'threads.runs.create', 'Run the assistant on a thread'),
         headers: TokenHeader,
@@ -60,7 +60,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   app.post(
     '/threads/runs',
     {
-      config: compatConfig,
+      config: { ...compatConfig, staysOpen: true },
       schema: {
         ...operation(family, 'threads.createAndRun', 'Begin a conversation and run the assistant on it'),
         headers: TokenHeader,

@@ -38,7 +38,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/stream',
     {
-      config,
+      config: { ...config, staysOpen: true },
       schema: {
         operationId: 'runs.stream',
         summary: 'Run an assistant on a thread and stream what it says',
@@ -99,7 +99,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.get(
     '/runs/:run_id/stream',
     {
-      config,
+      config: { ...config, staysOpen: true },
       schema: {
         operationId: 'runs.join',
         summary: 'Join the stream of a run, or come back to it with Last-Event-ID',

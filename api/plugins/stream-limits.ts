@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../domain/errors.ts'
+import { clientOf } from './client-address.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The answer stays open until a run or an ingestion is over. */
+    staysOpen?: boolean
+  }
+}
+
+export interface StreamLimits {
+  maxStreams: number
+  maxStreamsPerUser: number
+  maxStreamsPerAssistant: number
+  maxStreamsPerClient: number
+}
+
+const retryAfterSeconds = 5
+
+/**
+ * Limits answers that stay open, in this process: in all, of a user, and of public callers by assistant and
+ * by client. Counted before the handler, so that no run is started whose answer is then refused.
+ */
+export function installStreamLimits(app: FastifyInstance, limits: StreamLimits): void {
+  const open = new Map<string, number>()
+
+  app.addHook('preHandler', async (request, reply) => {
+    // A client that is gone already is never heard of again.
+    if (!request.routeOptions.config.staysOpen || reply.raw.destroyed || reply.raw.closed) return
+    const shares = [{ key: 'all', max: limits.maxStreams }, ...sharesOf(request, limits)]
+    const full = shares.find(({ key, max }) => (open.get(key) ?? 0) >= max)
+    if (full?.key === 'all')
+      throw new AppError('unavailable', 'Too many streams are open on this server.', { retryAfterSeconds })
+    if (full !== undefined)
+      throw new AppError('too_many_requests', `Too many streams are open; at most ${full.max} may be.`, {
+        retryAfterSeconds,
+      })
+    for (const { key } of shares) open.set(key, (open.get(key) ?? 0) + 1)
+    reply.raw.once('close', () => {
+      for (const { key } of shares) {
+        const left = (open.get(key) ?? 1) - 1
+        if (left > 0) open.set(key, left)
+        else open.delete(key)
+      }
+    })
+  })
+}
+
+function sharesOf(request: FastifyRequest, limits: StreamLimits): { key: string; max: number }[] {
+  if (request.session) return [{ key: `user ${request.session.user._id}`, max: limits.maxStreamsPerUser }]
+  const assistant = request.publicAssistant
+  return [
+    { key: `client ${clientOf(request)}`, max: limits.maxStreamsPerClient },
+    ...(assistant ? [{ key: `assistant ${assistant._id}`, max: limits.maxStreamsPerAssistant }] : []),
+  ]
+}
