@@ -6,10 +6,11 @@ import { createRunStream } from '../infra/redis/run-stream.ts'
 import { createWorkflowControl } from '../infra/temporal/workflow-control.ts'
 import { createThreadActor } from '../infra/temporal/thread-actor.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
+import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
-import { createSecretBox } from '../services/secrets.ts'
+import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
@@ -23,6 +24,8 @@ export type Core = ReturnType<typeof composeCore>
 export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const { collections, transaction } = infra.database
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
+  const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
+  const assistantConfigs = createAssistantConfigs(secretBox, tokenHashes)
   const { embedder, vectors } = infra.knowledge
   const log = createThreadLog({ collections, transaction })
   const scanLog = createLogScan(collections)
@@ -36,6 +39,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     transaction,
     tracing: infra.tracing,
     secretBox,
+    assistantConfigs,
     derivedSecrets: createDerivedSecrets(settings.secretsKey),
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis),
@@ -46,13 +50,14 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     states,
     createThread,
     threads: createThreads({ collections, createThread, log, states }),
-    assistants: createAssistants({ collections, transaction }),
+    assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
     accountOf: createAccountOf(settings, secretBox),
     tools: createTools({
+      assistantConfigs,
       outbound: infra.outbound,
       search: settings,
       retrieval: async (assistant, name) =>
-        embedder && createRetrievalTool({ collections, vectors, embedder }, assistant, name),
+        embedder && createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, name),
     }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),

@@ -5,11 +5,18 @@ import { createUploads } from '../services/knowledge/uploads.ts'
 import type { Core } from './core.ts'
 
 /** Files that assistants can quote. `extraction` starts no process before a file is read. */
-export function composeKnowledge({ settings, infra, collections }: Core) {
+export function composeKnowledge({ settings, infra, collections, assistantConfigs }: Core) {
   const { blobs, vectors, embedder } = infra.knowledge
   const workflows = ingestionWorkflows(infra.temporal.client, settings.taskQueuePrefix)
   return {
-    uploads: createUploads({ collections, blobs, vectors, workflows, canEmbed: embedder !== undefined }),
+    uploads: createUploads({
+      collections,
+      assistantConfigs,
+      blobs,
+      vectors,
+      workflows,
+      canEmbed: embedder !== undefined,
+    }),
     files: createFiles({ collections, workflows }),
     extraction: createExtractor({
       memoryMb: settings.extractMemoryMb,

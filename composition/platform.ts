@@ -4,8 +4,9 @@ import type { Logger } from '../infra/logger.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createCodecService } from '../services/codec.ts'
+import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
 import { composeAccounts } from './accounts.ts'
-import { composeCore } from './core.ts'
+import { type Core, composeCore } from './core.ts'
 import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { composeRuns } from './runs.ts'
@@ -20,6 +21,7 @@ export async function connectPlatform(settings: Settings, logger: Logger) {
   const infra = await connectInfra(settings, logger)
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
   const core = composeCore(settings, infra, logger)
+  await sealStoredConfigs(core)
   const accounts = composeAccounts(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
@@ -44,4 +46,12 @@ export async function connectPlatform(settings: Settings, logger: Logger) {
       await infra.close()
     },
   }
+}
+
+/** Before anything is served: once all is sealed, no two assistants can come to hold the same token. */
+async function sealStoredConfigs({ collections, assistantConfigs: configs, logger }: Core): Promise<void> {
+  const onTakenToken = (assistantId: string) =>
+    logger.warn({ assistant_id: assistantId }, 'another assistant holds the public token of this one')
+  const sealed = await createStoredConfigs({ collections, configs, onTakenToken }).seal()
+  if (sealed > 0) logger.info({ sealed }, 'sealed configurations that were stored in clear')
 }

@@ -19,7 +19,7 @@ import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
-  const { settings, infra, collections, transaction, stream, threads, assistants, accountOf, tools, onError } = core
+  const { settings, infra, collections, transaction, stream, threads, assistants, onError } = core
   const runs = createRuns(core)
   const runOutput = createRunOutput(core.scanLog)
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
@@ -33,7 +33,7 @@ export function composeRuns(core: Core) {
     startRun: createStartRequested({ threads, assistants, runs }),
     runOutput,
     engine,
-    describeAssistant: createDescribeAssistant({ tools, accountOf, defaultModel: settings.defaultModel }),
+    describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
       collections,
       assistants,

@@ -143,6 +143,10 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
 }
 
 /** The known keys that everybody who may read an assistant sees; all others stay with the owner. */
-export const openConfigKeys = [`${prefix}access_mode`, `${prefix}description`] as const
+const openConfigKeys: readonly string[] = [`${prefix}access_mode`, `${prefix}description`]
+
+export function openMembersOf(config: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => openConfigKeys.includes(key)))
+}
 
 export const publicTokenKey = `${prefix}public_token`

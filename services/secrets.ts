@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
 export type SecretBox = ReturnType<typeof createSecretBox>
 
@@ -34,6 +34,23 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
 
     /** Whether a sealed text is under the current key: one that is not should be sealed again. */
     isCurrent: (sealed: string): boolean => sealed.startsWith(`v1.${current.id}.`),
+  }
+}
+
+export type TokenHashes = ReturnType<typeof createTokenHashes>
+
+/**
+ * Finds a public token in the database, which does not hold it: HMAC-SHA-256 under a key derived from `SECRETS_KEY`,
+ * so that even a weak token cannot be guessed from the database alone. Gives one hash for each key, the current
+ * key's first.
+ */
+export function createTokenHashes(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []) {
+  const keys = [secretsKey, ...previousKeys].map((key) => Buffer.from(hkdfSync('sha256', key, '', 'public-tokens', 32)))
+  return (text: string): [current: string, ...previous: string[]] => {
+    const [current = '', ...previous] = new Set(
+      keys.map((key) => createHmac('sha256', key).update(text).digest('base64url')),
+    )
+    return [current, ...previous]
   }
 }
 

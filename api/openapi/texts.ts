@@ -146,6 +146,7 @@ export const componentTexts: Record<string, string> = {
   ProjectToken: 'A service token that is pinned to a project.',
   ProjectUpdateRequest: 'The members of a project to change.',
   PublicCreateRunPayload: 'A run of a public assistant.',
+  PublicToken: 'The public token that an assistant now holds. It is shown to its owner only.',
   Receipt: 'The proof of a deletion: what was found, and what is left, by store.',
   ReceiptStatus: 'How far the deletion is.',
   ResendVerificationRequest: 'The account that wants a new code.',

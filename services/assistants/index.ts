@@ -1,13 +1,16 @@
 import type { ClientSession } from 'mongoose'
-import { publicTokenKey, readAssistantConfig } from '../../domain/assistant-config.ts'
+import { randomBytes } from 'node:crypto'
+import { publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { newId } from '../../domain/ids.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
 
 export type Assistants = ReturnType<typeof createAssistants>
 
@@ -26,11 +29,12 @@ export interface Place {
 interface AssistantsDeps {
   collections: Pick<Collections, 'projects' | 'assistants'>
   transaction: RunInTransaction
+  configs: AssistantConfigs
 }
 
 const present = { deleting: { $ne: true } } as const
 
-export function createAssistants({ collections, transaction }: AssistantsDeps) {
+export function createAssistants({ collections, transaction, configs }: AssistantsDeps) {
   const { assistants } = collections
 
   return {
@@ -42,7 +46,7 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
 
     listPublic: () =>
       assistants
-        .find({ public: true, ...present })
+        .find({ public: true, ...present }, { sealed_config: 0 })
         .sort({ created_at: 1, _id: 1 })
         .lean<AssistantRecord[]>(),
 
@@ -55,6 +59,9 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
 
     readOwn: requireOwn,
 
+    shownConfig: configs.shownTo,
+    listedConfig: configs.listed,
+
     create: (place: Place, payload: AssistantPayload) => insert(place, newId(), payload),
 
     /** Under an id that the caller knows to be new; the database's duplicate key error when it is not. */
@@ -62,7 +69,7 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
 
     /** Replaces the assistant, or makes it in the token's project under the id that the caller chose. */
     async put(place: Place, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
-      const fields = fieldsOf(payload)
+      const fields = fieldsOf(assistantId, payload)
       const replaced = await refusingTakenTokens(() => replace(place.userId, assistantId, fields))
       if (replaced) return replaced
       return insert(place, assistantId, payload).catch(async (error: unknown) => {
@@ -72,6 +79,22 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
         if (again) return again
         throw await whyNot(place.userId, assistantId)
       })
+    },
+
+    /** Makes a strong public token in place of the old one, which stops working at once. The access mode stays. */
+    async renewPublicToken(userId: string, assistantId: string): Promise<string> {
+      for (;;) {
+        const assistant = await requireOwn(userId, assistantId)
+        const token = `pt_${randomBytes(32).toString('base64url')}`
+        const config = { ...objectFromJsonText(configs.textOf(assistant)), [publicTokenKey]: token }
+        const { $set, $unset } = configUpdate(configs.fieldsOf(assistantId, toJsonText(config)))
+        const { matchedCount } = await assistants.updateOne(
+          { ...configUnchanged(assistant), user_id: userId, ...present },
+          { $set: { ...$set, updated_at: new Date() }, $unset },
+        )
+        // Otherwise somebody else wrote the config meanwhile: look again.
+        if (matchedCount > 0) return token
+      }
     },
 
     /** Moves the caller's assistant into another of the caller's projects. */
@@ -98,7 +121,7 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
       _id: assistantId,
       user_id: place.userId,
       project_id: place.projectId,
-      ...fieldsOf(payload),
+      ...fieldsOf(assistantId, payload),
       created_at: now,
       updated_at: now,
     }
@@ -111,16 +134,27 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
     return record
   }
 
-  async function replace(userId: string, assistantId: string, { public_token: token, ...fields }: Fields) {
-    const $set = { ...fields, ...(token === undefined ? {} : { public_token: token }), updated_at: new Date() }
+  async function replace(userId: string, assistantId: string, fields: Fields) {
+    const { $set, $unset } = configUpdate(fields)
     return assistants
       .findOneAndUpdate(
         { _id: assistantId, user_id: userId, ...present },
-        { $set, ...(token === undefined ? { $unset: { public_token: 1 } } : {}) },
+        { $set: { ...$set, updated_at: new Date() }, $unset },
         { returnDocument: 'after' },
       )
       .lean<AssistantRecord>()
   }
+
+  /** What is stored of a payload. */
+  function fieldsOf(assistantId: string, { name, config = {}, public: isPublic = false }: AssistantPayload) {
+    const fields = configs.fieldsOf(assistantId, checkFreeForm(['body', 'config'], config))
+    if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
+      throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
+    }
+    return { name, public: isPublic, ...fields }
+  }
+
+  type Fields = ReturnType<typeof fieldsOf>
 
   async function requireProject(place: Place, session: ClientSession): Promise<void> {
     const project = await collections.projects
@@ -150,25 +184,6 @@ export function createAssistants({ collections, transaction }: AssistantsDeps) {
   }
 }
 
-type Fields = ReturnType<typeof fieldsOf>
-
-/** What is stored of a payload: the config as text, and copies of what look-ups need. */
-function fieldsOf({ name, config = {}, public: isPublic = false }: AssistantPayload) {
-  const configJson = checkFreeForm(['body', 'config'], config)
-  const { accessMode, publicToken, allowedOrigins } = readAssistantConfig(configJson)
-  if (accessMode === 'public_token' && publicToken === undefined) {
-    throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
-  }
-  return {
-    name,
-    config_json: configJson,
-    public: isPublic,
-    access_mode: accessMode,
-    allowed_origins: allowedOrigins,
-    ...(publicToken === undefined ? {} : { public_token: publicToken }),
-  }
-}
-
 function missing(): AppError {
   return new AppError('not_found', 'There is no such assistant.')
 }
@@ -181,8 +196,9 @@ async function refusingTakenTokens<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    if (isDuplicateKey(error, 'public_token')) {
-      throw invalidInput(['body', 'config', publicTokenKey], 'another assistant holds this token', 'taken')
+    if (isDuplicateKey(error, 'public_token_hashes')) {
+      // Not why: whoever guesses would learn that the token opens another assistant.
+      throw invalidInput(['body', 'config', publicTokenKey], 'this token cannot be used')
     }
     throw error
   }

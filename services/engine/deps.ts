@@ -1,4 +1,5 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { ThreadLog } from '../threads/log.ts'
@@ -9,6 +10,7 @@ import type { ChatModel, ModelAccount } from './chat-model.ts'
 /** What the steps of a run need of the rest. */
 export interface EngineDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   log: ThreadLog
   stream: RunStream
   model: ChatModel

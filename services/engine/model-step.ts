@@ -1,5 +1,4 @@
 import { type StepInput, type StepResult, answerEntry, inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
-import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -28,7 +27,7 @@ export async function modelStep(
 
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (assistant === null || assistant.deleting) throw new AppError('not_found', 'The assistant of this run is gone.')
-  const config = readAssistantConfig(assistant.config_json)
+  const config = deps.assistantConfigs.settingsOf(assistant)
 
   const superseded = new AbortController()
   const signal = AbortSignal.any([cancellation, superseded.signal])
@@ -108,7 +107,7 @@ async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInp
   const message = run.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (message === undefined || assistant === null) return { next: 'done', status: run.status }
-  const config = readAssistantConfig(assistant.config_json)
+  const config = deps.assistantConfigs.settingsOf(assistant)
   const known = await deps.toolsOf(assistant, new AbortController().signal)
   return { next: 'tools', ...plannedTools(message, known), approval: true, maxSteps: config.maxSteps }
 }

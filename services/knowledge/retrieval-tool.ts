@@ -1,5 +1,5 @@
-import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Tool } from '../tools/tool.ts'
 import { type RetrieveDeps, retrieve } from './retrieve.ts'
 
@@ -12,14 +12,14 @@ const maxQueryCharacters = 2000
  * cite each passage by file and place.
  */
 export async function createRetrievalTool(
-  deps: RetrieveDeps,
-  assistant: Pick<AssistantRecord, '_id' | 'config_json'>,
+  deps: RetrieveDeps & { assistantConfigs: Pick<AssistantConfigs, 'settingsOf'> },
+  assistant: AssistantRecord,
   name: string,
 ): Promise<Tool | undefined> {
   const { files } = deps.collections
   const ready = { assistant_id: assistant._id, status: 'ready', chunks: { $gt: 0 } } as const
   if ((await files.exists(ready)) === null) return undefined
-  const { retrievalDescription } = readAssistantConfig(assistant.config_json)
+  const { retrievalDescription } = deps.assistantConfigs.settingsOf(assistant)
   return {
     type: 'retrieval',
     name,

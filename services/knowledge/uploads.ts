@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
-import { type AssistantSettings, readAssistantConfig } from '../../domain/assistant-config.ts'
+import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -24,6 +25,7 @@ export interface Upload {
 }
 
 export interface UploadsDeps {
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
@@ -43,7 +45,7 @@ export function createUploads(deps: UploadsDeps) {
    * configuration cannot take files, and `unavailable` when they could not be processed.
    */
   async function admit(assistant: AssistantRecord): Promise<void> {
-    requireFileConfiguration(readAssistantConfig(assistant.config_json))
+    requireFileConfiguration(deps.assistantConfigs.settingsOf(assistant))
     if (!deps.canEmbed) throw new AppError('unavailable', 'No embedding model is configured on this server.')
     await deps.vectors.ping()
   }

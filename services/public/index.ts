@@ -1,7 +1,7 @@
-import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { NewRun, Runs } from '../runs/index.ts'
 import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
@@ -15,6 +15,7 @@ import { createPublicThreads } from './threads.ts'
 
 interface PublicFamilyDeps {
   collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
+  assistantConfigs: AssistantConfigs
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
   scanLog: ScanLog
@@ -37,14 +38,14 @@ export type PublicFamily = ReturnType<typeof createPublicFamily>
 
 /** What callers without an account do: everything here is held to one assistant. */
 export function createPublicFamily(deps: PublicFamilyDeps) {
-  const { collections, runs, runFeeds, settings } = deps
+  const { collections, assistantConfigs, runs, runFeeds, settings } = deps
   return {
-    access: createPublicAccess(collections),
+    access: createPublicAccess(collections, assistantConfigs),
     origins: createPublicOrigins(collections, settings),
     threads: createPublicThreads(deps),
 
     about(assistant: AssistantRecord): PublicAssistant {
-      const { description, model, temperature } = readAssistantConfig(assistant.config_json)
+      const { description, model, temperature } = assistantConfigs.settingsOf(assistant)
       return {
         id: assistant._id,
         name: assistant.name,
@@ -54,6 +55,8 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
         createdAt: assistant.created_at,
       }
     },
+
+    tokenOf: (assistant: AssistantRecord): string => assistantConfigs.settingsOf(assistant).publicToken ?? '',
 
     /** Base URL of the compat family, for OpenAI-compatible clients. */
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),

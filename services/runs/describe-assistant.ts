@@ -1,11 +1,12 @@
-import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
 import type { Tools } from '../tools/index.ts'
 
 interface DescribeDeps {
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf' | 'textOf'>
   tools: Pick<Tools, 'resolve'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   defaultModel: string
@@ -19,15 +20,15 @@ export type DescribeAssistant = ReturnType<typeof createDescribeAssistant>
  * as the model is shown them. `resolved` is written member by member, so that no secret of the
  * configuration (tokens, headers, keys) can be among them.
  */
-export function createDescribeAssistant({ tools, accountOf, defaultModel }: DescribeDeps) {
+export function createDescribeAssistant({ assistantConfigs, tools, accountOf, defaultModel }: DescribeDeps) {
   return async (assistant: AssistantRecord, signal: AbortSignal) => {
-    const settings = readAssistantConfig(assistant.config_json)
+    const settings = assistantConfigs.settingsOf(assistant)
     const account = accountOf(assistant)
     const resolved = await tools.resolve(assistant, signal)
     return {
       assistant_id: assistant._id,
       name: assistant.name,
-      config: maskedConfig(assistant.config_json),
+      config: maskedConfig(assistantConfigs.textOf(assistant)),
       resolved: {
         access_mode: settings.accessMode,
         has_public_token: settings.publicToken !== undefined,

@@ -1,6 +1,7 @@
 import type { Tool } from './tool.ts'
-import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
+import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
@@ -8,6 +9,7 @@ import { resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   outbound: Pick<Outbound, 'fetchWith'>
   search: WebSearchSettings
   /** For addresses from the settings. */
@@ -42,6 +44,7 @@ const maxMcpAnswerBytes = 8 * 1024 * 1024
 
 /** What tools there are, and which of them an assistant has. */
 export function createTools({
+  assistantConfigs,
   outbound,
   search,
   fetch = (input, init) => globalThis.fetch(input, init),
@@ -58,7 +61,7 @@ export function createTools({
      * that cannot be used, with the reason.
      */
     resolve: (assistant: AssistantRecord, signal: AbortSignal): Promise<{ tools: Tool[]; problems: ToolProblem[] }> =>
-      resolveTools(readAssistantConfig(assistant.config_json), {
+      resolveTools(assistantConfigs.settingsOf(assistant), {
         retrieval: (name) => retrieval(assistant, name),
         outbound,
         search,

@@ -66,6 +66,7 @@ export const native: Record<string, Expectation> = {
   'assistants.put': { foreign: 403, body: () => ({ name: 'mine' }) },
   'assistants.delete': { foreign: 403 },
   'assistants.move': { foreign: 403, body: (own) => ({ project_id: own.project_id }) },
+  'assistants.publicToken.renew': { foreign: 403 },
   'assistants.compatAccount.put': {
     foreign: 403,
     body: () => ({ api_key: 'sk-mine', base_url: 'https://api.example.com/v1' }),

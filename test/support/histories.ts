@@ -2,31 +2,16 @@ import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import proto from '@temporalio/proto'
+import { everythingIn } from './everything-in.ts'
 
 const historiesFolder = fileURLToPath(new URL('../replay/histories/', import.meta.url))
 
 const { History } = proto.temporal.api.history.v1
 type History = proto.temporal.api.history.v1.IHistory
 
-/**
- * Everything that a history says, as text: strings, and bytes both as they are and in base64. What is
- * not in here is not in the history.
- */
+/** Everything that a history says, as text. What is not in here is not in the history. */
 export function historyText(history: History): string {
-  const found: string[] = []
-  const visit = (value: unknown): void => {
-    if (typeof value === 'string') found.push(value)
-    else if (value instanceof Uint8Array)
-      found.push(Buffer.from(value).toString('utf8'), Buffer.from(value).toString('base64'))
-    else if (typeof value === 'object' && value !== null) {
-      for (const [key, entry] of Object.entries(value)) {
-        found.push(key)
-        visit(entry)
-      }
-    }
-  }
-  visit(history)
-  return found.join('\n')
+  return everythingIn(history)
 }
 
 /** Keeps a history for the replays of later versions: only with `RECORD_HISTORIES=1`, when a workflow was changed on purpose. */

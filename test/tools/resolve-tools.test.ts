@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ToolSetting } from '../../domain/assistant-config.ts'
+import { type ToolSetting, readAssistantConfig } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { createTools } from '../../services/tools/index.ts'
@@ -29,6 +29,7 @@ describe('the tools of an assistant', () => {
   })
   const resolve = (tools: ToolSetting[], { files = false, search = {} } = {}) =>
     createTools({
+      assistantConfigs: { settingsOf: ({ config_json: text = '{}' }) => readAssistantConfig(text) },
       outbound,
       search,
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),

@@ -3,7 +3,8 @@ import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
-import { Assistant, AssistantPayload, AssistantProjectUpdateRequest, showAssistant } from './schemas.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import { Assistant, AssistantPayload, AssistantProjectUpdateRequest, PublicToken, showAssistant } from './schemas.ts'
 
 const params = Type.Object({ aid: PathId })
 const config = { auth: 'project' } as const
@@ -11,6 +12,9 @@ const tags = ['assistants']
 
 /** `/assistants`, without their files and accounts, which have plugins of their own. */
 export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants'>> = async (app, { assistants }) => {
+  const show = (assistant: AssistantRecord, viewerId: string | undefined) =>
+    showAssistant(assistant, assistants.shownConfig(assistant, viewerId))
+
   app.get(
     '/assistants/',
     {
@@ -24,7 +28,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const place = placeOf(request)
-      return (await assistants.list(place)).map((assistant) => showAssistant(assistant, place.userId))
+      return (await assistants.list(place)).map((assistant) => show(assistant, place.userId))
     },
   )
 
@@ -42,7 +46,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const place = placeOf(request)
-      return showAssistant(await assistants.create(place, request.body), place.userId)
+      return show(await assistants.create(place, request.body), place.userId)
     },
   )
 
@@ -57,7 +61,8 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
         response: { 200: Type.Array(Assistant), ...refusals(500) },
       },
     },
-    async () => (await assistants.listPublic()).map((assistant) => showAssistant(assistant, undefined)),
+    async () =>
+      (await assistants.listPublic()).map((assistant) => showAssistant(assistant, assistants.listedConfig(assistant))),
   )
 
   app.get(
@@ -74,7 +79,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const viewerId = request.session?.user._id
-      return showAssistant(await assistants.read(request.params.aid, viewerId), viewerId)
+      return show(await assistants.read(request.params.aid, viewerId), viewerId)
     },
   )
 
@@ -93,7 +98,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const place = placeOf(request)
-      return showAssistant(await assistants.put(place, request.params.aid, request.body), place.userId)
+      return show(await assistants.put(place, request.params.aid, request.body), place.userId)
     },
   )
 
@@ -112,7 +117,25 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const { user } = sessionOf(request)
-      return showAssistant(await assistants.move(user._id, request.params.aid, request.body.project_id), user._id)
+      return show(await assistants.move(user._id, request.params.aid, request.body.project_id), user._id)
+    },
+  )
+
+  app.post(
+    '/assistants/:aid/public-token',
+    {
+      config,
+      schema: {
+        operationId: 'assistants.publicToken.renew',
+        summary: 'Make a strong public token in place of the old one; the access mode stays as it is',
+        tags,
+        params,
+        response: { 200: PublicToken, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { aid } = request.params
+      return { assistant_id: aid, public_token: await assistants.renewPublicToken(sessionOf(request).user._id, aid) }
     },
   )
 }

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { AssistantConfig, openConfigKeys } from '../../../domain/assistant-config.ts'
+import { AssistantConfig } from '../../../domain/assistant-config.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { objectFromJsonText } from '../../../domain/json-text.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { Timestamp } from '../schemas.ts'
 
@@ -32,16 +31,21 @@ export const AssistantProjectUpdateRequest = Type.Object(
   { title: 'AssistantProjectUpdateRequest' },
 )
 
-/** What a viewer sees. Only the owner sees the whole config: it may hold secrets. */
-export function showAssistant(assistant: AssistantRecord, viewerId: string | undefined): Static<typeof Assistant> {
-  const config = Object.entries(objectFromJsonText(assistant.config_json))
-  const shown =
-    assistant.user_id === viewerId ? config : config.filter(([key]) => openConfigKeys.some((open) => open === key))
+export const PublicToken = Type.Object(
+  {
+    assistant_id: Type.String(),
+    public_token: Type.String({ description: 'The new token. The old one does not work any more.' }),
+  },
+  { title: 'PublicToken' },
+)
+
+/** `config` is what the viewer may see of the assistant's configuration. */
+export function showAssistant(assistant: AssistantRecord, config: Record<string, unknown>): Static<typeof Assistant> {
   return {
     assistant_id: assistant._id,
     project_id: assistant.project_id,
     name: assistant.name,
-    config: Object.fromEntries(shown),
+    config,
     public: assistant.public,
     created_at: assistant.created_at.toISOString(),
     updated_at: assistant.updated_at.toISOString(),

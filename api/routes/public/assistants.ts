@@ -93,8 +93,15 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
       },
     },
     async (request) => {
-      const { _id, name, public_token: token } = namedAssistantOf(request, request.params.assistant_id)
-      return { assistant_id: _id, name, base_url: publicFamily.compatUrl, token: token ?? '', model: _id }
+      const assistant = namedAssistantOf(request, request.params.assistant_id)
+      return {
+        assistant_id: assistant._id,
+        name: assistant.name,
+        base_url: publicFamily.compatUrl,
+        // The caller's own: it selected this assistant.
+        token: publicFamily.tokenOf(assistant),
+        model: assistant._id,
+      }
     },
   )
 

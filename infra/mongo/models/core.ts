@@ -68,11 +68,16 @@ const assistant = new Schema<AssistantRecord>(
     user_id: text,
     project_id: text,
     name: text,
-    config_json: text,
+    sealed_config: String,
+    config_version: String,
+    open_config_json: String,
     public: { type: Boolean, required: true },
     access_mode: text,
-    public_token: String,
     allowed_origins: { type: [String], default: [] },
+    // Without a default: Mongoose would make it an empty array, which a unique index takes for a value.
+    public_token_hashes: { type: [String], default: undefined },
+    config_json: String,
+    public_token: String,
     created_at: date,
     updated_at: date,
     compat_account: {
@@ -90,7 +95,13 @@ assistant.index({ project_id: 1, created_at: 1 })
 assistant.index({ user_id: 1 })
 assistant.index({ public: 1, created_at: 1 })
 assistant.index({ allowed_origins: 1 })
+assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
+// Of records that an earlier version wrote. Both are empty once these are sealed, and cost nothing then.
 assistant.index({ public_token: 1 }, { unique: true, partialFilterExpression: { public_token: { $exists: true } } })
+assistant.index(
+  { config_version: 1 },
+  { name: 'unsealed_configs', partialFilterExpression: { config_json: { $exists: true } } },
+)
 
 const thread = new Schema<ThreadRecord>(
   {

@@ -1,0 +1,269 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readAssistantConfig } from '../../domain/assistant-config.ts'
+import { newId } from '../../domain/ids.ts'
+import { configUnchanged, configUpdate, createAssistantConfigs } from '../../services/assistants/configs.ts'
+import { createStoredConfigs } from '../../services/assistants/stored-configs.ts'
+import { createSecretBox, createTokenHashes } from '../../services/secrets.ts'
+import { apiClient } from '../support/api-client.ts'
+import { everythingIn } from '../support/everything-in.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { type TestUser, insertUser } from '../support/users.ts'
+
+const mode = 'type==agent/access_mode'
+const tokenKey = 'type==agent/public_token'
+const description = 'type==agent/description'
+
+describe('the configurations of assistants in the database', () => {
+  let service: TestService
+  let user: TestUser
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+    user = await insertUser(service)
+  })
+  afterAll(() => service.close())
+
+  const newToken = () => `token-${newId()}`
+  const withToken = (token: string, more: object = {}) => ({
+    [mode]: 'public_token',
+    [tokenKey]: token,
+    'type==agent/tools': [{ type: 'http_request', config: { headers: { 'x-key': `key-${token}` } } }],
+    ...more,
+  })
+  const make = async (config: object, more: object = {}) =>
+    String((await user.post('/assistants/', { name: 'A', config, ...more })).assistant_id)
+  const raw = (id: string) => service.collections.assistants.findById(id).lean()
+  const opens = async (token: string, base: { url: string } = service) =>
+    (await apiClient(base.url, token).call('GET', '/public/compat/v1/assistants')).body?.data?.[0]?.id
+
+  /** As the version before configurations were sealed stored them. */
+  async function storeInClear(id: string, config: Record<string, unknown>) {
+    const { accessMode: access_mode, publicToken: token } = readAssistantConfig(JSON.stringify(config))
+    const copies = { access_mode, ...(token === undefined ? {} : { public_token: token }) }
+    await service.collections.assistants.updateOne(
+      { _id: id },
+      {
+        $set: { config_json: JSON.stringify(config), ...copies },
+        $unset: { sealed_config: 1, config_version: 1, open_config_json: 1, public_token_hashes: 1 },
+      },
+    )
+  }
+  const storedConfigs = (secretsKey = service.settings.secretsKey, previous: Uint8Array[] = []) => {
+    const taken: string[] = []
+    const configs = createAssistantConfigs(
+      createSecretBox(secretsKey, previous),
+      createTokenHashes(secretsKey, previous),
+    )
+    const { collections } = service
+    const stored = createStoredConfigs({ collections, configs, onTakenToken: (id) => void taken.push(id) })
+    return { ...stored, configs, taken }
+  }
+
+  it('come back as they went in, to the letter, and can be read by nobody who has the database alone', async () => {
+    const token = newToken()
+    const config = `{"b":-0,"__proto__":{"x":1},"a.b":"$where","":1e-7,"${mode}":"public_token","${tokenKey}":"${token}","😀":[null]}`
+    const created = await user.call('POST', '/assistants/', `{"name":"A","config":${config}}`)
+    expect(created.text).toContain(config)
+    const id = String(created.body.assistant_id)
+    expect((await user.call('GET', `/assistants/${id}`)).text).toContain(config)
+    const record = everythingIn(await raw(id))
+    for (const word of [token, '$where', '😀']) expect(record).not.toContain(word)
+    expect(record).toContain('v1.')
+    const other = await make({})
+    await service.collections.assistants.updateOne(
+      { _id: other },
+      { $set: { sealed_config: (await raw(id))?.sealed_config } },
+    )
+    // Bound to its assistant: moved to another one, it does not open.
+    expect((await user.call('GET', `/assistants/${other}`)).status).toBe(500)
+    await service.collections.assistants.deleteOne({ _id: other })
+  })
+
+  it('keep a public token as a keyed hash, on which a unique index decides', async () => {
+    const token = newToken()
+    const id = await make(withToken(token))
+    expect(await opens(token)).toBe(id)
+    expect((await raw(id))?.public_token_hashes).toEqual([...createTokenHashes(service.settings.secretsKey)(token)])
+    const otherKey = createTokenHashes(Buffer.alloc(32, 9))(token)
+    expect((await raw(id))?.public_token_hashes).not.toEqual([...otherKey])
+    const indexes = await service.collections.assistants.listIndexes()
+    expect(indexes).toContainEqual(expect.objectContaining({ key: { public_token_hashes: 1 }, unique: true }))
+
+    const refused = await user.call('POST', '/assistants/', { name: 'B', config: withToken(token) })
+    expect(refused).toMatchObject({ status: 422, body: { detail: [{ msg: 'this token cannot be used' }] } })
+    expect(refused.text).not.toMatch(/another|taken|holds/)
+    await user.put(`/assistants/${id}`, { name: 'A' })
+    expect(await opens(token)).toBeUndefined()
+    const next = await make(withToken(token))
+    expect(await opens(token)).toBe(next)
+  })
+
+  it('are shown in lists by their open members only, a long description cut', async () => {
+    const long = `${'d'.repeat(1999)}😀${'d'.repeat(100)}`
+    const id = await make(withToken(newToken(), { [description]: long }), { public: true })
+    const anybody = apiClient(service.url)
+    const listed = (await anybody.get('/assistants/public/')).find((entry: any) => entry.assistant_id === id)
+    expect(listed.config).toEqual({ [mode]: 'public_token', [description]: 'd'.repeat(1999) })
+    expect((await anybody.get(`/assistants/${id}`)).config).toEqual({ [mode]: 'public_token', [description]: long })
+  })
+
+  it('of an earlier version are read as they are, and sealed by two processes that start at once', async () => {
+    const tokens = Array.from({ length: 20 }, newToken)
+    const ids: string[] = []
+    for (const token of tokens) {
+      const id = await make({}, { public: true })
+      ids.push(id)
+      await storeInClear(id, withToken(token, { [description]: 'an old one' }))
+    }
+    const [first = '', firstToken = ''] = [ids[0], tokens[0]]
+    const readable = async (base: TestService) => {
+      expect((await apiClient(base.url, user.token).get(`/assistants/${first}`)).config).toEqual(
+        withToken(firstToken, { [description]: 'an old one' }),
+      )
+      expect(await opens(firstToken, base)).toBe(first)
+      const listed = await apiClient(base.url).get('/assistants/public/')
+      expect(listed.find((entry: any) => entry.assistant_id === first).config).toEqual({
+        [mode]: 'public_token',
+        [description]: 'an old one',
+      })
+      const stream = await apiClient(base.url, 'wrong').call('POST', '/public/runs/stream', {
+        assistant_id: first,
+        input: [{ type: 'human', content: 'hi' }],
+      })
+      expect(stream.status).toBe(401)
+    }
+    await readable(service)
+
+    const start = () => startService({ worker: false, env: { ...service.env, PORT: '0' } })
+    const others = await Promise.all([start(), start()])
+    for (const other of others) {
+      await readable(other)
+      await other.api.close()
+    }
+    for (const [index, id] of ids.entries()) {
+      const record = await raw(id)
+      expect(everythingIn(record)).not.toContain(tokens[index])
+      expect(record).not.toHaveProperty('config_json')
+      expect(record).not.toHaveProperty('public_token')
+      expect(await opens(tokens[index] ?? '')).toBe(id)
+    }
+    expect(await storedConfigs().seal()).toBe(0)
+  })
+
+  it('are not overwritten by a sealing that read them before their owner changed them', async () => {
+    const { configs } = storedConfigs()
+    const { assistants } = service.collections
+    for (const inClear of [true, false]) {
+      const id = await make({ note: 'old' })
+      if (inClear) await storeInClear(id, { note: 'old' })
+      const read = await raw(id)
+      if (read === null) throw new Error('the assistant is gone')
+      await user.put(`/assistants/${id}`, { name: 'A', config: { note: 'new' } })
+      const late = await assistants.updateOne(
+        configUnchanged(read),
+        configUpdate(configs.fieldsOf(id, configs.textOf(read))),
+      )
+      expect(late.matchedCount).toBe(0)
+      expect((await user.get(`/assistants/${id}`)).config).toEqual({ note: 'new' })
+    }
+  })
+
+  it('hold a token that another assistant came to hold meanwhile in their config only', async () => {
+    const token = newToken()
+    const [id, holder] = [await make({}), await make(withToken(token))]
+    await storeInClear(id, withToken(token))
+    const { seal, taken } = storedConfigs()
+    expect(await seal()).toBe(1)
+    expect(taken).toEqual([id])
+    expect(await opens(token)).toBe(holder)
+    expect((await user.get(`/assistants/${id}`)).config).toEqual(withToken(token))
+  })
+
+  it('are sealed anew after a change of the key, tokens found meanwhile, and need the old key no more', async () => {
+    const token = newToken()
+    const id = await make(withToken(token))
+    const newKey = Buffer.alloc(32, 5)
+    const env = {
+      ...service.env,
+      PORT: '0',
+      SECRETS_KEY: newKey.toString('base64'),
+      SECRETS_KEY_PREVIOUS: service.settings.secretsKey.toString('base64'),
+    }
+    const rotated = await startService({ worker: false, env })
+    const sameToken = newToken()
+    try {
+      expect(await opens(token, rotated)).toBe(id)
+      const client = apiClient(rotated.url, user.token)
+      expect((await client.get(`/assistants/${id}`)).config).toEqual(withToken(token))
+      const taken = await client.call('POST', '/assistants/', { name: 'B', config: withToken(token) })
+      expect(taken.status).toBe(422)
+      // Written with both keys known: processes that know only the old one still see that the token is taken.
+      const both = await client.post('/assistants/', { name: 'C', config: withToken(sameToken) })
+      expect((await raw(both.assistant_id))?.public_token_hashes).toHaveLength(2)
+      expect((await user.call('POST', '/assistants/', { name: 'D', config: withToken(sameToken) })).status).toBe(422)
+    } finally {
+      await rotated.api.close()
+    }
+
+    expect(await runScript('scripts/reseal-secrets.ts', env)).toContain('configurations were encrypted again')
+    const { SECRETS_KEY_PREVIOUS: _previous, ...onlyNewKey } = env
+    const fresh = await startService({ worker: false, env: onlyNewKey })
+    try {
+      const client = apiClient(fresh.url, user.token)
+      expect(await opens(token, fresh)).toBe(id)
+      expect(await opens(sameToken, fresh)).toBeDefined()
+      expect((await client.get(`/assistants/${id}`)).config).toEqual(withToken(token))
+      for (const record of await service.collections.assistants.find({ public_token_hashes: { $exists: true } }).lean())
+        expect(record.public_token_hashes).toHaveLength(1)
+      expect(await storedConfigs(newKey, [service.settings.secretsKey]).reseal()).toBe(0)
+    } finally {
+      await fresh.api.close()
+    }
+    // Back to the key of the other tests.
+    await storedConfigs(service.settings.secretsKey, [newKey]).reseal()
+  })
+
+  it('get a strong new public token, with which the old one ends at once and all else stays', async () => {
+    const old = newToken()
+    const config = withToken(old, { 'my own': { 'a.b': [1, null] } })
+    const id = await make(config)
+    const answer = await user.post(`/assistants/${id}/public-token`)
+    expect(answer).toEqual({ assistant_id: id, public_token: expect.stringMatching(/^pt_[\w-]{43}$/) })
+    expect(await opens(old)).toBeUndefined()
+    expect(await opens(answer.public_token)).toBe(id)
+    expect((await user.get(`/assistants/${id}`)).config).toEqual({ ...config, [tokenKey]: answer.public_token })
+    const closed = await make({ note: 'x' })
+    const { public_token: unused } = await user.post(`/assistants/${closed}/public-token`)
+    expect(await opens(unused)).toBeUndefined()
+    expect((await user.get(`/assistants/${closed}`)).config).toEqual({ note: 'x', [tokenKey]: unused })
+    await user.post(`/assistants/${newId()}/public-token`, undefined, 404)
+    const other = await insertUser(service)
+    await other.post(`/assistants/${id}/public-token`, undefined, 403)
+  })
+
+  it('hold one of many tokens that are made at once, and lose no change made beside', async () => {
+    const id = await make({ [mode]: 'public_no_auth' })
+    const made = await Promise.all(Array.from({ length: 12 }, () => user.post(`/assistants/${id}/public-token`)))
+    const tokens = made.map((answer) => String(answer.public_token))
+    expect(new Set(tokens).size).toBe(12)
+    const holders = await Promise.all(tokens.map((token) => opens(token)))
+    expect(holders.filter((holder) => holder !== undefined)).toEqual([id])
+    const { config } = await user.get(`/assistants/${id}`)
+    expect(config).toEqual({ [mode]: 'public_no_auth', [tokenKey]: tokens[holders.indexOf(id)] })
+  })
+})
+
+async function runScript(script: string, env: Record<string, string>): Promise<string> {
+  const cwd = fileURLToPath(new URL('../..', import.meta.url))
+  const child = spawn(process.execPath, [script], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [said, problems, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  expect(`${code} ${problems}`).toMatch(/^0 /)
+  return said
+}
