@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { PassThrough, Transform } from 'node:stream'
+import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import mongoose from 'mongoose'
+import { AppError } from '../../domain/errors.ts'
 import type { BlobStore } from '../../services/knowledge/blob-store.ts'
 
-const { GridFSBucket, ObjectId } = mongoose.mongo
+const { Binary, GridFSBucket, ObjectId } = mongoose.mongo
 
 /** Larger pieces than GridFS's own 255 KB: each is an acknowledged, journalled write of its own. */
 const chunkSizeBytes = 1024 * 1024
@@ -34,6 +35,30 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
     await chunks.deleteMany({ files_id: id })
   }
 
+  /**
+   * One piece after the other, the next one on its way while one is used. A cursor over all of them,
+   * as GridFS opens it, lets the embedded database hold the whole blob in memory.
+   */
+  async function* piecesOf(blobId: string): AsyncGenerator<Uint8Array> {
+    const id = new ObjectId(blobId)
+    const file = await files.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1 } })
+    if (!file) throw missingBytes(blobId)
+    const count = Math.ceil(Number(file['length']) / Number(file['chunkSize']))
+    const piece = (n: number) => {
+      const reading = n < count ? chunks.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
+      // Whoever stops reading no longer waits for it.
+      reading?.catch(() => undefined)
+      return reading
+    }
+    let next = piece(0)
+    for (let n = 0; n < count; n++) {
+      const bytes: unknown = (await next)?.['data']
+      if (!(bytes instanceof Binary)) throw missingBytes(blobId)
+      next = piece(n + 1)
+      yield bytes.value()
+    }
+  }
+
   return {
     newBlobId: () => new ObjectId().toHexString(),
 
@@ -58,13 +83,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
       return { blobId, size, sha256: hash.digest('hex') }
     },
 
-    read(blobId) {
-      const output = new PassThrough()
-      pipeline(bucket.openDownloadStream(new ObjectId(blobId)), output).catch((error: unknown) => {
-        output.destroy(error instanceof Error ? error : new Error(String(error)))
-      })
-      return output
-    },
+    read: (blobId) => Readable.from(piecesOf(blobId), { objectMode: false }),
 
     delete: remove,
 
@@ -94,3 +113,6 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
     },
   }
 }
+
+/** May be tried again: a deletion that is under way takes the owner's record away next. */
+const missingBytes = (blobId: string) => new AppError('internal', `bytes of blob ${blobId} are missing`)

@@ -16,7 +16,7 @@ export interface BlobStore {
    * stream breaks, what was stored is removed and the stream's error is thrown.
    */
   write(blobId: string, source: Readable): Promise<StoredBlob>
-  /** Throws an `AppError` `not_found` on the stream when there are no such bytes. */
+  /** The stream fails when bytes are missing, such as when they are being deleted. */
   read(blobId: string): Readable
   /** Removes also the remains of a write that was cut off. A missing blob is no error. */
   delete(blobId: string): Promise<void>

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { mongo } from 'mongoose'
@@ -51,6 +51,19 @@ export async function runInProcess(url: string, code: string): Promise<void> {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   await once(child, 'exit')
+}
+
+/** One line of `/proc/{pid}/status`, in MiB. */
+export async function memoryMiB(pid: number, line: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${line}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) / 1024
+}
+
+/** Processor time that the process has taken, in milliseconds. */
+export async function processorMs(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
+  // Counted in hundredths of a second on every Linux that Node runs on.
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 /** Does `work` while `others` goes round and round; answers how long the slowest round took, in milliseconds. */

@@ -20,9 +20,8 @@ if version('SecantusDB') != FITS:
 
 from secantus import cli
 
-from repairs import engine, transactions, writes
+from repairs import catalog, engine, keys, reads, transactions, writes
 
-engine.repair()
-transactions.repair()
-writes.repair()
+for part in (engine, keys, catalog, transactions, writes, reads):
+    part.repair()
 sys.exit(cli.main())

@@ -6,6 +6,8 @@ from secantus import storage
 from secantus.collation import parse as parse_collation
 from secantus.storage import Storage
 
+from . import ranges
+
 FIRST_PAUSE_SECONDS = 0.005
 LONGEST_PAUSE_SECONDS = 0.02
 
@@ -46,12 +48,16 @@ def delete_many(self, database, collection, filter, *, let, collation, journal):
     Fault: deleteMany first reads every record that it will delete, with all its bytes, and holds the lock of the
     collection from the first to the last.
 
-    Repair: it first finds out where they are, and then reads and deletes them group by group. A record that came to
-    match or ceased to in the meantime is treated as what it is when its group's turn comes.
+    Repair: it first finds out where they are, and then reads and deletes them group by group. A record that ceased to
+    match in the meantime is left alone when its group's turn comes. Where the collection's only index knows which
+    records match, they need not be read at all.
     """
     rules = parse_collation(collation)
     self._note_write(database, collection)
     self._refresh_read_snapshot()
+    known = ranges.ranges_of(self, database, collection, filter) if rules is None and not self.enable_oplog else None
+    if known is not None and known.alone:
+        return ranges.delete(self, database, collection, known, journal=journal)
     places = self._try_index_id_keys(database, collection, filter) if filter and rules is None else None
     if places is None:
         places = [place for place, _, _ in self._scan_docs(database, collection)]

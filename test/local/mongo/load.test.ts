@@ -1,0 +1,113 @@
+import { Readable } from 'node:stream'
+import mongoose from 'mongoose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createBlobStore, prepareBlobStore } from '../../../infra/mongo/blob-store.ts'
+import { type TestDatabase, acknowledged, memoryMiB, processorMs, slowestMeanwhile, startDatabase } from './support.ts'
+
+/** Processor time and memory are read from `/proc`. Ratios of it hold on a busy machine, too. */
+describe.runIf(process.platform === 'linux')('the database of npm start under load', () => {
+  let database: TestDatabase
+  let db: mongoose.mongo.Db
+  beforeAll(async () => {
+    database = await startDatabase()
+    db = database.connect()
+    await db.collection<{ _id: number; n: number }>('others').insertOne({ _id: 1, n: 0 })
+  })
+  afterAll(() => database.close())
+
+  /** What a user's request may do meanwhile. */
+  const otherStatements = async () => {
+    const others = db.collection<{ _id: number; n: number }>('others')
+    await db.client.withSession((session) =>
+      session.withTransaction(() => others.updateOne({ _id: 1 }, { $inc: { n: 1 } }, { session })),
+    )
+    await others.findOne({ _id: 1 })
+  }
+  const processorMsFor = async (work: () => Promise<unknown>) => {
+    const before = await processorMs(database.pid())
+    await work()
+    return (await processorMs(database.pid())) - before
+  }
+
+  it('stores the ten thousandth small record for what the first ones cost', async () => {
+    const records = db.collection<{ _id: number; text: string }>('small')
+    let next = 0
+    const costs: number[] = []
+    for (let thousand = 1; thousand <= 10; thousand++) {
+      const writer = async () => {
+        while (next < thousand * 1_000) await records.insertOne({ _id: next++, text: 'x'.repeat(200) })
+      }
+      costs.push(await processorMsFor(() => Promise.all(Array.from({ length: 16 }, writer))))
+    }
+    expect(Math.min(...costs.slice(-3)) / Math.min(...costs.slice(0, 3))).toBeLessThan(2)
+  }, 180_000)
+
+  it('counts and deletes many chunks for a part of what it cost to store them, and serves others meanwhile', async () => {
+    const chunks = db.collection('chunks')
+    await chunks.createIndex({ assistant_id: 1, file_id: 1, position: 1 })
+    const groups = (assistant: string, count: number) =>
+      Array.from(
+        { length: count },
+        (_, group) => () =>
+          chunks.insertMany(
+            Array.from({ length: 400 }, (__, index) => ({
+              assistant_id: assistant,
+              file_id: 'file',
+              position: group * 400 + index,
+              text: 'Some words of a chunk. '.repeat(40),
+            })),
+          ),
+      )
+    const store = async (assistant: string, count: number) => {
+      for (const group of groups(assistant, count)) await group()
+    }
+    await store('kept', 1)
+    const storing = await processorMsFor(() => store('deleted', 50))
+    let counted = 0
+    let counting = 0
+    let deleting = 0
+    const slowest = await slowestMeanwhile(async () => {
+      counting = await processorMsFor(async () => {
+        counted = await chunks.countDocuments({ assistant_id: 'deleted' })
+      })
+      deleting = await processorMsFor(() => chunks.deleteMany({ assistant_id: 'deleted' }))
+    }, otherStatements)
+    expect(counted).toBe(20_000)
+    expect(await chunks.find({}, { projection: { assistant_id: 1 } }).toArray()).toHaveLength(400)
+    expect(await chunks.countDocuments({ assistant_id: 'deleted' })).toBe(0)
+    expect(await chunks.countDocuments({ assistant_id: 'kept' })).toBe(400)
+    // Ids and places are free again.
+    await store('deleted', 1)
+    expect(await chunks.countDocuments({ assistant_id: 'deleted', file_id: 'file' })).toBe(400)
+    expect(slowest).toBeLessThan(1_000)
+    if (database.kind === 'mongod') return
+    expect(counting / storing).toBeLessThan(0.2)
+    expect(deleting / storing).toBeLessThan(0.6)
+  }, 180_000)
+
+  it('keeps none of the large records and answers that went through it', async () => {
+    const large = db.collection<{ _id: number; n: number; parts: string[] }>('large')
+    await large.insertOne({ _id: 1, n: 0, parts: Array.from({ length: 400 }, () => 'x'.repeat(1_000)) })
+    const connection = await mongoose.createConnection(database.url, { writeConcern: acknowledged }).asPromise()
+    try {
+      await prepareBlobStore(connection)
+      const blobs = createBlobStore(connection)
+      const blobId = blobs.newBlobId()
+      const mebibyte = Buffer.alloc(1024 * 1024, 'some bytes ')
+      const before = await memoryMiB(database.pid(), 'VmHWM')
+      for (let round = 0; round < 300; round++) {
+        await large.findOneAndUpdate({ _id: 1 }, { $inc: { n: 1 } }, { returnDocument: 'after' })
+      }
+      await blobs.write(blobId, Readable.from(Array.from({ length: 128 }, () => mebibyte)))
+      let read = 0
+      for await (const bytes of blobs.read(blobId)) read += Buffer.byteLength(bytes)
+      expect(read).toBe(128 * mebibyte.length)
+      await blobs.delete(blobId)
+      expect(await blobs.count([blobId])).toBe(0)
+      // Of 250 MiB.
+      expect((await memoryMiB(database.pid(), 'VmHWM')) - before).toBeLessThan(150)
+    } finally {
+      await connection.close()
+    }
+  }, 180_000)
+})
