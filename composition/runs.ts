@@ -1,5 +1,6 @@
+import { reasonOf } from '../domain/reason-of.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
-import { createChatModel } from '../infra/model/chat.ts'
+import { createChatModel, defaultBaseUrl } from '../infra/model/chat.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
 import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
@@ -67,6 +68,19 @@ function composeEngine(core: Core): EngineDeps {
       for (const problem of resolved.problems)
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
       return resolved.tools
+    },
+    onModelFailure(run, account, failure) {
+      const facts = {
+        run_id: run._id,
+        assistant_id: run.assistant_id,
+        host: new URL(account?.baseUrl ?? defaultBaseUrl).host,
+        status: failure.statusCode,
+        type: failure.type,
+        retryable: failure.retryable,
+        // What the server itself said is in the details, free of keys.
+        cause: failure.details || reasonOf(failure.cause),
+      }
+      logger.warn(facts, `the model failed: ${failure.message}`)
     },
   }
 }

@@ -17,6 +17,8 @@ export type RunEntry =
   | { type: 'call'; id: string; index: number; call_id?: string; name?: string; args?: string }
   /** A whole message, in place of what was known under its id. */
   | { type: 'message'; message: Message }
+  /** The model failed, and is asked again. */
+  | { type: 'retrying' }
   | { type: 'interrupted' }
   /** An interrupted run goes on. */
   | { type: 'resumed' }
@@ -58,6 +60,8 @@ export interface RunView {
   messages: Map<string, FoldedMessage>
   /** How the stream ends. */
   terminal: Terminal | undefined
+  /** Since when the model has failed and is asked again; undefined while it answers. */
+  retryingSince: EventId | undefined
   /** The state is from the database, which knows that a reader with a later id than `at` has seen all messages. */
   restored: boolean
 }
@@ -69,6 +73,7 @@ export function emptyView(): RunView {
     complete: false,
     messages: new Map(),
     terminal: undefined,
+    retryingSince: undefined,
     restored: false,
   }
 }
@@ -79,6 +84,7 @@ export function applyEntries(view: RunView, id: EntryId, entries: RunEntry[]): v
   view.lastId = id
   view.at = laterId(view.at, eventIdOf(id, 'data'))
   view.restored = false
+  view.retryingSince = undefined
   for (const entry of entries) applyEntry(view, view.at, entry)
 }
 
@@ -86,6 +92,9 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
   switch (entry.type) {
     case 'open':
       view.complete = true
+      return
+    case 'retrying':
+      view.retryingSince = at
       return
     case 'resumed':
       view.terminal = undefined

@@ -1,3 +1,4 @@
+import { reasonOf } from '../domain/reason-of.ts'
 import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
 import { createKnowledge } from './knowledge.ts'
@@ -13,7 +14,7 @@ export type Infra = Awaited<ReturnType<typeof connectInfra>>
 export async function connectInfra(settings: Settings, logger: Logger) {
   const named = async <T>(name: string, variable: string, connecting: Promise<T>): Promise<T> =>
     connecting.catch((cause: unknown) => {
-      throw new Error(`${name} does not answer at the address in ${variable}`, { cause })
+      throw new Error(`${name} (${variable}) cannot be used: ${reasonOf(cause)}`, { cause })
     })
   const [database, redis, temporal] = await Promise.all([
     named('MongoDB', 'MONGODB_URI', connectDatabase(settings.mongodbUri)),

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { newId } from '../../domain/ids.ts'
 
 /** Accepts a caller's request id when it is harmless in a log, else makes one. */
@@ -11,18 +11,25 @@ export function requestIdOf(headers: Record<string, string | string[] | undefine
 export function installLogging(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-  })
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
+    // `close` also comes for streams, which Fastify does not see the end of, and when the client goes away.
+    reply.raw.once('close', () => {
+      const facts = {
         operation: request.routeOptions.schema?.operationId,
         method: request.method,
         route: request.routeOptions.url,
-        status: reply.statusCode,
+        status: reply.raw.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,
         user_id: request.session?.user._id,
-      },
-      'request',
-    )
+        ...(reply.raw.writableFinished ? {} : { aborted: true }),
+      }
+      request.log.info(facts, 'request')
+    })
   })
+}
+
+/** From here on, the lines of a request say which run and assistant it is about. */
+export function logRun(reply: FastifyReply, run: { _id: string; assistant_id: string }): void {
+  const log = reply.request.log.child({ run_id: run._id, assistant_id: run.assistant_id })
+  reply.request.log = log
+  reply.log = log
 }

@@ -21,38 +21,52 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
   })
   raw.flushHeaders()
   raw.socket?.setNoDelay(true)
-  const keepAlive = setInterval(() => {
-    if (!raw.writableNeedDrain) raw.write(': keep-alive\n\n')
-  }, keepAliveMs)
-  const closed = new Promise<void>((resolve) => {
-    raw.once('close', () => {
-      clearInterval(keepAlive)
-      resolve()
-    })
+  let sentBytes = 0
+  let progress = () => {}
+  const isClosed = () => raw.closed || raw.destroyed
+  const comment = (text: string): void => {
+    raw.write(`: ${text}\n\n`)
+  }
+  // A client may be gone before its stream is opened; then nothing would end the timer.
+  const keepAlive = isClosed()
+    ? undefined
+    : setInterval(() => {
+        if (!raw.writableNeedDrain) comment('keep-alive')
+      }, keepAliveMs)
+  raw.on('drain', () => progress())
+  raw.once('close', () => {
+    clearInterval(keepAlive)
+    progress()
   })
 
   return {
-    /** Sends one event; false when the client does not keep up, and it is better to wait for `drained`. */
+    /** Sends one event; false when the client does not keep up, and it is better to wait until `isWritable`. */
     send(event: { name?: string; id?: string; data: string }): boolean {
       const name = event.name === undefined ? '' : `event: ${event.name}\n`
       const id = event.id === undefined ? '' : `id: ${event.id}\n`
-      return raw.write(`${name}${id}data: ${onOneLine(event.data)}\n\n`)
+      const frame = `${name}${id}data: ${onOneLine(event.data)}\n\n`
+      sentBytes += frame.length
+      return raw.write(frame)
     },
-    /** Resolves when what was sent is on its way, or the client is gone. */
-    drained: () =>
-      raw.writableNeedDrain
-        ? new Promise<void>((resolve) => {
-            raw.once('drain', resolve)
-            raw.once('close', resolve)
-          })
-        : Promise.resolve(),
+    /** A line that clients pass over. */
+    comment,
+    /** Calls `listener`, in place of an earlier one, when the client can take more or is gone. */
+    onProgress(listener: () => void): void {
+      progress = listener
+    },
     end(): void {
       raw.end()
     },
-    get isClosed() {
-      return raw.closed || raw.destroyed
+    /** About the bytes of all events so far. */
+    get sentBytes() {
+      return sentBytes
     },
-    closed,
+    get isWritable() {
+      return !raw.writableNeedDrain
+    },
+    get isClosed() {
+      return isClosed()
+    },
   }
 }
 

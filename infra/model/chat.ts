@@ -4,7 +4,7 @@ import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts
 import { createAnswerReader } from './answer-reader.ts'
 import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 
-const defaultBaseUrl = 'https://api.openai.com/v1'
+export const defaultBaseUrl = 'https://api.openai.com/v1'
 
 export interface ChatModelOptions extends AnswerLimits {
   /** Reaches addresses that users set; refuses private ones. */

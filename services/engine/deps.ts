@@ -1,5 +1,7 @@
+import type { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { ThreadLog } from '../threads/log.ts'
@@ -23,4 +25,6 @@ export interface EngineDeps {
   contextWindowOf(model: string): number
   tracing: RunTracing
   onError(error: unknown): void
+  /** For the operator's log: a model's server gave no answer. */
+  onModelFailure(run: RunRecord, account: ModelAccount | undefined, failure: ModelFailure): void
 }

@@ -1,13 +1,14 @@
 import { type StepInput, type StepResult, answerEntry, inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { claimRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
-import { SupersededError, createRunWriter } from './run-writer.ts'
+import { type RunWriter, SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
 import { askModel } from './ask-model.ts'
 
@@ -63,9 +64,12 @@ export async function modelStep(
   const stored = isFirstAttempt ? undefined : await storedAnswer(deps, runId, step)
   const message =
     stored ??
-    (await askModel(deps, { run, step, added, assistant, tools, config, answer, writer, signal }).finally(() =>
-      recorded.catch(() => undefined),
-    ))
+    (await askModel(deps, { run, step, added, assistant, tools, config, answer, writer, signal })
+      .catch(async (error: unknown) => {
+        if (error instanceof ModelFailure) await reportFailure(deps, { run, assistant, writer }, error)
+        throw error
+      })
+      .finally(() => recorded.catch(() => undefined)))
   await Promise.all([recorded, writer.drain()])
   if ((message.data.tool_calls ?? []).length === 0) {
     await commitEnd(deps, run, step, message, writer.lastId)
@@ -83,6 +87,18 @@ export async function modelStep(
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', ...plannedTools(message, known), approval, maxSteps: config.maxSteps }
+}
+
+/** Readers hear at once that the model is asked again, for that may take a while; and the log says why. */
+async function reportFailure(
+  deps: EngineDeps,
+  { run, assistant, writer }: { run: RunRecord; assistant: AssistantRecord; writer: RunWriter },
+  failure: ModelFailure,
+): Promise<void> {
+  deps.onModelFailure(run, deps.accountOf(assistant), failure)
+  if (!failure.retryable) return
+  writer.push({ type: 'retrying' })
+  await writer.drain()
 }
 
 /** The id of a step's answer: made of run and step, so that a second attempt speaks under the same one. */

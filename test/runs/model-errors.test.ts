@@ -1,9 +1,58 @@
 import { describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
 describe('a model that fails', () => {
-  const service = useModelService()
+  const lines: string[] = []
+  const service = useModelService({ env: { LOG_LEVEL: 'info' }, onLog: (line) => void lines.push(line) })
+  const logged = (message: string, runId: string): any[] =>
+    lines.map((line) => JSON.parse(line)).filter(({ msg, run_id }) => run_id === runId && msg.includes(message))
+
+  it('is reported to the readers as retrying when it fails, and to the log with its host and the cause', async () => {
+    const talk = await conversation(service)
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({ status: 503, retryAfterSeconds: 1, errorMessage: 'too hot' })
+    service.model.reply({ text: [gate.promise, 'Cool again'] })
+    const response = await talk.client.fetch('POST', '/runs/stream', talk.payload('Go'))
+    let text = ''
+    for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += chunk
+      // Only now may the model go on: readers were told before.
+      if (text.includes('\n: retrying\n')) gate.resolve()
+    }
+    expect(text.split(': retrying\n')).toHaveLength(2)
+    expect(text).toContain('Cool again')
+    const runId = /"run_id":"([^"]+)"/.exec(text)?.[1] ?? ''
+    const [line] = logged('the model failed', runId)
+    expect(line).toMatchObject({
+      assistant_id: talk.assistantId,
+      host: new URL(service.model.url).host,
+      status: 503,
+      retryable: true,
+    })
+    expect(line.cause).toContain('too hot')
+  })
+
+  it('leaves a line of each stream, with run and assistant, also when the reader goes away', async () => {
+    const talk = await conversation(service)
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ text: ['A ', gate.promise, 'b'] })
+    const { run_id: runId } = await talk.start('Go')
+    await reply.arrived
+    const response = await talk.client.fetch('GET', `/runs/${runId}/stream`)
+    await response.body?.cancel()
+    const aborted = await eventually('the line', async () =>
+      logged('request', runId).find(({ operation }) => operation === 'runs.join'),
+    )
+    expect(aborted).toMatchObject({ assistant_id: talk.assistantId, status: 200, aborted: true })
+    gate.resolve()
+    await talk.join(runId)
+    const whole = await eventually('the second line', async () =>
+      logged('request', runId).find(({ operation, aborted: cut }) => operation === 'runs.join' && cut === undefined),
+    )
+    expect(whole).toMatchObject({ assistant_id: talk.assistantId, status: 200 })
+  })
 
   it('is asked again after 429, 500 and a broken connection; the answer replaces what was cut off', async () => {
     const talk = await conversation(service)

@@ -144,11 +144,19 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       await files.view(assistant._id, ingestionId)
       const stream = openEventStream(reply)
       const stop = new AbortController()
-      void stream.closed.then(() => stop.abort())
+      let goOn = () => {}
+      stream.onProgress(() => {
+        if (stream.isClosed) stop.abort()
+        goOn()
+      })
+      if (stream.isClosed) stop.abort()
       const finished = (async () => {
         for await (const view of files.watch(assistant._id, ingestionId, stop.signal)) {
           stream.send({ name: 'progress', data: JSON.stringify(showIngestion(view)) })
-          await stream.drained()
+          if (!stream.isWritable && !stream.isClosed)
+            await new Promise<void>((resolve) => {
+              goOn = resolve
+            })
         }
         if (!stream.isClosed) stream.send({ name: 'end', data: '' })
       })()

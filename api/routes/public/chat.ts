@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { RunOverrides } from '../../../domain/records/run.ts'
 import { inputMessages } from '../../../services/runs/start-request.ts'
+import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
@@ -45,6 +46,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         overrides: overridesOf(request.body),
         strategy: 'enqueue',
       })
+      logRun(reply, followed.run)
       if (!stream)
         return chatCompletion({ run: followed.run, model }, await waitForEnd(followed.feed, reply, openStreams))
       const { finished, stop } = streamCompletion(reply, followed, {

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { agreedId, inputMessages } from '../../../services/runs/start-request.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
+import { logRun } from '../../plugins/logging.ts'
 import type { PublicCors } from '../../plugins/cors.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { CreateRunPayload, ResumeHeaders, RunParams } from '../runs/schemas.ts'
@@ -84,6 +85,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         input,
         strategy: body.multitask_strategy ?? 'enqueue',
       })
+      logRun(reply, run)
       const { finished, stop } = streamRun(reply, feed, {
         runId: run._id,
         threadId: run.thread_id,
@@ -110,6 +112,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
     async (request, reply) => {
       const run = await publicFamily.findRun(request.params.run_id)
       await cors.admit(request, reply, () => access.byId(run.assistant_id, tokensOf(request)))
+      logRun(reply, run)
       const { finished, stop } = streamRun(reply, await publicFamily.follow(run), {
         runId: run._id,
         threadId: run.thread_id,

@@ -35,6 +35,7 @@ export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams
     () => settled.reject(new AppError('unavailable', 'The service is closing. Try again.')),
   )
   look()
+  if (reply.raw.destroyed) leave()
   try {
     return await settled.promise
   } finally {

@@ -7,6 +7,7 @@ import type { Message } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import { pageOf } from '../../../services/public/threads.ts'
+import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
@@ -185,6 +186,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
       strategy: 'enqueue',
       ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
     })
+    logRun(reply, followed.run)
     const about = publicFamily.about(assistant)
     if (!body.stream) {
       followed.feed.close()

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import { startFollowed } from '../../../services/runs/start-followed.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
@@ -51,6 +52,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       const { run, feed } = await startFollowed(runFeeds, (beforeStart) =>
         startRun(sessionOf(request).user._id, request.body, beforeStart),
       )
+      logRun(reply, run)
       const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
       openStreams.track(stream.finished, stream.stop)
       return reply
@@ -71,6 +73,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     },
     async (request, reply) => {
       const run = await startRun(sessionOf(request).user._id, request.body)
+      logRun(reply, run)
       reply.header('content-location', `/runs/${run._id}`)
       return runView(run)
     },
@@ -111,6 +114,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     },
     async (request, reply) => {
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      logRun(reply, run)
       const feed = await runFeeds.open(run._id)
       const after = request.headers['last-event-id']
       const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id, after })
