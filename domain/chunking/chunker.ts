@@ -20,6 +20,9 @@ export interface Chunk {
   heading?: string
 }
 
+/** Levels below count as this one, so that the path of headings stays short. */
+const deepestHeading = 9
+
 interface PlacedUnit extends Unit {
   isHeading: boolean
   page: number | undefined
@@ -56,10 +59,11 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     return take()
   }
 
-  function startSection(level: number, text: string): void {
+  function startSection(given: number, text: string): void {
+    const level = Math.min(given, deepestHeading)
     if (ownTokens() >= minTokens) emit(units.length, false)
     while ((headings.at(-1)?.level ?? 0) >= level) headings.pop()
-    headings.push({ level, text: text.slice(0, 200) })
+    headings.push({ level, text: cut(text, 200) })
     headingPath = headings.map((heading) => heading.text).join(' > ')
   }
 
@@ -67,7 +71,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     const isHeading = block.kind === 'heading'
     const place = { isHeading, page: block.page, heading: headingPath }
     if (isHeading) {
-      const text = `${block.text.trim().slice(0, 400)}\n`
+      const text = `${cut(block.text.trim(), 400)}\n`
       return [{ text, tokens: countTokens(text), endsParagraph: false, ...place }]
     }
     const pieces = block.kind === 'code' ? splitIntoLines(block.text) : splitIntoUnits(block.text)
@@ -144,10 +148,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
 }
 
 function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
-  const text = units
-    .map((unit) => unit.text)
-    .join('')
-    .replace(/^\n+|\s+$/g, '')
+  const text = withoutBlankEnds(units.map((unit) => unit.text).join(''))
   if (text === '') return undefined
   const own = units.slice(carried)
   const heading = own.find((unit) => !unit.isHeading)?.heading ?? own[0]?.heading
@@ -159,6 +160,20 @@ function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
     ...(page === undefined ? {} : { page }),
     ...(heading === undefined ? {} : { heading }),
   }
+}
+
+/** Keeps the indentation of the first line. Without a pattern: `\s+$` takes quadratic time on spaces that do not end the text. */
+function withoutBlankEnds(text: string): string {
+  let start = 0
+  while (text[start] === '\n') start++
+  return text.slice(start).trimEnd()
+}
+
+/** At most `length` characters, never half of a surrogate pair. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text
+  const isHighSurrogate = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800
+  return text.slice(0, isHighSurrogate ? length - 1 : length)
 }
 
 /** The page that most of the chunk is from. */

@@ -118,7 +118,7 @@ const codeExtensions = new Set(
 
 function textFormat(head: string, extension: string): Detected {
   const start = head.trimStart().slice(0, 1024).toLowerCase()
-  if (/^(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body)\b/.test(start)) return html
+  if (/^<(!doctype html|html|head|body)\b/.test(withoutComments(start))) return html
   if (extension === 'html' || extension === 'htm' || extension === 'xhtml') return html
   if (start.startsWith('<?xml')) return start.includes('<html') ? html : xml
   if (extension === 'xml' || extension === 'svg') return xml
@@ -135,6 +135,17 @@ function textFormat(head: string, extension: string): Detected {
   }
   if (codeExtensions.has(extension)) return { format: 'code', contentType: 'text/plain', extension }
   return { format: 'text', contentType: 'text/plain', extension }
+}
+
+/** Without the comments at the beginning. Cut by hand: as a pattern this takes exponential time. */
+function withoutComments(text: string): string {
+  let rest = text
+  while (rest.startsWith('<!--')) {
+    const end = rest.indexOf('-->', 4)
+    if (end < 0) return ''
+    rest = rest.slice(end + 3).trimStart()
+  }
+  return rest
 }
 
 const html: Detected = { format: 'html', contentType: 'text/html', extension: 'html' }

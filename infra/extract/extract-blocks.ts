@@ -21,7 +21,8 @@ export async function* extractBlocks(path: string, name: string): AsyncGenerator
   const limit = freeCharacters + charactersPerByte * size
   let characters = 0
   let found = false
-  for await (const block of await blocksOf(path, detected)) {
+  for await (const raw of await blocksOf(path, detected)) {
+    const block = { ...raw, text: storable(raw.text) }
     characters += block.text.length
     if (characters > limit)
       throw new UnreadableFile('too_large', 'This file unpacks to far more text than a file of its size can hold.')
@@ -30,6 +31,11 @@ export async function* extractBlocks(path: string, name: string): AsyncGenerator
   }
   if (!found) throw noText()
   return { contentType: detected.contentType }
+}
+
+/** Text that every store and model server takes: no zero characters, no halves of a surrogate pair. */
+function storable(text: string): string {
+  return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
 }
 
 /** Each reader is loaded when it is needed: the libraries behind them take longer to load than most files to read. */

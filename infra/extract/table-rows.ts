@@ -7,49 +7,58 @@ import type { Block } from '../../domain/chunking/block.ts'
  */
 export function createTableWriter(options: { page?: number; hasHeader?: boolean } = {}) {
   const place = options.page === undefined ? {} : { page: options.page }
-  let header: string[] | undefined
+  let header: Map<number, string> | undefined
   let isHeaderUsed = false
   let seen = 0
 
+  /** A row by the places of its cells, for sheets with a cell here and another a million columns away. */
+  function sparseRow(cells: Iterable<[column: number, text: string]>): Block | undefined {
+    const filled = new Map<number, string>()
+    for (const [column, cell] of cells) {
+      const value = cell.replace(/\s+/g, ' ').trim()
+      if (value !== '') filled.set(column, value)
+    }
+    if (filled.size === 0) return undefined
+    seen++
+    if (!header && seen <= 5 && (options.hasHeader === true || looksLikeHeader(filled))) {
+      header = filled
+      return undefined
+    }
+    isHeaderUsed = true
+    return { kind: 'row', text: header ? named(header, filled) : [...filled.values()].join('; '), ...place }
+  }
+
   return {
-    row(cells: string[]): Block | undefined {
-      const values = cells.map((cell) => cell.replace(/\s+/g, ' ').trim())
-      const filled = values.filter((value) => value !== '')
-      if (filled.length === 0) return undefined
-      seen++
-      if (!header && seen <= 5 && (options.hasHeader === true || looksLikeHeader(values, filled))) {
-        header = values
-        return undefined
-      }
-      isHeaderUsed = true
-      return { kind: 'row', text: header ? named(header, values) : filled.join('; '), ...place }
-    },
+    sparseRow,
+    row: (cells: string[]): Block | undefined => sparseRow(cells.entries()),
 
     /** A table of one row has no header: its row is content. */
     end(): Block | undefined {
       if (!header || isHeaderUsed) return undefined
-      return { kind: 'row', text: header.filter((value) => value !== '').join('; '), ...place }
+      return { kind: 'row', text: [...header.values()].join('; '), ...place }
     },
   }
 }
 
 export type TableWriter = ReturnType<typeof createTableWriter>
 
-function looksLikeHeader(values: string[], filled: string[]): boolean {
-  return values.length > 1 && filled.length > 1 && filled.every(isName)
+/** Longer names are cut: they are repeated in every row. */
+const nameCharacters = 120
+
+function looksLikeHeader(filled: Map<number, string>): boolean {
+  return filled.size > 1 && [...filled.values()].every(isName)
 }
 
 /** Short, and neither a number nor an amount nor a date in figures. */
 function isName(value: string): boolean {
-  return value.length <= 120 && !/^[-+(]?[\d.,\s%€$£:/-]+\)?$/.test(value)
+  return value.length <= nameCharacters && !/^[-+(]?[\d.,\s%€$£:/-]+\)?$/.test(value)
 }
 
-function named(header: string[], values: string[]): string {
+function named(header: Map<number, string>, row: Map<number, string>): string {
   const parts: string[] = []
-  for (const [index, value] of values.entries()) {
-    if (value === '') continue
-    const name = header[index]
-    parts.push(name === undefined || name === '' ? value : `${name}: ${value}`)
+  for (const [column, value] of row) {
+    const name = header.get(column)?.slice(0, nameCharacters)
+    parts.push(name === undefined ? value : `${name}: ${value}`)
   }
   return parts.join('; ')
 }

@@ -14,7 +14,8 @@ const blockTags = new Set(
     'form header hgroup hr html legend main menu ol p section summary ul br'
   ).split(' '),
 )
-const maxDepth = 20_000
+/** Each end tag is looked for among the open elements, so that this bounds what a tag costs. */
+const maxDepth = 2000
 
 /** The content of a page without its markup, scripts and navigation. Reads XML too: the text of its elements. */
 export async function* readHtml(path: string, extension: string): AsyncGenerator<Block> {

@@ -1,12 +1,13 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readLines, readText } from '../read-text.ts'
 import { readPlain } from './plain.ts'
 
 const wholeDocumentBytes = 64 * 1024 * 1024
 const blockCharacters = 8 * 1024
-/** Names of outer members that are kept in front of a value. */
+/** Names of outer members that are kept in front of a value, and how much of each. */
 const pathDepth = 6
+const nameCharacters = 200
 
 /** JSON as lines `path: value`; larger documents, and what is no JSON after all, as the text that they are. */
 export async function* readJson(path: string, extension: string): AsyncGenerator<Block> {
@@ -24,8 +25,6 @@ export async function* readJson(path: string, extension: string): AsyncGenerator
 }
 
 async function wholeText(path: string): Promise<string> {
-  const head = await readFile(path)
-  if (head.length === 0) return ''
   let text = ''
   for await (const piece of readText(path)) text += piece
   return text
@@ -67,7 +66,9 @@ function* leaves(root: unknown): Generator<string> {
     const entries = Object.entries(value)
     for (let index = entries.length - 1; index >= 0; index--) {
       const entry = entries[index]
-      if (entry) open.push({ path: [...path.slice(1 - pathDepth), entry[0]], value: entry[1] })
+      if (!entry) continue
+      const name = entry[0].slice(0, nameCharacters)
+      open.push({ path: [...path.slice(1 - pathDepth), name], value: entry[1] })
     }
   }
 }

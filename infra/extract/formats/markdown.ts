@@ -19,7 +19,7 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
   }
 
   for await (const line of readLines(path)) {
-    const mark = /^\s{0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
     if (fence !== undefined) {
       paragraph.push(line)
       characters += line.length
@@ -29,7 +29,7 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
       } else if (characters > maxParagraphCharacters) yield* endParagraph()
       continue
     }
-    const isTableLine = /^\s*\|.*\|\s*$/.test(line)
+    const isTableLine = isTableRow(line)
     if (!isTableLine && table) {
       const alone = table.end()
       if (alone) yield alone
@@ -41,10 +41,10 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
       paragraph.push(line)
       continue
     }
-    const heading = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/.exec(line)
+    const heading = headingOf(line)
     if (heading) {
       yield* endParagraph()
-      yield { kind: 'heading', level: heading[1]?.length ?? 1, text: heading[2] ?? '' }
+      yield heading
       continue
     }
     const underline = /^ {0,3}(=+|-+)\s*$/.exec(line)?.[1]
@@ -71,4 +71,21 @@ export async function* readMarkdown(path: string): AsyncGenerator<Block> {
   yield* endParagraph()
   const alone = table?.end()
   if (alone) yield alone
+}
+
+function isTableRow(line: string): boolean {
+  const row = line.trim()
+  return row.length > 1 && row.startsWith('|') && row.endsWith('|')
+}
+
+/** `## Heading ##`. Only its start is a pattern: one for the whole line takes cubic time. */
+function headingOf(line: string): Block | undefined {
+  const marks = /^ {0,3}(#{1,6})(?=\s|$)/.exec(line)
+  if (!marks) return undefined
+  const text = line.slice(marks[0].length).trim()
+  let end = text.length
+  while (text[end - 1] === '#') end--
+  // The marks at the end are no part of the heading, unless they belong to its last word.
+  const isClosed = end === 0 || text[end - 1]?.trim() === ''
+  return { kind: 'heading', level: marks[1]?.length ?? 1, text: isClosed ? text.slice(0, end).trimEnd() : text }
 }

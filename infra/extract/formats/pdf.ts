@@ -66,7 +66,8 @@ function tidy(text: string): string {
     .replace(/\r\n?/g, '\n')
     .replace(/[\u0002\u00ad\ufffe]\n?/g, '')
     .replace(/(\p{Ll})-\n(\p{Ll})/gu, '$1$2')
-    .replace(/ +\n/g, '\n')
-    .replaceAll('\0', '')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
     .trim()
 }

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type WorkBook, read, utils } from '@e965/xlsx'
+import { type CellObject, type WorkBook, read, utils } from '@e965/xlsx'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createTableWriter } from '../table-rows.ts'
@@ -10,16 +10,24 @@ export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
   for (const name of workbook.SheetNames) {
     const sheet = workbook.Sheets[name]
     if (!sheet) continue
-    const rows: string[][] = utils.sheet_to_json(sheet, { header: 1, raw: false, blankrows: false, defval: '' })
+    const rows = sheet['!data'] ?? []
     if (rows.length === 0) continue
     yield { kind: 'heading', level: 1, text: name }
     const table = createTableWriter()
-    for (const row of rows) {
-      const block = table.row(row.map(String))
+    // Only what is there is looked at: a sheet with two cells may be a million rows by sixteen thousand columns.
+    for (const place of Object.keys(rows)) {
+      const block = table.sparseRow(cellsOf(rows[Number(place)] ?? []))
       if (block) yield block
     }
     const alone = table.end()
     if (alone) yield alone
+  }
+}
+
+function* cellsOf(row: CellObject[]): Generator<[column: number, text: string]> {
+  for (const place of Object.keys(row)) {
+    const cell = row[Number(place)]
+    if (cell && cell.t !== 'e' && cell.t !== 'z') yield [Number(place), cell.w ?? utils.format_cell(cell)]
   }
 }
 
