@@ -1,3 +1,4 @@
+import { defaultPatienceHours } from '../domain/contracts/ingestion.ts'
 import { type Reader, createReader } from './settings-reader.ts'
 
 /**
@@ -135,6 +136,12 @@ function modelSettings(read: Reader) {
     /** What reading one uploaded file may take, in a process of its own. */
     extractMemoryMb: read.integer('EXTRACT_MEMORY_MB', { fallback: 1024, min: 128, max: 65_536 }),
     extractTimeoutSeconds: read.integer('EXTRACT_TIMEOUT_SECONDS', { fallback: 300, min: 1, max: 86_400 }),
+    /** How long files wait in all for stores and model servers that are away. */
+    ingestionWaitHours: read.integer('INGESTION_WAIT_HOURS', {
+      fallback: defaultPatienceHours,
+      min: 1,
+      max: 8760,
+    }),
     extractConcurrency: read.integer('EXTRACT_CONCURRENCY', { fallback: 2, min: 1, max: 64 }),
   }
 }

@@ -1,12 +1,14 @@
 import {
   ActivityFailure,
   CancellationScope,
-  TimeoutFailure,
+  condition,
   defineQuery,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
 } from '@temporalio/workflow'
 import type { createDocumentActivities } from '../activities/documents/index.ts'
 import {
@@ -16,29 +18,52 @@ import {
   type IngestionInput,
   type IngestionProgress,
   type IngestionResult,
+  defaultPatienceHours,
   ingestionProgressQueryName,
 } from '../domain/contracts/ingestion.ts'
-import { embedPolicy, extractPolicy, storePolicy } from './document-policies.ts'
+import { stepPolicy, storePolicy } from './document-policies.ts'
+import { type KeepTryingOptions, keepTrying, reasonOf } from './keep-trying.ts'
 
 export const ingestionProgress = defineQuery<IngestionProgress>(ingestionProgressQueryName)
 
 type Activities = ReturnType<typeof createDocumentActivities>
-const { extractFile } = proxyActivities<Pick<Activities, 'extractFile'>>(extractPolicy)
-const { embedFile } = proxyActivities<Pick<Activities, 'embedFile'>>(embedPolicy)
-const { failFile, deleteFile } = proxyActivities<Pick<Activities, 'failFile' | 'deleteFile'>>(storePolicy)
+const { extractFile, embedFile } = proxyActivities<Pick<Activities, 'extractFile' | 'embedFile'>>(stepPolicy)
+const { failFile, reopenFile, deleteFile } =
+  proxyActivities<Pick<Activities, 'failFile' | 'reopenFile' | 'deleteFile'>>(storePolicy)
 
+/** How often a step that fails for unknown reasons is begun in all. */
+const surprises = 3
 /** How many files of one upload are read at the same time; the first of them is being embedded. */
 const extractionsAtOnce = 2
 
 /**
  * The files of one upload, in order; while one is embedded, the next are already being extracted. A
- * file that cannot be processed fails alone.
+ * file that cannot be processed fails alone, and one that waits for a server that is away says so in
+ * the workflow's details.
  */
-export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput): Promise<IngestionResult> {
-  const progress: IngestionProgress = { total: fileIds.length, current: null, outcomes: {} }
+export async function ingestionWorkflow(input: IngestionInput): Promise<IngestionResult> {
+  const progress: IngestionProgress = { total: input.fileIds.length, current: null, outcomes: {} }
   const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
   setHandler(ingestionProgress, () => progress)
-  const files = fileIds.map((fileId): FileStepInput => ({ fileId, assistantId }))
+  const patienceMs = (input.patienceHours ?? defaultPatienceHours) * 3_600_000
+  const waits = new Map<string, string>()
+  let headline = ''
+  const show = () => setCurrentDetails([headline, ...waits.values()].join('\n\n'))
+  const files = input.fileIds.map((fileId): IngestedFile => {
+    const onWait = (reason: string | undefined) => {
+      if (reason === undefined) waits.delete(fileId)
+      else waits.set(fileId, `File ${fileId} waits: ${reason}`)
+      show()
+    }
+    return {
+      step: { fileId, assistantId: input.assistantId },
+      trying: { patienceMs, surprises, onWait },
+      isExtracted: false,
+    }
+  })
+  if (input.retry !== undefined) {
+    for (const { step } of files) await reopenFile({ ...step, retry: input.retry })
+  }
   const extractions: Extraction[] = []
   const beginUpTo = (count: number) => {
     for (let next = extractions.length; next < Math.min(count, files.length); next++) {
@@ -47,33 +72,45 @@ export async function ingestionWorkflow({ assistantId, fileIds }: IngestionInput
     }
   }
   for (const [index, file] of files.entries()) {
-    progress.current = file.fileId
-    setCurrentDetails(`File ${index + 1} of ${files.length}`)
+    const { fileId } = file.step
+    progress.current = fileId
+    headline = `File ${index + 1} of ${files.length}`
+    show()
     beginUpTo(index + 1 + extractionsAtOnce)
     const outcome = await ingestFile(file, extractions[index] ?? Promise.resolve({}))
-    progress.outcomes[file.fileId] = outcome
+    progress.outcomes[fileId] = outcome
     result[outcome]++
   }
   progress.current = null
-  setCurrentDetails(`${result.ready} ready, ${result.failed} failed, ${result.gone} deleted meanwhile`)
+  headline = `${result.ready} ready, ${result.failed} failed, ${result.gone} deleted meanwhile`
+  show()
   return result
+}
+
+interface IngestedFile {
+  step: FileStepInput
+  trying: KeepTryingOptions
+  /** Whether nothing will be extracted any more. */
+  isExtracted: boolean
 }
 
 type Extraction = Promise<{ failure?: Error }>
 
 /** Never rejects: a failure waits until its file has its turn. */
-async function beginExtraction(file: FileStepInput, after?: Extraction): Extraction {
+async function beginExtraction(file: IngestedFile, after?: Extraction): Extraction {
   await after
   try {
-    await extractFile(file)
+    await keepTrying(() => extractFile(file.step), file.trying)
     return {}
   } catch (error) {
     return { failure: error instanceof Error ? error : new Error('not an error') }
+  } finally {
+    file.isExtracted = true
   }
 }
 
 /** Embedding begins with the first chunks, while the rest is still being extracted. */
-async function ingestFile(file: FileStepInput, extraction: Extraction): Promise<FileOutcome> {
+async function ingestFile(file: IngestedFile, extraction: Extraction): Promise<FileOutcome> {
   const scope = new CancellationScope()
   try {
     return await scope.run(async () => {
@@ -87,27 +124,25 @@ async function ingestFile(file: FileStepInput, extraction: Extraction): Promise<
     if (isCancellation(error) && !(error instanceof ActivityFailure)) throw error
     return CancellationScope.nonCancellable(async () => {
       scope.cancel()
-      await failFile({ ...file, reason: reasonOf(error) })
+      await failFile({ ...file.step, reason: reasonOf(error) })
       // Sees the failure and removes what there is of the file.
-      return embedAll(file)
+      return embedAll({ ...file, trying: { ...file.trying, patienceMs: Infinity, surprises: Infinity } })
     })
   }
 }
 
-async function embedAll(file: FileStepInput): Promise<FileOutcome> {
-  for (;;) {
-    const result = await embedFile(file)
+async function embedAll(file: IngestedFile): Promise<FileOutcome> {
+  for (let pauses = 0; ; pauses++) {
+    const result = await keepTrying(() => embedFile(file.step), file.trying)
     if (result !== 'waiting') return result
+    if (!patched('pauses-between-embeddings')) continue
+    const pauseMs = Math.min(longestPauseMs, 1000 * 2 ** pauses)
+    await (file.isExtracted ? sleep(pauseMs) : condition(() => file.isExtracted, pauseMs))
   }
 }
 
-/** Words for the file's owner: failures carry only words that may be shown. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof ActivityFailure ? error.cause : error
-  if (cause instanceof TimeoutFailure) return 'Processing this file took too long.'
-  if (cause instanceof Error && !cause.message.startsWith('unexpected failure')) return cause.message
-  return 'Processing this file failed.'
-}
+/** Between two looks at a file of which nothing new has been extracted. */
+const longestPauseMs = 30_000
 
 /** Removes a file for good: repeated until every store says that nothing is left. */
 export async function fileDeletionWorkflow(input: FileDeletionInput): Promise<void> {

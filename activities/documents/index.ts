@@ -1,11 +1,19 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import type { EmbedStepResult, FileDeletionInput, FileStepInput } from '../../domain/contracts/ingestion.ts'
+import {
+  type EmbedStepResult,
+  type FileDeletionInput,
+  type FileStepInput,
+  readerFailedType,
+} from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type KnowledgeStores, deleteFileKnowledge } from '../../services/knowledge/delete-knowledge.ts'
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
-import { type ExtractFileDeps, extractFile, markFailed } from '../../services/knowledge/extract-file.ts'
+import { type ExtractFileDeps, extractFile, markFailing } from '../../services/knowledge/extract-file.ts'
+import { reopenFile } from '../../services/knowledge/retries.ts'
+import { isOutage } from '../../services/outages.ts'
 import { durable } from '../durable.ts'
 
 export type DocumentActivityDeps = ExtractFileDeps &
@@ -26,9 +34,16 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
       return embedFile({ ...deps, embedder }, input, cancellationSignal())
     }),
 
-    /** For a step that gave up. The reason is one that the file's owner may read. */
+    /** For a step that gave up, through no fault of the file. The reason is one that the file's owner may read. */
     failFile: step((input: FileStepInput & { reason: string }) =>
-      markFailed(deps.collections, input.fileId, input.reason),
+      markFailing(deps.collections, input.fileId, {
+        error: `${input.reason} This is not the file's fault: it can be tried again.`,
+        retryable: true,
+      }),
+    ),
+
+    reopenFile: step((input: FileStepInput & { retry: number }) =>
+      reopenFile(deps.collections, input.fileId, input.retry),
     ),
 
     deleteFile: step(async (input: FileDeletionInput) => {
@@ -40,15 +55,21 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
 
 const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
 
-/** The embedding server says itself how long to wait; without a word the waiting grows with each attempt. */
 function asFailure(error: unknown): unknown {
-  if (!(error instanceof ModelFailure)) return error
-  const wait = error.retryAfterMs ?? Math.min(60_000, 500 * 2 ** activityInfo().attempt)
+  // Reading it once more takes as long again: whether that is worth while is the workflow's to decide.
+  if (isUnreadableFile(error))
+    return ApplicationFailure.create({ message: error.message, type: readerFailedType, nonRetryable: true })
+  if (error instanceof ModelFailure) return modelFailure(error)
+  return isOutage(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error
+}
+
+/** The embedding server says itself how long to wait; without a word the waiting grows with each attempt. */
+function modelFailure(error: ModelFailure): ApplicationFailure {
   return ApplicationFailure.create({
     message: error.message,
-    type: error.type,
+    type: error.retryable ? 'unavailable' : error.type,
     nonRetryable: !error.retryable,
-    details: [error.statusCode],
-    nextRetryDelay: wait,
+    details: [error.retryAfterMs],
+    nextRetryDelay: error.retryAfterMs ?? Math.min(60_000, 500 * 2 ** activityInfo().attempt),
   })
 }

@@ -183,6 +183,7 @@ export const componentTexts: Record<string, string> = {
   ToolMessageInput: 'The result of a tool call as callers send it.',
   ToolSetting: 'A tool that an assistant is given, with its settings.',
   UploadFilesRequest: 'One or more files as multipart form data.',
+  RetryFileResponse: 'The file that is tried again, and the id of the ingestion that shows its progress.',
   UploadFilesResponse: 'The files of the upload, and the id of their ingestion.',
   User: 'The account of the caller.',
   UserCleanupResponse: 'The users concerned, and the workflow that deletes them.',

@@ -10,7 +10,13 @@ export interface IngestionInput {
   assistantId: string
   /** In the order in which they are processed. */
   fileIds: string[]
+  /** Set when failed files are tried again: for the how many'th time. */
+  retry?: number
+  /** How long a step may wait in all for stores and model servers that are away. */
+  patienceHours?: number
 }
+
+export const defaultPatienceHours = 168
 
 /** What a file came to. `gone`: it was deleted meanwhile. */
 export type FileOutcome = 'ready' | 'failed' | 'gone'
@@ -37,6 +43,15 @@ export interface FileStepInput {
 
 /** `waiting`: all chunks so far are embedded, and more are being extracted. */
 export type EmbedStepResult = 'ready' | 'failed' | 'gone' | 'waiting'
+
+/**
+ * The kinds of failure that tell of a store or a model server that is away. They say nothing about the
+ * file and are waited out.
+ */
+export const outageTypes = ['unavailable', 'too_many_requests', 'upstream_failed', 'timed_out'] as const
+
+/** The process that reads died, or ran out of time on a busy machine: perhaps through the file, perhaps not. */
+export const readerFailedType = 'reader_failed'
 
 export const fileDeletionWorkflowType = 'fileDeletionWorkflow'
 

@@ -1,7 +1,11 @@
-export const fileStatuses = ['uploading', 'queued', 'processing', 'ready', 'failed'] as const
+/**
+ * `uploading` is shown to nobody. A `failing` file still has chunks or vectors that are being removed;
+ * it is shown as `processing`, so that nobody tries again before that is done.
+ */
+export const fileStatuses = ['uploading', 'queued', 'processing', 'failing', 'ready', 'failed'] as const
 export type FileStatus = (typeof fileStatuses)[number]
 
-/** A file of an assistant's knowledge. While `uploading` it is shown to nobody. */
+/** A file of an assistant's knowledge. */
 export interface FileRecord {
   _id: string
   assistant_id: string
@@ -19,6 +23,10 @@ export interface FileRecord {
   status: FileStatus
   /** Why a failed file failed, in words for its owner. */
   error?: string
+  /** Of a failed file: whether the failure was the service's, so that another try makes sense. Missing in old records. */
+  retryable?: boolean
+  /** How often its owner had it tried again. */
+  retries?: number
   /** Chunks written so far. Final once `extracted` is true. */
   chunks: number
   /** Characters of text in those chunks, overlap not counted twice. */

@@ -11,11 +11,15 @@ import { queueName } from '../../domain/contracts/queues.ts'
 import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 import { workflowTaskTimeout } from '../../domain/contracts/workflow-start.ts'
 import type { IngestionWorkflows } from '../../services/knowledge/ingestion-workflows.ts'
+import type { Settings } from '../config.ts'
 import { callTemporal, unlessEnded } from './call-temporal.ts'
 
 const deletionLimitMs = 30_000
 
-export function ingestionWorkflows(client: Client, taskQueuePrefix: string): IngestionWorkflows {
+export function ingestionWorkflows(
+  client: Client,
+  { taskQueuePrefix, ingestionWaitHours: patienceHours }: Pick<Settings, 'taskQueuePrefix' | 'ingestionWaitHours'>,
+): IngestionWorkflows {
   const taskQueue = queueName('documents', taskQueuePrefix)
 
   return {
@@ -23,8 +27,10 @@ export function ingestionWorkflows(client: Client, taskQueuePrefix: string): Ing
       await callTemporal(client, () =>
         client.workflow.start(ingestionWorkflowType, {
           workflowId: ingestionWorkflowId(input.ingestionId),
+          // An ingestion id is used once: a second start of the same one joins the first.
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
           taskQueue,
-          args: [input],
+          args: [{ ...input, patienceHours }],
           workflowTaskTimeout,
           staticSummary: `${input.fileIds.length} file(s) for assistant ${input.assistantId}`,
           staticDetails: 'Extracts text, cuts it into chunks, embeds and stores them, file by file.',
@@ -34,7 +40,9 @@ export function ingestionWorkflows(client: Client, taskQueuePrefix: string): Ing
             { key: searchAttributes.UserId, value: userId },
           ],
         }),
-      )
+      ).catch((error: unknown) => {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+      })
     },
 
     async finished(ingestionId, signal) {

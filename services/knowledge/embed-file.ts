@@ -41,11 +41,11 @@ export async function embedFile(
   for (;;) {
     signal.throwIfAborted()
     const file = await files.findById(input.fileId).lean<FileRecord>()
-    if (!file || file.status === 'failed') {
+    if (!file || file.status === 'failing') {
       await removeRemains(deps, input, file !== null)
       return file ? 'failed' : 'gone'
     }
-    if (file.status === 'ready') return 'ready'
+    if (file.status === 'ready' || file.status === 'failed') return file.status
     untouched ??= file.embedded + embeddingBatch * embeddingsAtOnce
     if (file.embedded < file.chunks) {
       await embedAvailable(deps, file, untouched, signal)
@@ -195,7 +195,9 @@ async function removeRemains(
 ): Promise<void> {
   await deps.vectors.deleteFile(assistantId, fileId)
   await deps.collections.chunks.deleteMany({ assistant_id: assistantId, file_id: fileId })
-  if (isKept) {
-    await deps.collections.files.updateOne({ _id: fileId }, { $set: { chunks: 0, characters: 0, embedded: 0 } })
-  }
+  if (!isKept) return
+  await deps.collections.files.updateOne(
+    { _id: fileId, status: 'failing' },
+    { $set: { status: 'failed', chunks: 0, characters: 0, embedded: 0, updated_at: new Date() } },
+  )
 }

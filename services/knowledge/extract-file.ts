@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
-import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type ChunkRecord, type FileRecord, chunkId } from '../../domain/records/file.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -22,8 +22,9 @@ const group = 384
 
 /**
  * Reads a file into chunks and stores these, in order. A repetition reads the file again and goes on
- * behind the chunks that are stored. A file that cannot be read is marked as failed, which is no
- * failure of this step. Answers whether the file is still there.
+ * behind the chunks that are stored. A file that its reader calls unreadable is marked as failing,
+ * which is no failure of this step; every other error says nothing about the file and is thrown.
+ * Answers whether the file is still there.
  */
 export async function extractFile(
   deps: ExtractFileDeps,
@@ -46,8 +47,9 @@ export async function extractFile(
     await pipeline(deps.blobs.read(file.blob_id), createWriteStream(path), { signal })
     return await readInto(deps, file, path, signal)
   } catch (error) {
-    if (!isUnreadableFile(error)) throw error
-    await markFailed(deps.collections, fileId, error.message)
+    if (!(await files.exists({ _id: fileId }))) return 'gone'
+    if (!isUnreadableFile(error) || !isFinal(error)) throw error
+    await markFailing(deps.collections, fileId, { error: error.message, retryable: false })
     return 'done'
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -126,14 +128,14 @@ function toRecord(file: FileRecord, position: number, chunk: Chunk): ChunkRecord
   }
 }
 
-/** The file stays in the list with its reason; its chunks and vectors are removed by the step that sees it. */
-export async function markFailed(
+/** The file stays in the list with its reason, and is `failed` once `embedFile` has removed its chunks and vectors. */
+export async function markFailing(
   { files }: Pick<KnowledgeCollections, 'files'>,
   fileId: string,
-  reason: string,
+  { error, retryable }: { error: string; retryable: boolean },
 ): Promise<void> {
   await files.updateOne(
-    { _id: fileId, status: { $nin: ['ready', 'failed'] } },
-    { $set: { status: 'failed', error: reason.slice(0, 500), updated_at: new Date() } },
+    { _id: fileId, status: { $in: ['uploading', 'queued', 'processing'] } },
+    { $set: { status: 'failing', error: error.slice(0, 500), retryable, updated_at: new Date() } },
   )
 }

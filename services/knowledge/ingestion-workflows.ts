@@ -2,7 +2,7 @@ import type { FileDeletionInput, IngestionInput, IngestionProgress } from '../..
 
 /** The way to the workflows of files. All throw `unavailable` when nobody answers. */
 export interface IngestionWorkflows {
-  /** Answers as soon as the start is durable. */
+  /** Answers as soon as the start is durable. Starting the same ingestion again changes nothing. */
   start(input: IngestionInput & { projectId: string; userId: string }): Promise<void>
   /** Settles when the ingestion is over, however long that takes, or `signal` aborts. */
   finished(ingestionId: string, signal: AbortSignal): Promise<void>

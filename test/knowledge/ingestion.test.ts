@@ -70,7 +70,12 @@ describe('ingestion', () => {
       { name: 'taken.txt', content: 'Second.' },
     ])
     const [refused, taken] = body.files
-    expect(refused.metadata).toMatchObject({ status: 'failed', error: 'The model refused the request.', chunks: 0 })
+    expect(refused.metadata).toMatchObject({
+      status: 'failed',
+      error: "The model refused the request. This is not the file's fault: it can be tried again.",
+      retryable: true,
+      chunks: 0,
+    })
     expect(taken.metadata.status).toBe('ready')
     expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(1)
   })

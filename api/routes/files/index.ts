@@ -14,6 +14,7 @@ import {
   FilesParams,
   Ingestion,
   IngestionParams,
+  RetryResponse,
   UploadBody,
   UploadQuery,
   UploadResponse,
@@ -24,11 +25,11 @@ import {
 const config = { auth: 'project' } as const
 const tags = ['files']
 
-type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'files'> & { openStreams: OpenStreams }
+type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'retries' | 'files'> & { openStreams: OpenStreams }
 
 /** `/assistants/{aid}/files`: what an assistant knows. Only its owner comes here, public or not. */
 export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
-  const { assistants, uploads, files, openStreams } = options
+  const { assistants, uploads, retries, files, openStreams } = options
   await app.register(multipart)
 
   app.get(
@@ -85,6 +86,28 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       openStreams.track(waiting, () => stop.abort())
       await waiting
       return { files: (await files.ofIngestion(ingestionId)).map(showFile), ingestion_id: ingestionId }
+    },
+  )
+
+  app.post(
+    '/assistants/:aid/files/:file_id/retry',
+    {
+      config,
+      schema: {
+        operationId: 'files.retry',
+        summary: 'Process a file again that failed through no fault of its own',
+        description:
+          'For a file whose `metadata.retryable` is true. Answers at once with the file as it is now; a file that has not failed is left alone, so that asking twice changes nothing. 409 for a file that cannot be read.',
+        tags,
+        params: FileParams,
+        response: { 202: RetryResponse, ...refusals(400, 401, 403, 404, 409, 503) },
+      },
+    },
+    async (request, reply) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const file = await retries.retry(assistant, request.params.file_id)
+      reply.status(202)
+      return { file: showFile(file), ingestion_id: file.ingestion_id }
     },
   )
 

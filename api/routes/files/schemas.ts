@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { fileStatuses } from '../../../domain/records/file.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import type { IngestionView as View } from '../../../services/knowledge/files.ts'
 import { PathId, Timestamp } from '../schemas.ts'
@@ -28,6 +27,8 @@ export const UploadBody = Type.Object(
   { title: 'UploadFilesRequest' },
 )
 
+const shownStatuses = ['queued', 'processing', 'ready', 'failed'] as const
+
 export const EmbeddedFile = Type.Object(
   {
     id: Type.String(),
@@ -37,15 +38,17 @@ export const EmbeddedFile = Type.Object(
       content_type: Type.String({
         description: 'What the file is, by its content; before it is read, what the upload said',
       }),
-      status: Type.Enum(
-        fileStatuses.filter((status) => status !== 'uploading'),
-        { title: 'FileStatus' },
-      ),
+      status: Type.Enum(shownStatuses, { title: 'FileStatus' }),
       chunks: Type.Integer({ description: 'Pieces cut so far' }),
       embedded: Type.Integer({ description: 'Pieces that can be found so far' }),
       characters: Type.Integer(),
       sha256: Type.String(),
       error: Type.Optional(Type.String({ description: 'Why a failed file failed' })),
+      retryable: Type.Optional(
+        Type.Boolean({
+          description: "Of a failed file: whether the fault was the service's, so that it can be tried again",
+        }),
+      ),
       created_at: Timestamp,
     }),
   },
@@ -56,6 +59,13 @@ export const FileList = Type.Object({ files: Type.Array(EmbeddedFile) }, { title
 export const UploadResponse = Type.Object(
   { files: Type.Array(EmbeddedFile), ingestion_id: Type.String() },
   { title: 'UploadFilesResponse' },
+)
+export const RetryResponse = Type.Object(
+  {
+    file: EmbeddedFile,
+    ingestion_id: Type.String({ description: 'The ingestion that shows the progress: that of the upload' }),
+  },
+  { title: 'RetryFileResponse' },
 )
 export const FileDeleted = Type.Object(
   { id: Type.String(), deleted: Type.Literal(true) },
@@ -78,14 +88,26 @@ export function showFile(file: FileRecord) {
     size: file.size,
     metadata: {
       content_type: file.content_type,
-      status: file.status === 'uploading' ? ('queued' as const) : file.status,
+      status: shownStatus(file),
       chunks: file.chunks,
       embedded: file.embedded,
       characters: file.characters,
       sha256: file.sha256,
       ...(file.error === undefined ? {} : { error: file.error }),
+      ...(file.status === 'failed' ? { retryable: file.retryable !== false } : {}),
       created_at: file.created_at.toISOString(),
     },
+  }
+}
+
+function shownStatus({ status }: FileRecord): (typeof shownStatuses)[number] {
+  switch (status) {
+    case 'uploading':
+      return 'queued'
+    case 'failing':
+      return 'processing'
+    default:
+      return status
   }
 }
 

@@ -21,6 +21,8 @@ const file = new Schema<FileRecord>(
     blob_id: text,
     status: text,
     error: String,
+    retryable: Boolean,
+    retries: Number,
     chunks: count,
     characters: count,
     extracted: { type: Boolean, required: true },

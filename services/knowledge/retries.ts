@@ -1,0 +1,64 @@
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { IngestionWorkflows } from './ingestion-workflows.ts'
+import type { Uploads } from './uploads.ts'
+
+export interface RetriesDeps {
+  collections: Pick<KnowledgeCollections, 'files'>
+  workflows: Pick<IngestionWorkflows, 'start'>
+  admit: Uploads['admit']
+}
+
+/** Has files processed again that failed through the service's fault. */
+export function createRetries({ collections: { files }, workflows, admit }: RetriesDeps) {
+  /**
+   * Answers the file as it is now; one that has not failed is left alone, so that asking twice changes
+   * nothing. Throws `not_found`, `conflict` for a file that cannot be read, and what `admit` throws.
+   */
+  async function retry(assistant: AssistantRecord, fileId: string): Promise<FileRecord> {
+    await admit(assistant)
+    const find = () =>
+      files.findOne({ _id: fileId, assistant_id: assistant._id, status: { $ne: 'uploading' } }).lean<FileRecord>()
+    const file = await find()
+    if (!file) throw new AppError('not_found', 'There is no such file.')
+    if (file.status !== 'failed') return file
+    if (file.retryable === false) {
+      throw new AppError('conflict', `This file cannot be read, and trying again would change nothing: ${file.error}`)
+    }
+    const number = (file.retries ?? 0) + 1
+    await workflows.start({
+      // The number makes one ingestion of many requests at once.
+      ingestionId: `${fileId}-retry-${number}`,
+      assistantId: assistant._id,
+      fileIds: [fileId],
+      retry: number,
+      projectId: assistant.project_id,
+      userId: assistant.user_id,
+    })
+    // The workflow does the same; here it is done so that the next look at the file finds it queued.
+    await reopenFile({ files }, fileId, number)
+    return (await find()) ?? { ...file, status: 'queued' }
+  }
+
+  return { retry }
+}
+
+export type Retries = ReturnType<typeof createRetries>
+
+/** Makes a failed file one that waits to be processed; at most once for each number. */
+export async function reopenFile(
+  { files }: Pick<KnowledgeCollections, 'files'>,
+  fileId: string,
+  number: number,
+): Promise<void> {
+  await files.updateOne(
+    { _id: fileId, status: 'failed', retries: number === 1 ? { $in: [null, 0] } : number - 1 },
+    {
+      $set: { status: 'queued', retries: number, chunks: 0, characters: 0, extracted: false, embedded: 0 },
+      $unset: { error: 1, retryable: 1 },
+      $currentDate: { updated_at: true },
+    },
+  )
+}

@@ -1,0 +1,55 @@
+import { ApplicationFailure } from '@temporalio/common'
+import { MockActivityEnvironment } from '@temporalio/testing'
+import mongoose from 'mongoose'
+import { describe, expect, it } from 'vitest'
+import { createDocumentActivities } from '../../activities/documents/index.ts'
+import { outageTypes, readerFailedType } from '../../domain/contracts/ingestion.ts'
+import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+
+const { MongoNetworkError, MongoServerError, MongoServerSelectionError } = mongoose.mongo
+
+/** What Temporal is told when the first thing that a step does throws `error`. */
+async function failureOf(error: unknown): Promise<ApplicationFailure> {
+  const rejecting = () => ({ lean: () => Promise.reject(error) })
+  const deps = { collections: { files: { findById: rejecting, findOneAndUpdate: rejecting } }, embedder: {} }
+  const { embedFile } = createDocumentActivities(deps as never)
+  const failure: unknown = await new MockActivityEnvironment()
+    .run(embedFile, { fileId: 'f', assistantId: 'a' })
+    .catch((thrown: unknown) => thrown)
+  if (!(failure instanceof ApplicationFailure)) throw new Error('no failure', { cause: failure })
+  return failure
+}
+
+const errorWith = (members: object) => Object.assign(new Error('an error'), members)
+const notPrimary = new MongoServerError({ message: 'not primary', code: 10107 })
+notPrimary.addErrorLabel('RetryableWriteError')
+
+describe('a step of an ingestion', () => {
+  it.each([
+    ['the connection to the database broke', new MongoNetworkError('connection reset')],
+    ['no database was found', new MongoServerSelectionError('timed out', {} as never)],
+    ['the database has no primary', notPrimary],
+    ['the disk is full', errorWith({ code: 'ENOSPC' })],
+    ['the model is busy', new ModelFailure('Busy.', { statusCode: 429, type: 'any', retryable: true })],
+  ])('tells of an outage when %s', async (_what, error) => {
+    const { type, nonRetryable, message } = await failureOf(error)
+    expect(outageTypes).toContain(type)
+    expect(nonRetryable).toBe(false)
+    expect(message).not.toMatch(/reset|timed out|primary/)
+  })
+
+  it('tells of nothing but a failure when anything else happens', async () => {
+    const refused = new MongoServerError({ message: 'the document is too large', code: 10334 })
+    for (const error of [refused, new TypeError('undefined is not a function')]) {
+      const { type, message } = await failureOf(error)
+      expect(type).toBe('internal')
+      expect(message).toMatch(/^unexpected failure/)
+    }
+  })
+
+  it('leaves it to the workflow whether a file whose reader died is read again', async () => {
+    const died = await failureOf(new UnreadableFile('crashed', 'The reader died.'))
+    expect(died).toMatchObject({ type: readerFailedType, nonRetryable: true, message: 'The reader died.' })
+  })
+})

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto'
+import { ApplicationFailure } from '@temporalio/common'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type EmbedStepResult,
+  type FileStepInput,
+  type IngestionInput,
+  ingestionWorkflowType,
+  readerFailedType,
+} from '../../domain/contracts/ingestion.ts'
+import { recordHistory } from '../support/histories.ts'
+import { startTimeSkipping } from '../support/time-skipping.ts'
+
+const hourMs = 3_600_000
+
+const outage = (retryAfterMs?: number) =>
+  ApplicationFailure.create({ message: 'The store is away.', type: 'unavailable', details: [retryAfterMs] })
+/** As it comes when Temporal's own repetitions are at their end. */
+const longOutage = () =>
+  ApplicationFailure.create({ message: 'The store is away.', type: 'unavailable', nonRetryable: true })
+const bug = () => ApplicationFailure.create({ message: 'unexpected failure (TypeError)', type: 'internal' })
+const readerDied = () =>
+  ApplicationFailure.create({ message: 'The reader died.', type: readerFailedType, nonRetryable: true })
+const refusal = () =>
+  ApplicationFailure.create({ message: 'The model refused the request.', type: 'model_error', nonRetryable: true })
+
+/** What a step is told: how often it was called, for which file, when, and a look at the workflow's details. */
+interface Call {
+  number: number
+  fileId: string
+  hours: number
+  details: () => Promise<string>
+}
+interface Script {
+  extract?: (call: Call) => void | Promise<void>
+  embed?: (call: Call) => EmbedStepResult | Promise<EmbedStepResult>
+}
+
+describe('the ingestion workflow', () => {
+  let server: Awaited<ReturnType<typeof startTimeSkipping>>
+  beforeAll(async () => {
+    server = await startTimeSkipping()
+  })
+  afterAll(() => server.close())
+
+  async function ingest(script: Script, input: Partial<IngestionInput> = {}, historyName?: string) {
+    const taskQueue = randomUUID()
+    const workflowId = randomUUID()
+    const handle = server.client.workflow.getHandle(workflowId)
+    const startedAt = await server.now()
+    const numbers = { extract: 0, embed: 0 }
+    const failed = new Map<string, string>()
+    const steps: string[] = []
+    const call = async (step: 'extract' | 'embed', { fileId }: FileStepInput): Promise<Call> => ({
+      number: ++numbers[step],
+      fileId,
+      hours: ((await server.now()) - startedAt) / hourMs,
+      details: async () => JSON.stringify(await handle.query('__temporal_workflow_metadata')),
+    })
+    const activities = {
+      extractFile: async (file: FileStepInput) => script.extract?.(await call('extract', file)),
+      embedFile: async (file: FileStepInput) => {
+        if (failed.has(file.fileId)) return 'failed'
+        return script.embed ? script.embed(await call('embed', file)) : 'ready'
+      },
+      failFile: async ({ fileId, reason }: FileStepInput & { reason: string }) => void failed.set(fileId, reason),
+      reopenFile: async ({ fileId, retry }: FileStepInput & { retry: number }) =>
+        void steps.push(`reopen ${fileId} ${retry}`),
+    }
+    return server.withWorker(taskQueue, activities, async () => {
+      await server.client.workflow.start(ingestionWorkflowType, {
+        taskQueue,
+        workflowId,
+        args: [{ ingestionId: 'i', assistantId: 'a', fileIds: ['f'], ...input }],
+      })
+      const result: unknown = await handle.result()
+      const history = await handle.fetchHistory()
+      if (historyName !== undefined) await recordHistory(historyName, history)
+      const hours = ((await server.now()) - startedAt) / hourMs
+      return { result, numbers, steps, hours, failed: Object.fromEntries(failed), events: history.events?.length ?? 0 }
+    })
+  }
+
+  it('waits through a day without stores, and says so in its details', async () => {
+    let said = ''
+    const { result, failed, hours, events } = await ingest({
+      embed: async ({ hours: now, details }): Promise<EmbedStepResult> => {
+        if (now > 12) said = await details()
+        if (now < 24) throw longOutage()
+        return 'ready'
+      },
+    })
+    expect(said).toMatch(/File f waits: The store is away. Next try at [\dT:.-]+Z/)
+    expect(result).toEqual({ ready: 1, failed: 0, gone: 0 })
+    expect(failed).toEqual({})
+    expect(hours).toBeGreaterThanOrEqual(24)
+    expect(events).toBeLessThan(3000)
+  })
+
+  it('reads and embeds on after an outage of both', async () => {
+    const { result, failed } = await ingest(
+      {
+        extract: ({ hours: now }) => {
+          if (now < 1) throw outage()
+        },
+        embed: ({ hours: now }) => {
+          if (now < 1) throw outage()
+          return 'ready'
+        },
+      },
+      {},
+      'ingestion-outage',
+    )
+    expect(result).toEqual({ ready: 1, failed: 0, gone: 0 })
+    expect(failed).toEqual({})
+  })
+
+  it('gives a file up when its patience is at its end, and goes on with the next', async () => {
+    const { result, failed, hours } = await ingest(
+      {
+        extract: ({ fileId }) => {
+          if (fileId === 'first') throw longOutage()
+        },
+      },
+      { fileIds: ['first', 'second'], patienceHours: 5 },
+    )
+    expect(result).toEqual({ ready: 1, failed: 1, gone: 0 })
+    expect(failed).toEqual({ first: 'The store is away.' })
+    expect(hours).toBeGreaterThan(5)
+    expect(hours).toBeLessThan(7)
+  })
+
+  it('waits as long as a server asks', async () => {
+    const { result, hours } = await ingest({
+      embed: ({ number }) => {
+        if (number <= 5) throw outage(3 * hourMs)
+        return 'ready'
+      },
+    })
+    expect(result).toEqual({ ready: 1, failed: 0, gone: 0 })
+    expect(hours).toBeGreaterThan(3)
+  })
+
+  it('gives a step that fails for unknown reasons some tries, and shows its error to nobody', async () => {
+    const survived = await ingest({
+      extract: ({ number }) => {
+        if (number <= 12) throw bug()
+      },
+    })
+    expect(survived.result).toEqual({ ready: 1, failed: 0, gone: 0 })
+    const { result, failed, numbers } = await ingest({
+      extract: () => {
+        throw bug()
+      },
+    })
+    expect(result).toEqual({ ready: 0, failed: 1, gone: 0 })
+    expect(failed).toEqual({ f: 'An unexpected error occurred.' })
+    expect(numbers.extract).toBe(15)
+  })
+
+  it('reads a file three times when its reader dies', async () => {
+    const { failed, numbers } = await ingest({
+      extract: () => {
+        throw readerDied()
+      },
+    })
+    expect(failed).toEqual({ f: 'The reader died.' })
+    expect(numbers.extract).toBe(3)
+  })
+
+  it('does not repeat what was refused', async () => {
+    const { failed, numbers } = await ingest({
+      embed: () => {
+        throw refusal()
+      },
+    })
+    expect(failed).toEqual({ f: 'The model refused the request.' })
+    expect(numbers.embed).toBe(1)
+  })
+
+  it('looks ever less often at a file of which nothing is extracted', async () => {
+    const { numbers, hours } = await ingest({
+      extract: async ({ hours: now }) => {
+        if (now < 1) throw longOutage()
+      },
+      embed: ({ hours: now }) => (now < 1 ? 'waiting' : 'ready'),
+    })
+    expect(hours).toBeGreaterThanOrEqual(1)
+    expect(numbers.embed).toBeLessThan(400)
+  })
+
+  it('opens a failed file again before it is processed once more', async () => {
+    const { steps, result } = await ingest({}, { retry: 2 }, 'ingestion-retry')
+    expect(steps).toEqual(['reopen f 2'])
+    expect(result).toEqual({ ready: 1, failed: 0, gone: 0 })
+  })
+})

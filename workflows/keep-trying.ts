@@ -1,0 +1,75 @@
+import { ActivityFailure, ApplicationFailure, TimeoutFailure, patched, sleep } from '@temporalio/workflow'
+import { outageTypes, readerFailedType } from '../domain/contracts/ingestion.ts'
+
+const firstPauseMs = 5000
+const longestPauseMs = 10 * 60_000
+export interface KeepTryingOptions {
+  /** How long outages are waited out in all, in milliseconds. */
+  patienceMs: number
+  /** How often the step may fail in a way that nobody foresaw, such as a killed reader or a bug. */
+  surprises: number
+  /** Told what the step waits for, and `undefined` when it waits no longer. */
+  onWait(reason: string | undefined): void
+}
+
+/**
+ * Repeats a step that failed although Temporal repeated it: through outages of stores and model
+ * servers until the patience is at its end, after other failures a few times. Throws the last failure;
+ * one that no repetition changes at once.
+ */
+export async function keepTrying<T>(
+  step: () => Promise<T>,
+  { patienceMs, surprises, onWait }: KeepTryingOptions,
+): Promise<T> {
+  let waitedMs = 0
+  let surprised = 0
+  for (let pauses = 0; ; pauses++) {
+    try {
+      const result = await step()
+      if (pauses > 0) onWait(undefined)
+      return result
+    } catch (error) {
+      const failure = describeFailure(error)
+      if (failure === undefined || failure.kind === 'refused' || !patched('waits-for-outages')) throw error
+      if (failure.kind === 'surprise' && ++surprised >= surprises) throw error
+      if (failure.kind === 'outage' && waitedMs >= patienceMs) throw error
+      const pauseMs = Math.max(Math.min(longestPauseMs, firstPauseMs * 2 ** pauses), failure.askedMs)
+      onWait(`${failure.message} Next try at ${new Date(Date.now() + pauseMs).toISOString()}.`)
+      await sleep(pauseMs)
+      waitedMs += pauseMs
+    }
+  }
+}
+
+interface Failure {
+  kind: 'outage' | 'surprise' | 'refused'
+  message: string
+  /** How long the server that failed asked to be left alone. */
+  askedMs: number
+}
+
+/** Undefined for what is no failure of an activity, such as a cancellation. */
+function describeFailure(error: unknown): Failure | undefined {
+  if (!(error instanceof ActivityFailure)) return undefined
+  const { cause } = error
+  if (cause instanceof TimeoutFailure) {
+    return { kind: 'surprise', message: 'The worker that processed this file stopped answering.', askedMs: 0 }
+  }
+  if (!(cause instanceof ApplicationFailure)) return undefined
+  const message = isForOwner(cause.message) ? cause.message : 'An unexpected error occurred.'
+  const asked: unknown = cause.details?.[0]
+  const askedMs = typeof asked === 'number' ? Math.min(asked, 24 * 3_600_000) : 0
+  if (outageTypes.some((type) => type === cause.type)) return { kind: 'outage', message, askedMs }
+  const isFinal = cause.nonRetryable === true && cause.type !== readerFailedType
+  return { kind: isFinal ? 'refused' : 'surprise', message, askedMs }
+}
+
+/** Words for the file's owner: of failures only those that were written to be shown. */
+export function reasonOf(error: unknown): string {
+  return describeFailure(error)?.message ?? 'Processing this file failed.'
+}
+
+/** `translateErrors` gives errors that were not meant for anybody's eyes this name. */
+function isForOwner(message: string): boolean {
+  return !message.startsWith('unexpected failure')
+}
