@@ -15,6 +15,7 @@ import { answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { installPathIds } from './plugins/path-ids.ts'
+import { type RateLimitSettings, installRateLimits } from './plugins/rate-limits.ts'
 import { installResponses } from './plugins/responses.ts'
 import { installRouteTable, routerOptions } from './plugins/route-table.ts'
 import { type StreamLimits, installStreamLimits } from './plugins/stream-limits.ts'
@@ -50,7 +51,9 @@ export interface AppDeps {
     checkResponses?: boolean
   } & BodyTimeouts &
     ConnectionLimits &
-    StreamLimits
+    StreamLimits &
+    RateLimitSettings
+  rateCounter: Parameters<typeof installRateLimits>[2]
   logger: FastifyBaseLogger
   services: Services
   health: Health
@@ -94,7 +97,8 @@ export async function buildApp(deps: AppDeps) {
   const openStreams = installOpenStreams(app, settings.shutdownGraceSeconds * 1000)
   installErrors(app, routes)
   await installOpenApi(app, settings)
-  installAuthentication(app, deps.services.sessions, deps.services.adminGate)
+  const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
+  installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
 
   await app.register(healthRoutes, { health: deps.health })

@@ -1,5 +1,6 @@
 import { connectPlatform } from '../composition/platform.ts'
 import type { Settings } from '../infra/config.ts'
+import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
 import { createHealth } from '../services/health.ts'
@@ -22,7 +23,8 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     ],
     version,
   )
-  const app = await buildApp({ settings, logger, services, health, tracing: infra.tracing })
+  const rateCounter = createRateCounter(infra.redis.commands, settings.taskQueuePrefix)
+  const app = await buildApp({ settings, logger, services, health, tracing: infra.tracing, rateCounter })
   const address = await app.listen({ port: settings.port, host: settings.host })
   return {
     app,

@@ -10,6 +10,7 @@ export function loadSettings(env: NodeJS.ProcessEnv) {
   const settings = {
     ...serverSettings(read),
     ...edgeSettings(read),
+    ...rateLimitSettings(read),
     ...storeSettings(read),
     ...tokenSettings(read),
     ...identitySettings(read),
@@ -60,6 +61,34 @@ function edgeSettings(read: Reader) {
     maxStreamsPerUser: count('MAX_STREAMS_PER_USER', 500),
     maxStreamsPerAssistant: count('MAX_STREAMS_PER_ASSISTANT', 1000),
     maxStreamsPerClient: count('MAX_STREAMS_PER_CLIENT', 500),
+  }
+}
+
+/** How often clients may ask: docs/limits.md. */
+function rateLimitSettings(read: Reader) {
+  return {
+    rateLimitsOn: read.boolean('RATE_LIMITS', read.isProduction),
+    rateLimits: {
+      accounts_client: read.rates('RATE_LIMIT_ACCOUNTS_CLIENT', '120/1m'),
+      signup_client: read.rates('RATE_LIMIT_SIGNUP_CLIENT', '20/1h'),
+      login_client: read.rates('RATE_LIMIT_LOGIN_CLIENT', '100/10m'),
+      login_address: read.rates('RATE_LIMIT_LOGIN_ADDRESS', '30/15m'),
+      forgot_client: read.rates('RATE_LIMIT_FORGOT_CLIENT', '20/1h'),
+      resend_client: read.rates('RATE_LIMIT_RESEND_CLIENT', '20/1h'),
+      reset_client: read.rates('RATE_LIMIT_RESET_CLIENT', '20/1h'),
+      verify_client: read.rates('RATE_LIMIT_VERIFY_CLIENT', '60/1h'),
+      verify_address: read.rates('RATE_LIMIT_VERIFY_ADDRESS', '20/1h'),
+      mails_address: read.rates('RATE_LIMIT_MAILS_ADDRESS', '5/1h,20/1d'),
+      password_user: read.rates('RATE_LIMIT_PASSWORD_USER', '20/1h'),
+      admin_client: read.rates('RATE_LIMIT_ADMIN_CLIENT', '60/1m'),
+      /** Wrong admin tokens; on even when the other limits are off. */
+      admin_guesses: read.rates('RATE_LIMIT_ADMIN_GUESSES', '100/15m'),
+      public_client: read.rates('RATE_LIMIT_PUBLIC_CLIENT', '300/1m'),
+      public_runs_client: read.rates('RATE_LIMIT_PUBLIC_RUNS_CLIENT', '60/1m'),
+      public_runs_token: read.rates('RATE_LIMIT_PUBLIC_RUNS_TOKEN', '120/1m'),
+      public_runs_assistant: read.rates('RATE_LIMIT_PUBLIC_RUNS_ASSISTANT', '300/1m'),
+      runs_user: read.rates('RATE_LIMIT_RUNS_USER', '120/1m'),
+    },
   }
 }
 

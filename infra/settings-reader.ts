@@ -1,3 +1,4 @@
+import { type Rate, parseRates } from '../domain/rate.ts'
 import { isAddressOrRange, isHostOrRange } from './outbound/address-policy.ts'
 
 /** All that is wrong with the environment, said at once. */
@@ -54,6 +55,7 @@ export function createReader(env: NodeJS.ProcessEnv) {
   }
 
   return {
+    isProduction,
     text: (name: string, { fallback }: { fallback: string }) => raw(name) ?? fallback,
     optionalText: (name: string) => raw(name),
     url: (name: string, { fallback }: { fallback: string }) => checked(name, fallback, parseUrl, 'an absolute URL'),
@@ -125,6 +127,13 @@ export function createReader(env: NodeJS.ProcessEnv) {
         [],
         (value) => (parseList(value).every(isProxy) ? parseList(value) : undefined),
         'a comma-separated list of addresses, CIDR ranges such as 10.0.0.0/8, or loopback, linklocal, uniquelocal',
+      ),
+    rates: (name: string, fallback: string) =>
+      checked<Rate[]>(
+        name,
+        parseRates(fallback) ?? [],
+        parseRates,
+        'a number and a window such as 20/1h (s, m, h or d), several separated by commas, or off',
       ),
     /** Five fields of a cron expression; Temporal checks what is in them. */
     optionalCron: (name: string) =>

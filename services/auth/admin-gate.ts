@@ -11,6 +11,7 @@ export function createAdminGate(adminToken: string | undefined) {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   const expected = adminToken === undefined ? undefined : digest(adminToken)
   return {
+    isConfigured: expected !== undefined,
     check(...given: (string | undefined)[]): void {
       const matches = given.filter((token) => timingSafeEqual(digest(token ?? ''), expected ?? digest('never')))
       if (expected === undefined || !matches.some((token) => token !== undefined)) {

@@ -108,6 +108,26 @@ describe('settings', () => {
     }
   })
 
+  it('limit rates in production, and elsewhere when asked to', () => {
+    const strong = { ...required, JWT_SECRET: 's'.repeat(44) }
+    expect(loadSettings({ ...strong, NODE_ENV: 'production' }).rateLimitsOn).toBe(true)
+    expect(loadSettings({ ...strong, NODE_ENV: 'production', RATE_LIMITS: 'off' }).rateLimitsOn).toBe(false)
+    expect(loadSettings(strong).rateLimitsOn).toBe(false)
+    expect(loadSettings({ ...strong, RATE_LIMITS: 'on' }).rateLimitsOn).toBe(true)
+    const rate = (text: string) => loadSettings({ ...strong, RATE_LIMIT_MAILS_ADDRESS: text }).rateLimits.mails_address
+    expect(rate('')).toEqual([
+      { max: 5, windowMs: 3_600_000 },
+      { max: 20, windowMs: 86_400_000 },
+    ])
+    expect(rate('7/1d, 1/10s')).toEqual([
+      { max: 1, windowMs: 10_000 },
+      { max: 7, windowMs: 86_400_000 },
+    ])
+    expect(rate('off')).toEqual([])
+    for (const wrong of ['5', '5/h', '0/1h', '5/0h', '5/1w', '-1/1h', '5/1h;6/1d', '5/1h,'])
+      expect(problemsOf({ ...strong, RATE_LIMIT_MAILS_ADDRESS: wrong })).toContain('RATE_LIMIT_MAILS_ADDRESS')
+  })
+
   it('name proxies by their addresses, never by how many there are or as all', () => {
     const proxies = '10.0.0.0/8, 2001:db8::1, loopback'
     expect(loadSettings({ ...required, TRUST_PROXY: proxies }).trustProxy).toEqual(proxies.split(', '))

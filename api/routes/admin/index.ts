@@ -5,7 +5,7 @@ import { Receipt, showReceipt } from '../deletion/schemas.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, showAdminUser } from './schemas.ts'
 
-const config = { auth: 'admin' } as const
+const config = { auth: 'admin', limits: ['admin_client'] } as const
 const tags = ['admin']
 const adminToken = Type.String({ maxLength: 1000, description: "The service's ADMIN_TOKEN, when it is in no header." })
 const dryRun = Type.Boolean({ default: true, description: 'A dry run changes nothing.' })

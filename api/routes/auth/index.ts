@@ -26,7 +26,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/signup',
     {
-      config,
+      config: { ...config, limits: ['signup_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.signup',
         summary: 'Make an account; a verification code is sent by mail',
@@ -44,7 +44,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/login',
     {
-      config,
+      config: { ...config, limits: ['login_client', 'login_address'] },
       schema: {
         operationId: 'accounts.login',
         summary: 'Exchange e-mail address and password for an access token of 30 days',
@@ -59,7 +59,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/verify-email',
     {
-      config,
+      config: { ...config, limits: ['verify_client', 'verify_address'] },
       schema: {
         operationId: 'accounts.verifyEmail',
         summary: 'Verify the e-mail address with the code of the mail',
@@ -77,7 +77,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/resend-verification',
     {
-      config,
+      config: { ...config, limits: ['resend_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.resendVerification',
         summary: 'Send a new verification code; the one before ends',
@@ -95,7 +95,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/forgot-password',
     {
-      config,
+      config: { ...config, limits: ['forgot_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.forgotPassword',
         summary: 'Send a link to choose a new password; the link before ends',
@@ -113,7 +113,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/reset-password',
     {
-      config,
+      config: { ...config, limits: ['reset_client'] },
       schema: {
         operationId: 'accounts.resetPassword',
         summary: 'Choose a new password with the token of the mail',
@@ -131,7 +131,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/exchange',
     {
-      config,
+      config: { ...config, limits: ['accounts_client'] },
       schema: {
         operationId: 'accounts.exchange',
         summary: "Exchange a user pool's ID token, as bearer token, for a service token of one hour",
@@ -145,7 +145,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.get(
     '/auth/verification-status/:email',
     {
-      config,
+      config: { ...config, limits: ['accounts_client'] },
       schema: {
         operationId: 'accounts.verificationStatus',
         summary: 'Whether an address is verified, and what its code allows',

@@ -16,7 +16,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
   app,
   { accounts: { social, loginAttempts }, baseUrl },
 ) => {
-  const config = { auth: 'none' } as const
+  const config = { auth: 'none', limits: ['accounts_client'] } as const
   const cookies = attemptCookies(baseUrl)
 
   app.get(

@@ -7,7 +7,7 @@ import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
-import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { chatCompletion } from './completion.ts'
 import { waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
@@ -17,7 +17,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
   app.post(
     '/chat/completions',
     {
-      config: { ...compatConfig, staysOpen: true },
+      config: publicRunConfig,
       schema: {
         ...operation(family, 'chat.completions.create', 'Answer a conversation'),
         headers: TokenHeader,

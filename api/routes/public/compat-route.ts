@@ -12,7 +12,14 @@ export interface CompatDeps {
 }
 
 /** Of every route of the family. Its origins are those of the caller's assistant, not those of the service. */
-export const compatConfig = { auth: 'public', cors: false } as const
+export const compatConfig = { auth: 'public', cors: false, limits: ['public_client'] } as const
+
+/** Of routes that start a run. */
+export const publicRunConfig = {
+  ...compatConfig,
+  staysOpen: true,
+  limits: ['public_client', 'public_runs_client', 'public_runs_token', 'public_runs_assistant'],
+} as const
 
 export function operation(family: Family, name: string, summary: string) {
   return { operationId: `${family}.${name}`, summary, tags: [family === 'compat' ? 'compat' : 'compat (alias)'] }

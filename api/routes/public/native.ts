@@ -10,6 +10,7 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 import { CreateRunPayload, ResumeHeaders, RunParams } from '../runs/schemas.ts'
 import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
+import { compatConfig, publicRunConfig } from './compat-route.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 
@@ -18,8 +19,6 @@ interface Deps {
   openStreams: OpenStreams
   cors: PublicCors
 }
-
-const config = { auth: 'public', cors: false, staysOpen: true } as const
 
 const PublicCreateRunPayload = Type.Object(
   {
@@ -59,7 +58,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
   app.post(
     '/public/runs/stream',
     {
-      config,
+      config: publicRunConfig,
       preValidation: admit,
       schema: {
         operationId: 'public.runs.stream',
@@ -99,7 +98,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
   app.get(
     '/public/runs/:run_id/stream',
     {
-      config,
+      config: { ...compatConfig, staysOpen: true },
       schema: {
         operationId: 'public.runs.join',
         summary: 'Join the stream of a public run, or come back to it with Last-Event-ID',

@@ -10,7 +10,7 @@ import { pageOf } from '../../../services/public/threads.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
-import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { type CompatDeps, compatConfig, operation, publicRunConfig } from './compat-route.ts'
 import { stepsOf } from './run-steps.ts'
 import { streamThreadRun } from './stream-thread-run.ts'
 import {
@@ -42,7 +42,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   app.post(
     '/threads/:thread_id/runs',
     {
-      config: { ...compatConfig, staysOpen: true },
+      config: publicRunConfig,
       schema: {
         ...operation(family, 'threads.runs.create', 'Run the assistant on a thread'),
         headers: TokenHeader,
@@ -61,7 +61,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   app.post(
     '/threads/runs',
     {
-      config: { ...compatConfig, staysOpen: true },
+      config: publicRunConfig,
       schema: {
         ...operation(family, 'threads.createAndRun', 'Begin a conversation and run the assistant on it'),
         headers: TokenHeader,

@@ -39,7 +39,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/stream',
     {
-      config: { ...config, staysOpen: true },
+      config: { ...config, staysOpen: true, limits: ['runs_user'] },
       schema: {
         operationId: 'runs.stream',
         summary: 'Run an assistant on a thread and stream what it says',
@@ -62,7 +62,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/',
     {
-      config,
+      config: { ...config, limits: ['runs_user'] },
       schema: {
         operationId: 'runs.create',
         summary: 'Run an assistant on a thread in the background',

@@ -56,7 +56,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/user/change-password',
     {
-      config,
+      config: { ...config, limits: ['password_user'] },
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.changePassword',

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Rate } from '../../domain/rate.ts'
+import { tokensOf } from '../routes/public/caller.ts'
+import { clientOf } from './client-address.ts'
+
+/** Who a request counts for; undefined when it counts for nobody. */
+type KeyOf = (request: FastifyRequest) => string | undefined
+
+/** Counted before a token is checked or a body read. */
+const early = <const N extends string>(name: N, keyOf: KeyOf) => ({ name, hook: 'onRequest', keyOf }) as const
+/** Counted when the caller is known and the body has its shape. */
+const late = <const N extends string>(name: N, keyOf: KeyOf) => ({ name, hook: 'preHandler', keyOf }) as const
+
+/** Every limit that a route can name; each has a setting. */
+const limits = [
+  early('accounts_client', clientOf),
+  early('signup_client', clientOf),
+  early('login_client', clientOf),
+  late('login_address', addressOf),
+  early('forgot_client', clientOf),
+  early('resend_client', clientOf),
+  early('reset_client', clientOf),
+  early('verify_client', clientOf),
+  late('verify_address', addressOf),
+  late('mails_address', addressOf),
+  late('password_user', userOf),
+  early('admin_client', clientOf),
+  early('public_client', clientOf),
+  late('public_runs_client', clientOf),
+  late('public_runs_token', publicTokenOf),
+  late('public_runs_assistant', (request) => request.publicAssistant?._id),
+  late('runs_user', userOf),
+]
+
+export type RateLimitName = (typeof limits)[number]['name']
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which limits a request of this route counts for. */
+    limits?: readonly RateLimitName[]
+  }
+}
+
+interface RateCounter {
+  hit(key: string, windowMs: number): Promise<{ current: number; ttl: number }>
+  read(key: string): Promise<{ current: number; ttl: number }>
+}
+
+export interface RateLimitSettings {
+  rateLimitsOn: boolean
+  rateLimits: Record<RateLimitName | 'admin_guesses', Rate[]>
+}
+
+/** Counts one more for a key, or with `increment: false` only looks; throws `too_many_requests` past the limit. */
+export type Limiter = (request: FastifyRequest, options?: { increment: boolean }) => Promise<void>
+
+/**
+ * Rate limits in fixed windows, counted for all API processes together. Returns the limiter of wrong admin
+ * tokens, which is on even when the others are off.
+ */
+export async function installRateLimits(
+  app: FastifyInstance,
+  { rateLimitsOn, rateLimits }: RateLimitSettings,
+  counter: RateCounter,
+): Promise<Limiter> {
+  await app.register(rateLimit, { global: false, store: storeOf(counter) })
+  if (rateLimitsOn) {
+    for (const hook of ['onRequest', 'preHandler'] as const) {
+      const limiters = limits
+        .filter((limit) => limit.hook === hook)
+        .map(({ name, keyOf }) => ({ name, take: createLimiter(app, name, rateLimits[name], keyOf) }))
+      app.addHook(hook, async (request: FastifyRequest) => {
+        const named = request.routeOptions.config.limits
+        if (named === undefined) return
+        await Promise.all(limiters.filter(({ name }) => named.includes(name)).map(({ take }) => take(request)))
+      })
+    }
+  }
+  return createLimiter(app, 'admin_guesses', rateLimits.admin_guesses, clientOf)
+}
+
+/** One window after the other: what the shorter one refuses does not count for the longer one. */
+function createLimiter(app: FastifyInstance, name: string, rates: Rate[], keyOf: KeyOf): Limiter {
+  const checks = rates.map(({ max, windowMs }) =>
+    app.createRateLimit({
+      max,
+      timeWindow: windowMs,
+      // Hashed: addresses and tokens do not stand in Redis.
+      keyGenerator: (request) => `${name}:${windowMs}:${digest(keyOf(request) ?? '')}`,
+    }),
+  )
+  return async (request, options) => {
+    if (keyOf(request) === undefined) return
+    for (const check of checks) {
+      const result = await check(request, options)
+      if (!result.isAllowed && result.isExceeded) throw tooMany(result.ttlInSeconds)
+    }
+  }
+}
+
+function tooMany(seconds: number): AppError {
+  const retryAfterSeconds = Math.max(1, seconds)
+  return new AppError('too_many_requests', `Too many requests; try again in ${retryAfterSeconds} seconds.`, {
+    retryAfterSeconds,
+  })
+}
+
+/** The counter in the form in which `@fastify/rate-limit` asks for a store. */
+function storeOf(counter: RateCounter) {
+  type Done = (error: Error | null, result?: { current: number; ttl: number }) => void
+  const answer = (counting: Promise<{ current: number; ttl: number }>, done: Done) => {
+    counting.then(
+      (result) => done(null, result),
+      (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
+    )
+  }
+  return class {
+    incr(key: string, done: Done, windowMs: number) {
+      answer(counter.hit(key, windowMs), done)
+    }
+    read(key: string, done: Done) {
+      answer(counter.read(key), done)
+    }
+    child() {
+      return this
+    }
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+function userOf(request: FastifyRequest): string | undefined {
+  return request.session?.user._id
+}
+
+/** The public token that a caller came in with. */
+function publicTokenOf(request: FastifyRequest): string | undefined {
+  return tokensOf(request)[0] ?? memberOf(request.body, 'token')
+}
+
+/** The e-mail address that a body names. Its schema has been checked. */
+function addressOf({ body }: FastifyRequest): string | undefined {
+  const email = memberOf(body, 'email')
+  return email === undefined ? undefined : normalizeEmail(email)
+}
+
+function memberOf(body: unknown, name: 'email' | 'token'): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const value: unknown = Reflect.get(body, name)
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,79 @@
+import type { RedisClient } from './connect.ts'
+
+/** How often something happened in the window that is open, and for how many milliseconds it stays open. */
+interface Count {
+  current: number
+  ttl: number
+}
+
+/** Begins a window with the first hit, and counts within it. KEYS: the counter. ARGV: milliseconds of a window. */
+const hitScript = `
+local current = redis.call('INCR', KEYS[1])
+local ttl = redis.call('PTTL', KEYS[1])
+if ttl < 0 then
+  redis.call('PEXPIRE', KEYS[1], ARGV[1])
+  ttl = tonumber(ARGV[1])
+end
+return {current, ttl}
+`
+const readScript = `return {tonumber(redis.call('GET', KEYS[1]) or '0'), redis.call('PTTL', KEYS[1])}`
+
+/** A limit must not hold up what it limits: past this the count is taken in this process. */
+const deadlineMs = 250
+const maxLocalCounters = 10_000
+
+/**
+ * Counts per key and window in Redis, for all API processes together. While Redis does not answer, each
+ * process counts for itself: nothing is refused that would not be, and a limit still holds per process.
+ */
+export function createRateCounter(redis: Pick<RedisClient, 'eval'>, prefix: string) {
+  const local = createLocalCounter()
+  const ask = async (script: string, key: string, values: string[]): Promise<Count> => {
+    const reply: unknown = await inTime(redis.eval(script, { keys: [`${prefix}rate:${key}`], arguments: values }))
+    const numbers: unknown[] = Array.isArray(reply) ? Array.from<unknown>(reply) : []
+    const [current, ttl] = numbers
+    if (typeof current !== 'number' || typeof ttl !== 'number') throw new Error('unexpected reply to a count')
+    return { current, ttl: Math.max(0, ttl) }
+  }
+  return {
+    hit: (key: string, windowMs: number): Promise<Count> =>
+      ask(hitScript, key, [String(windowMs)]).catch(() => local.hit(key, windowMs)),
+    read: (key: string): Promise<Count> => ask(readScript, key, []).catch(() => local.read(key)),
+  }
+}
+
+function createLocalCounter() {
+  const counters = new Map<string, { current: number; endsAt: number }>()
+  const open = (key: string) => {
+    const counter = counters.get(key)
+    return counter !== undefined && counter.endsAt > Date.now() ? counter : undefined
+  }
+  const show = ({ current, endsAt }: { current: number; endsAt: number }) => ({ current, ttl: endsAt - Date.now() })
+  return {
+    hit(key: string, windowMs: number): Count {
+      const counter = open(key) ?? { current: 0, endsAt: Date.now() + windowMs }
+      counter.current += 1
+      // A counter that is set anew goes to the end: the first is the one that began longest ago.
+      if (counter.current === 1) counters.delete(key)
+      counters.set(key, counter)
+      if (counters.size > maxLocalCounters) counters.delete(counters.keys().next().value ?? key)
+      return show(counter)
+    },
+    read(key: string): Count {
+      const counter = open(key)
+      return counter === undefined ? { current: 0, ttl: 0 } : show(counter)
+    },
+  }
+}
+
+async function inTime<T>(reply: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), deadlineMs)
+  })
+  try {
+    return await Promise.race([reply, deadline])
+  } finally {
+    clearTimeout(timer)
+  }
+}

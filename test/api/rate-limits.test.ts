@@ -1,0 +1,220 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createRateCounter } from '../../infra/redis/rate-counter.ts'
+import { prepareRedis, startRedis } from '../../local/services/redis.ts'
+import { newPublicAssistant } from '../public/public-assistant.ts'
+import { conversation } from '../runs/support.ts'
+import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { insertUser, newEmail } from '../support/users.ts'
+
+/** The API as a client at this address sees it, behind a proxy. */
+function from({ url }: { url: string }, address: string, token?: string): Pick<ApiClient, 'call'> {
+  const client = apiClient(url, token)
+  return {
+    call: (method, path, body, headers) => client.call(method, path, body, { 'x-forwarded-for': address, ...headers }),
+  }
+}
+
+/** The statuses of so many requests, one after the other. */
+async function statuses(count: number, request: () => Promise<{ status: number }>): Promise<number[]> {
+  const seen: number[] = []
+  for (let i = 0; i < count; i++) seen.push((await request()).status)
+  return seen
+}
+
+describe('rate limits', () => {
+  const service = useModelService({
+    respond: () => ({ text: 'Hi' }),
+    env: {
+      RATE_LIMITS: 'on',
+      TRUST_PROXY: '127.0.0.1',
+      RATE_LIMIT_LOGIN_CLIENT: '3/1h',
+      RATE_LIMIT_LOGIN_ADDRESS: '5/1h',
+      RATE_LIMIT_SIGNUP_CLIENT: '2/1h',
+      RATE_LIMIT_VERIFY_ADDRESS: '2/1h',
+      RATE_LIMIT_MAILS_ADDRESS: '2/1h,3/1d',
+      RATE_LIMIT_PUBLIC_CLIENT: '5/1h',
+      RATE_LIMIT_PUBLIC_RUNS_TOKEN: '3/1h',
+      RATE_LIMIT_PUBLIC_RUNS_ASSISTANT: '2/1h',
+      RATE_LIMIT_RUNS_USER: '2/1h',
+      RATE_LIMIT_ADMIN_CLIENT: '4/1h',
+    },
+  })
+
+  it('count by client, before the body is looked at, and say when to come back', async () => {
+    const wrong = { email: 'not an address' }
+    const one = from(service, '192.0.2.1')
+    expect(await statuses(3, () => one.call('POST', '/auth/login', wrong))).toEqual([422, 422, 422])
+    const refused = await one.call('POST', '/auth/login', wrong)
+    expect(refused.status).toBe(429)
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(3500)
+    expect(seconds).toBeLessThanOrEqual(3600)
+    expect(refused.body).toEqual({ detail: `Too many requests; try again in ${seconds} seconds.` })
+    expect((await from(service, '192.0.2.2').call('POST', '/auth/login', wrong)).status).toBe(422)
+    // Another route has a limit of its own.
+    expect((await one.call('POST', '/auth/signup', wrong)).status).toBe(422)
+  })
+
+  it('count by address of the mail, whoever asks, and however it is written', async () => {
+    const email = newEmail()
+    const clients = Array.from({ length: 6 }, (_, i) => from(service, `198.51.100.${i}`))
+    const answers = await Promise.all(
+      clients.map((client, i) =>
+        client.call('POST', '/auth/login', { email: i % 2 ? email : email.toUpperCase(), password: 'wrong wrong' }),
+      ),
+    )
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([401, 401, 401, 401, 401, 429])
+    const code = () => from(service, '198.51.100.9').call('POST', '/auth/verify-email', { email, code: '000000' })
+    expect(await statuses(3, code)).toEqual([400, 400, 429])
+  })
+
+  it('let one address ask for so many mails an hour, and so many a day', async () => {
+    const user = await insertUser(service)
+    const ask = (email: string, i = 0) =>
+      from(service, `203.0.113.${i}`).call('POST', '/auth/forgot-password', { email })
+    expect(await statuses(4, () => ask(user.email))).toEqual([200, 200, 429, 429])
+    // Signing up and asking for a code are mails, too.
+    for (const path of ['/auth/signup', '/auth/resend-verification']) {
+      const body = { email: user.email, password: 'correct horse battery' }
+      expect((await from(service, '203.0.113.1').call('POST', path, body)).status).toBe(429)
+    }
+    const other = await insertUser(service)
+    expect((await ask(other.email)).status).toBe(200)
+    // An hour later one is left of the day; what the hour refused did not count.
+    await endWindows(service, 'mails_address:3600000')
+    expect((await ask(user.email, 2)).status).toBe(200)
+    const refused = await ask(user.email, 3)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(23 * 3600)
+  })
+
+  it('keep no address and no token where they are counted', async () => {
+    const keys = await service.redis.keys(`${service.settings.taskQueuePrefix}rate:*`)
+    expect(keys.length).toBeGreaterThan(3)
+    expect(keys.filter((key) => /192\.0\.2|example\.com|pub-/.test(key))).toEqual([])
+  })
+
+  const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
+
+  it('hold public runs by assistant, and all that public callers ask by client', async () => {
+    const [one, other] = [await newPublicAssistant(service), await newPublicAssistant(service)]
+    const complete = ({ token }: { token: string }, address: string) =>
+      from(service, address, token).call('POST', '/public/v1/chat/completions', chat)
+    expect((await complete(one, '192.0.2.20')).status).toBe(200)
+    const native = await from(service, '192.0.2.21').call('POST', '/public/runs/stream', {
+      assistant_id: one.id,
+      token: one.token,
+      input: [{ type: 'human', content: 'Hi' }],
+    })
+    expect(native.status).toBe(200)
+    const refused = await complete(one, '192.0.2.22')
+    expect(refused.status).toBe(429)
+    expect(refused.body).toMatchObject({ detail: expect.any(String), error: { type: 'rate_limit_error' } })
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await complete(other, '192.0.2.22')).status).toBe(200)
+    // Guesses of tokens and preflights count for the client.
+    const guess = () => from(service, '192.0.2.30', 'wrong').call('GET', '/public/compat/v1/models')
+    expect(await statuses(4, guess)).toEqual([401, 401, 401, 401])
+    expect((await from(service, '192.0.2.30').call('OPTIONS', '/public/v1/models')).status).toBe(200)
+    expect((await guess()).status).toBe(429)
+    expect((await from(service, '192.0.2.30').call('GET', '/ok')).status).toBe(200)
+  })
+
+  it("hold a user's own runs, before anything is started, and nobody else's", async () => {
+    const [one, bystander] = [await conversation(service), await conversation(service)]
+    expect((await one.stream('1')).status).toBe(200)
+    await one.start('2')
+    for (const path of ['/runs/', '/runs/stream']) {
+      expect((await one.client.call('POST', path, one.payload('3'))).status).toBe(429)
+    }
+    expect(await service.collections.runs.countDocuments({ thread_id: one.threadId })).toBe(2)
+    expect((await bystander.stream('1')).status).toBe(200)
+    expect((await one.client.call('GET', `/threads/${one.threadId}`)).status).toBe(200)
+  })
+
+  it('hold administration by client', async () => {
+    const stats = () =>
+      from(service, '192.0.2.40').call('GET', `/admin/system-stats?admin_token=${service.settings.adminToken}`)
+    expect(await statuses(5, stats)).toEqual([200, 200, 200, 200, 429])
+  })
+})
+
+describe('without RATE_LIMITS', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({
+      worker: false,
+      env: { RATE_LIMIT_LOGIN_CLIENT: '1/1h', RATE_LIMIT_ADMIN_GUESSES: '3/1h', TRUST_PROXY: '127.0.0.1' },
+    })
+  })
+  afterAll(() => service.close())
+
+  it('nothing is limited', async () => {
+    const login = () => from(service, '192.0.2.1').call('POST', '/auth/login', {})
+    expect(await statuses(3, login)).toEqual([422, 422, 422])
+  })
+
+  it('guesses of the admin token are, after which the right one does not help either', async () => {
+    const ask = (token: string | undefined, address = '192.0.2.50') =>
+      from(service, address).call('GET', '/admin/system-stats', undefined, token ? { 'x-admin-token': token } : {})
+    const right = service.settings.adminToken
+    expect(await statuses(5, () => ask(undefined))).toEqual([401, 401, 401, 401, 401])
+    expect((await ask(right)).status).toBe(200)
+    expect(await statuses(5, () => ask('wrong'))).toEqual([401, 401, 401, 429, 429])
+    const refused = await ask(right)
+    expect([refused.status, typeof refused.body.detail]).toEqual([429, 'string'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500)
+    expect((await ask(right, '192.0.2.51')).status).toBe(200)
+  })
+
+  it('an address that a client claims for itself does not count', async () => {
+    const direct = await startService({ worker: false, env: { RATE_LIMITS: 'on', RATE_LIMIT_LOGIN_CLIENT: '2/1h' } })
+    let claimed = 0
+    const login = () => from(direct, `192.0.2.${claimed++}`).call('POST', '/auth/login', {})
+    expect(await statuses(3, login)).toEqual([422, 422, 429])
+    await direct.close()
+  })
+})
+
+describe('while Redis is away', () => {
+  it('each process counts for itself: requests pass, and a limit still holds', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'assistant-redis-'))
+    const server = (await prepareRedis(() => undefined)).value
+    const redis = await startRedis({ server, dataDir })
+    const service = await startService({
+      worker: false,
+      env: { REDIS_URL: redis.url, RATE_LIMITS: 'on', RATE_LIMIT_LOGIN_CLIENT: '2/1h' },
+    })
+    const login = () => apiClient(service.url).call('POST', '/auth/login', {})
+    expect(await statuses(1, login)).toEqual([422])
+    // Stopped, it takes connections and does not answer; killed, it takes none.
+    process.kill(redis.pid, 'SIGSTOP')
+    expect(await statuses(3, login)).toEqual([422, 422, 429])
+    process.kill(redis.pid, 'SIGKILL')
+    expect((await login()).status).toBe(429)
+    await service.close()
+    await redis.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  it('no flood of keys fills the memory of the process', async () => {
+    const counter = createRateCounter({ eval: () => Promise.reject(new Error('away')) }, '')
+    await counter.hit('first', 60_000)
+    expect(await counter.hit('first', 60_000)).toMatchObject({ current: 2 })
+    for (let i = 0; i < 10_000; i++) await counter.hit(`key ${i}`, 60_000)
+    expect(await counter.read('first')).toEqual({ current: 0, ttl: 0 })
+    expect(await counter.read('key 9999')).toMatchObject({ current: 1 })
+  })
+})
+
+/** Ends all open windows of a limit, as their time does. */
+async function endWindows(service: TestService, name: string): Promise<void> {
+  const keys = await service.redis.keys(`${service.settings.taskQueuePrefix}rate:${name}:*`)
+  expect(keys.length).toBeGreaterThan(0)
+  await service.redis.del(keys)
+}
