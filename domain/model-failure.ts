@@ -1,7 +1,28 @@
-/** Why a model gave no answer. `message` is fit for the caller and free of keys. */
+/**
+ * Why a model gave no answer, in codes of our own: clients decide by them, so what a provider calls
+ * its error never takes their place. `domain/public-run-error.ts` says what each is to a stranger.
+ */
+export const modelFailureTypes = [
+  'model_busy',
+  'model_quota_exceeded',
+  'model_credentials_refused',
+  'model_refused_request',
+  'context_length_exceeded',
+  'model_connection_error',
+  'model_timeout',
+  'model_invalid_answer',
+  'model_answer_too_long',
+  'model_error',
+] as const
+export type ModelFailureType = (typeof modelFailureTypes)[number]
+
+/**
+ * `message` and `type` are ours and fit for every caller. `details` may quote the provider, without
+ * keys: it is for the owner of the run only.
+ */
 export class ModelFailure extends Error {
   readonly statusCode: number
-  readonly type: string
+  readonly type: ModelFailureType
   readonly details: string
   readonly retryable: boolean
   readonly retryAfterMs: number | undefined
@@ -10,7 +31,7 @@ export class ModelFailure extends Error {
     message: string,
     facts: {
       statusCode: number
-      type: string
+      type: ModelFailureType
       details?: string
       retryable: boolean
       retryAfterMs?: number | undefined

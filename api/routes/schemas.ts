@@ -8,6 +8,7 @@ export const BeforeMessage = Type.Optional(
   Type.String({ maxLength: 200, description: 'The id of a message: only the messages before it.' }),
 )
 export const Timestamp = Type.String({ format: 'date-time' })
+export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
 /** A free-form object: it comes back exactly as it went in. */
 export const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })

@@ -27,7 +27,20 @@ export interface RunOverrides {
   temperature?: number
   max_tokens?: number
   instructions?: string
+  top_p?: number
+  seed?: number
+  frequency_penalty?: number
+  presence_penalty?: number
+  stop?: string[]
+  /** A `ResponseFormat` as JSON text: its schema may hold any key. */
+  response_format_json?: string
 }
+
+/** Those of them that go to the model as they are. */
+export type SamplingParameters = Pick<
+  RunOverrides,
+  'top_p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop'
+>
 
 export interface RunRecord {
   _id: string

@@ -1,5 +1,5 @@
 import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
-import { ModelFailure } from '../../domain/model-failure.ts'
+import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { ModelDelta } from '../../services/engine/chat-model.ts'
 
@@ -130,6 +130,6 @@ function tooLong(problem: string): ModelFailure {
 }
 
 /** Such a server would do the same again. */
-function refusal(message: string, type: string): ModelFailure {
+function refusal(message: string, type: ModelFailureType): ModelFailure {
   return new ModelFailure(message, { statusCode: 502, type, retryable: false })
 }

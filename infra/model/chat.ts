@@ -50,12 +50,22 @@ function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCo
     stream_options: { include_usage: true },
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.maxTokens === undefined ? {} : { max_tokens: request.maxTokens }),
+    ...request.sampling,
+    ...formatParam(request.responseFormat),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toolParam) }),
   }
 }
 
 function toolParam({ name, description, parameters }: ChatRequest['tools'][number]): OpenAI.ChatCompletionFunctionTool {
   return { type: 'function', function: { name, description, parameters: { ...parameters } } }
+}
+
+function formatParam(
+  format: ChatRequest['responseFormat'],
+): Pick<OpenAI.ChatCompletionCreateParams, 'response_format'> {
+  if (format?.type === 'json_object') return { response_format: { type: 'json_object' } }
+  if (format?.json_schema === undefined) return {}
+  return { response_format: { type: 'json_schema', json_schema: format.json_schema } }
 }
 
 function brokenOff(): ModelFailure {
@@ -84,11 +94,12 @@ export function failureOf(error: unknown, apiKey: string): unknown {
     const facts: { status?: number; headers?: Headers } = error
     const { status = 502, headers } = facts
     const retryable = status === 408 || status === 409 || status === 429 || status >= 500
-    return new ModelFailure(messageFor(status), {
-      statusCode: status === 401 || status === 403 ? 502 : status,
-      type: isContextOverflow(error) ? 'context_length_exceeded' : knownType(error.type),
+    const type = typeOf(status, error)
+    return new ModelFailure(messageOf[type], {
+      statusCode: type === 'model_credentials_refused' ? 502 : status,
+      type,
       details: withoutKeys(`${status} ${error.message}`, apiKey),
-      retryable: retryable && error.code !== 'insufficient_quota',
+      retryable: retryable && type !== 'model_quota_exceeded',
       retryAfterMs: retryAfterMs(headers),
       cause: error,
     })
@@ -102,16 +113,22 @@ export function failureOf(error: unknown, apiKey: string): unknown {
   })
 }
 
-function messageFor(status: number): string {
-  if (status === 429) return 'The model is busy.'
-  if (status === 401 || status === 403) return 'The model refused our credentials.'
-  if (status >= 500) return 'The model failed.'
-  return 'The model refused the request.'
+function typeOf(status: number, error: { code?: string | null | undefined; message: string }) {
+  if (error.code === 'insufficient_quota' || status === 402) return 'model_quota_exceeded'
+  if (status === 429) return 'model_busy'
+  if (status === 401 || status === 403) return 'model_credentials_refused'
+  if (isContextOverflow(error)) return 'context_length_exceeded'
+  // A path or a model that is not there is the doing of whoever configured it.
+  return status >= 500 || status === 404 ? 'model_error' : 'model_refused_request'
 }
 
-/** A type is kept in Temporal and shown to the owner: the server's own only if it looks like one. */
-function knownType(type: unknown): string {
-  return typeof type === 'string' && /^[\w.-]{1,100}$/.test(type) ? type : 'model_error'
+const messageOf: Record<ReturnType<typeof typeOf>, string> = {
+  model_busy: 'The model is busy.',
+  model_quota_exceeded: "The quota of the model's account is used up.",
+  model_credentials_refused: 'The model refused our credentials.',
+  model_refused_request: 'The model refused the request.',
+  context_length_exceeded: 'The conversation is too long for the model.',
+  model_error: 'The model failed.',
 }
 
 function isContextOverflow(error: { code?: string | null | undefined; message: string }): boolean {

@@ -2,8 +2,10 @@ import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type AIMessage, type Message, foldMessages } from '../../domain/messages.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { RunRecord, SamplingParameters } from '../../domain/records/run.ts'
+import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Answer } from './answer.ts'
@@ -76,7 +78,8 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
   const model = config.model ?? deps.defaultModel
   const systemMessages = [config.systemMessage, run.overrides.instructions ?? '']
   const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
-  const fixedTokens = countTokens(`${systemMessages.join('')}${JSON.stringify(shownTools)}`)
+  const { response_format_json: formatJson } = run.overrides
+  const fixedTokens = countTokens(`${systemMessages.join('')}${JSON.stringify(shownTools)}${formatJson ?? ''}`)
   const window = deps.contextWindowOf(model)
   const answerTokens = run.overrides.max_tokens ?? Math.min(defaultAnswerTokens, window / 4)
   const fitting = fitConversation(
@@ -90,6 +93,24 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
     tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens: run.overrides.max_tokens,
+    sampling: samplingOf(run.overrides),
+    responseFormat: formatJson === undefined ? undefined : parseOwnJson<ResponseFormat>(formatJson),
     signal,
+  }
+}
+
+function samplingOf({
+  top_p,
+  seed,
+  frequency_penalty,
+  presence_penalty,
+  stop,
+}: RunRecord['overrides']): SamplingParameters {
+  return {
+    ...(top_p === undefined ? {} : { top_p }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(frequency_penalty === undefined ? {} : { frequency_penalty }),
+    ...(presence_penalty === undefined ? {} : { presence_penalty }),
+    ...(stop === undefined ? {} : { stop }),
   }
 }

@@ -1,5 +1,6 @@
 import type { CutReason } from '../../domain/messages.ts'
-import type { Usage } from '../../domain/records/run.ts'
+import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
+import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
 /** Where a run's model is, and who pays. */
@@ -29,6 +30,8 @@ export interface ChatRequest {
   tools: { name: string; description: string; parameters: JsonSchema }[]
   temperature: number | undefined
   maxTokens: number | undefined
+  sampling: SamplingParameters
+  responseFormat: ResponseFormat | undefined
   signal: AbortSignal
 }
 

@@ -1,5 +1,7 @@
 import { answerEntry } from '../../domain/contracts/thread.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -41,6 +43,8 @@ export function createDecisions({ collections, log, actor, stream, onError }: Re
    */
   async function resumeRun(run: RunRecord, decision: Decision): Promise<RunRecord> {
     if (run.status !== 'interrupted') throw notWaiting()
+    if (decision.args !== undefined)
+      checkTextSize(checkFreeForm(['body', 'args'], decision.args), maxMessageBytes.user, ['body', 'args'])
     const waiting = await waitingCalls(run)
     const meant = meantBy(waiting, decision)
     // From here until the thread has been told, the sweep of runs would take over from a dead process.

@@ -1,5 +1,6 @@
 import { invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { MultitaskStrategy, RunRecord } from '../../domain/records/run.ts'
@@ -51,12 +52,21 @@ export function createStartRequested({ threads, assistants, runs }: StartRequest
   }
 }
 
-/** Messages to begin a run with, in their stored form and within the limits of free-form members. */
-export function inputMessages(input: RunRequest['input']): Message[] {
+/** Messages to begin a run with, in their stored form and within the limits of messages and free-form members. */
+export function inputMessages(
+  input: RunRequest['input'],
+  { maxBytes = maxMessageBytes.user, loc = locOf(input) }: { maxBytes?: number; loc?: string[] } = {},
+): Message[] {
   const messages = (Array.isArray(input) ? input : input.messages).map(normaliseMessage)
-  if (messages.length === 0) throw invalidInput(['body', 'input'], 'must hold at least one message')
-  checkFreeForm(['body', 'input'], messages)
+  if (messages.length === 0) throw invalidInput(loc, 'must hold at least one message')
+  checkFreeForm(loc, messages)
+  for (const [index, message] of messages.entries()) checkMessageSize(message, maxBytes, [...loc, index])
   return messages
+}
+
+/** Where the messages of a request stand. */
+export function locOf(input: RunRequest['input']): string[] {
+  return Array.isArray(input) ? ['body', 'input'] : ['body', 'input', 'messages']
 }
 
 /** An id of the request, from the top or from `configurable`. Throws `invalid_input` when the two disagree. */

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { newId } from '../../domain/ids.ts'
+import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Place } from '../assistants/index.ts'
@@ -161,9 +162,11 @@ function missing(): AppError {
   return new AppError('not_found', 'There is no such thread.')
 }
 
-/** Tool arguments are free-form: held to the same limits as other free-form members. */
+/** Held to the limits of messages; tool arguments, which are free-form, also to those of free-form members. */
 function storable(inputs: MessageInput[]): Message[] {
   const messages = inputs.map(normaliseMessage)
   checkFreeForm(['body', 'values'], messages)
+  for (const [index, message] of messages.entries())
+    checkMessageSize(message, maxMessageBytes.user, ['body', 'values', index])
   return messages
 }

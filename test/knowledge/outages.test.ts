@@ -31,7 +31,7 @@ describe('a step of an ingestion', () => {
     ['no database was found', new MongoServerSelectionError('timed out', {} as never)],
     ['the database has no primary', notPrimary],
     ['the disk is full', errorWith({ code: 'ENOSPC' })],
-    ['the model is busy', new ModelFailure('Busy.', { statusCode: 429, type: 'any', retryable: true })],
+    ['the model is busy', new ModelFailure('Busy.', { statusCode: 429, type: 'model_busy', retryable: true })],
   ])('tells of an outage when %s', async (_what, error) => {
     const { type, nonRetryable, message } = await failureOf(error)
     expect(outageTypes).toContain(type)

@@ -43,7 +43,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('the Python clients at %s, wi
       final: 'You said: You said: more',
       said: ['thread', 'more', 'You said: more', 'You said: You said: more'],
       steps: ['message_creation'],
-      failure: { code: 'scripted_error' },
+      failure: { code: 'model_refused_request' },
       refusal: { status: 401, code: 'invalid_api_key' },
       langchain: { text: 'You said: langchain', usage: 8 },
       langchain_stream: 'You said: langchain stream',

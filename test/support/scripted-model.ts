@@ -46,6 +46,7 @@ export interface ChatRequest {
     temperature?: number
     max_tokens?: number
     max_completion_tokens?: number
+    [parameter: string]: unknown
   }
 }
 

@@ -1,9 +1,8 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { TokenUsage } from '../../../domain/messages.ts'
-
-export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
+import { nullable } from '../schemas.ts'
+import { chatParameters } from './model-parameters.ts'
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
 const name = Type.String({ maxLength: requestLimits.nameLength })
@@ -27,6 +26,7 @@ export const ChatMessage = Type.Object(
   {
     role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool'], { title: 'CompatChatRole' }),
     content: Type.Optional(nullable(Content)),
+    refusal: Type.Optional(nullable(text)),
     name: Type.Optional(nullable(name)),
     tool_calls: Type.Optional(nullable(Type.Array(ClientToolCall, { maxItems: requestLimits.toolCalls }))),
     tool_call_id: Type.Optional(nullable(foreignId)),
@@ -34,9 +34,6 @@ export const ChatMessage = Type.Object(
   { title: 'CompatChatMessage' },
 )
 export type ChatMessage = Static<typeof ChatMessage>
-
-export const Temperature = Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 2 })))
-export const TokenLimit = Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })))
 
 export const ChatCompletionRequest = Type.Object(
   {
@@ -47,13 +44,12 @@ export const ChatCompletionRequest = Type.Object(
     messages: Type.Array(ChatMessage, { minItems: 1, maxItems: requestLimits.messages }),
     stream: Type.Optional(nullable(Type.Boolean())),
     stream_options: Type.Optional(nullable(Type.Object({ include_usage: Type.Optional(nullable(Type.Boolean())) }))),
-    temperature: Temperature,
-    max_tokens: TokenLimit,
-    max_completion_tokens: TokenLimit,
+    ...chatParameters,
   },
   {
     title: 'CompatChatCompletionRequest',
-    description: 'Members beside these are accepted and have no effect; so has `tools`: the assistant brings its own.',
+    description:
+      'Refused with 422, because the answer would be another: `n` above 1, `logprobs`, `logit_bias`, `modalities` other than text, `web_search_options`, and a `tool_choice` or `function_call` that demands a tool. Other members are accepted and have no effect; so have `tools`: the assistant brings its own.',
   },
 )
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import type { RunOverrides } from '../../../domain/records/run.ts'
+import { maxMessageBytes } from '../../../domain/message-size.ts'
 import { inputMessages } from '../../../services/runs/start-request.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
@@ -9,8 +9,10 @@ import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { chatCompletion } from './completion.ts'
+import { overridesOf } from './model-parameters.ts'
 import { waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
+import { refuseUnmetChat } from './unmet-demands.ts'
 
 /** `chat/completions`: one question, one run on a public thread of its own. */
 export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, openStreams, family }) => {
@@ -37,7 +39,11 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
     async (request, reply) => {
       const { model, messages, stream, stream_options: options } = request.body
       const assistant = assistantOf(request)
-      const input = inputMessages(messagesOfChat(messages))
+      refuseUnmetChat(request.body)
+      const input = inputMessages(messagesOfChat(messages), {
+        maxBytes: maxMessageBytes.public,
+        loc: ['body', 'messages'],
+      })
       const followed = await publicFamily.start({
         thread: publicFamily.threads.draft(assistant),
         withThread: true,
@@ -57,16 +63,4 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       return reply
     },
   )
-}
-
-function overridesOf(body: {
-  temperature?: number | null
-  max_tokens?: number | null
-  max_completion_tokens?: number | null
-}): RunOverrides {
-  const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
-  return {
-    ...(typeof body.temperature === 'number' ? { temperature: body.temperature } : {}),
-    ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
-  }
 }

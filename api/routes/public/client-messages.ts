@@ -9,7 +9,8 @@ export function messagesOfChat(messages: ChatMessage[]): MessageInput[] {
 }
 
 function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput {
-  const content = textOf(message.content ?? '', [...loc, 'content'])
+  if (message.role === 'user') requireContent(message.content, [...loc, 'content'])
+  const content = textOf(message.content ?? message.refusal ?? '', [...loc, 'content'])
   const data = { content, ...(message.name ? { name: message.name } : {}) }
   switch (message.role) {
     case 'system':
@@ -32,7 +33,13 @@ function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput
   }
 }
 
-/** Content given as a text or in parts, as one text. Pictures, sound and files are refused: to leave them out would be to answer another question. */
+/** Throws `invalid_input` for content that is not there; an empty text is content. */
+export function requireContent(content: string | ContentPart[] | null | undefined, loc: (string | number)[]): void {
+  if (content === undefined || content === null || (Array.isArray(content) && content.length === 0))
+    throw invalidInput(loc, 'is required of a message of role user', 'missing')
+}
+
+/** Content given as a text, or in parts that are joined as they are. Pictures, sound and files are refused: to leave them out would be to answer another question. */
 export function textOf(content: string | ContentPart[], loc: (string | number)[]): string {
   if (typeof content === 'string') return content
   return content
@@ -41,5 +48,5 @@ export function textOf(content: string | ContentPart[], loc: (string | number)[]
       if (text === undefined) throw invalidInput([...loc, index], `parts of type ${part.type} are not supported`)
       return text
     })
-    .join('\n')
+    .join('')
 }

@@ -2,7 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { preValidationAsyncHookHandler } from 'fastify'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
-import { agreedId, inputMessages } from '../../../services/runs/start-request.ts'
+import { invalidInput } from '../../../domain/errors.ts'
+import { maxMessageBytes } from '../../../domain/message-size.ts'
+import type { Message } from '../../../domain/messages.ts'
+import { publicRunError } from '../../../domain/public-run-error.ts'
+import { type RunRequest, agreedId, inputMessages, locOf } from '../../../services/runs/start-request.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { PublicCors } from '../../plugins/cors.ts'
@@ -12,7 +16,6 @@ import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
 import { TokenHeader, assistantOf, tokensOf } from './caller.ts'
-import { invalidInput } from '../../../domain/errors.ts'
 
 interface Deps {
   publicFamily: PublicFamily
@@ -74,7 +77,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const { body } = request
       const assistant = assistantOf(request)
       const threadId = agreedId(body, 'thread_id')
-      const input = inputMessages(body.input)
+      const input = humanMessages(body.input)
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
       const { run, feed } = await publicFamily.start({
@@ -89,6 +92,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         runId: run._id,
         threadId: run.thread_id,
         location: `/public/runs/${run._id}`,
+        shownError: publicRunError,
       })
       openStreams.track(finished, stop)
       return reply
@@ -116,10 +120,23 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         runId: run._id,
         threadId: run.thread_id,
         location: `/public/runs/${run._id}`,
+        shownError: publicRunError,
         after: request.headers['last-event-id'],
       })
       openStreams.track(finished, stop)
       return reply
     },
   )
+}
+
+/**
+ * Strangers speak for themselves only: instructions are the owner's, and answers and tool results
+ * that they made up would pass for the assistant's.
+ */
+function humanMessages(input: RunRequest['input']): Message[] {
+  for (const [index, { type }] of (Array.isArray(input) ? input : input.messages).entries()) {
+    if (type !== 'human' && type !== 'HumanMessage')
+      throw invalidInput([...locOf(input), index, 'type'], 'public callers send messages of type human only')
+  }
+  return inputMessages(input, { maxBytes: maxMessageBytes.public })
 }

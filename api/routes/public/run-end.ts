@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../../../domain/errors.ts'
+import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunView, Terminal } from '../../../domain/run-events.ts'
 import { refusalOf } from '../../../services/public/run-failure.ts'
 import type { RunFeed } from '../../../services/runs/run-feeds.ts'
@@ -8,9 +9,10 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 
 type End = Exclude<Terminal, { type: 'interrupted' }>
 
-/** How a run has ended; one that waits for its owner's approval has not. */
+/** How a run has ended, as its public callers are told; one that waits for its owner's approval has not. */
 export function endOf({ terminal }: RunView): End | undefined {
-  return terminal === undefined || terminal.type === 'interrupted' ? undefined : terminal
+  if (terminal === undefined || terminal.type === 'interrupted') return undefined
+  return terminal.type === 'error' ? { type: 'error', error: publicRunError(terminal.error) } : terminal
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Message, ToolCall } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
 import type { CompatRunStep } from './thread-schemas.ts'
-import { secondsOf } from './thread-shapes.ts'
+import { lastError, secondsOf } from './thread-shapes.ts'
 
 type Outputs = Map<string, string>
 type Status = CompatRunStep['status']
@@ -55,11 +55,13 @@ function step(run: RunRecord, id: string, status: Status, at: Date) {
     thread_id: run.thread_id,
     assistant_id: run.assistant_id,
     status,
-    last_error: status === 'failed' ? { code: 'server_error', message: run.error?.message ?? 'The run failed.' } : null,
+    last_error: status === 'failed' ? (run.error ? lastError(run.error) : runFailed) : null,
     metadata: {},
     usage: null,
   }
 }
+
+const runFailed = { code: 'server_error', message: 'The run failed.' }
 
 /** The answers of tools to the calls of one message: those that follow it. */
 export function outputsOf(following: Message[]): Outputs {

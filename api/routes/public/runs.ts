@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
+import { checkTextSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import type { Message } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
@@ -11,6 +12,7 @@ import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
 import { type CompatDeps, compatConfig, operation, publicRunConfig } from './compat-route.ts'
+import { overridesOf } from './model-parameters.ts'
 import { stepsOf } from './run-steps.ts'
 import { streamThreadRun } from './stream-thread-run.ts'
 import {
@@ -26,6 +28,7 @@ import {
 } from './thread-schemas.ts'
 import { listPage, runShape } from './thread-shapes.ts'
 import { messagesOf, newThreadOf } from './threads.ts'
+import { refuseUnmetRun } from './unmet-demands.ts'
 
 const runOrStream = {
   200: {
@@ -174,6 +177,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     body: CompatRunCreateRequest,
     messagesOfNewThread?: Message[],
   ): Promise<CompatRun | FastifyReply> {
+    refuseUnmetRun(body)
     const followed = await publicFamily.start({
       thread,
       withThread: messagesOfNewThread !== undefined,
@@ -182,7 +186,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
         ...(messagesOfNewThread ?? []),
         ...messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
       ],
-      overrides: overridesOf(body),
+      overrides: { ...overridesOf(body), ...instructionsOf(body) },
       strategy: 'enqueue',
       ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
     })
@@ -208,12 +212,9 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   }
 }
 
-function overridesOf(body: CompatRunCreateRequest) {
-  const { temperature, max_completion_tokens: maxTokens } = body
+/** The run's own instructions: what replaces none of the assistant's, but is added to them. */
+function instructionsOf(body: CompatRunCreateRequest): { instructions?: string } {
   const instructions = [body.instructions, body.additional_instructions].filter(Boolean).join('\n\n')
-  return {
-    ...(typeof temperature === 'number' ? { temperature } : {}),
-    ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
-    ...(instructions === '' ? {} : { instructions }),
-  }
+  checkTextSize(instructions, maxMessageBytes.public, ['body', 'instructions'])
+  return instructions === '' ? {} : { instructions }
 }

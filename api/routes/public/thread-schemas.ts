@@ -1,8 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { TokenUsage } from '../../../domain/messages.ts'
-import { PathId, freeForm } from '../schemas.ts'
-import { Content, Temperature, TokenLimit, nullable } from './chat-schemas.ts'
+import { ResponseFormat } from '../../../domain/response-format.ts'
+import { PathId, freeForm, nullable } from '../schemas.ts'
+import { Content } from './chat-schemas.ts'
+import { runParameters } from './model-parameters.ts'
 
 /** Shapes of the assistants interface, version 2, after the `openai` package's types (resources/beta). */
 const seconds = Type.Integer({ description: 'Seconds since 1970.' })
@@ -65,12 +67,11 @@ const runMembers = {
     nullable(Type.Array(CompatThreadMessageRequest, { maxItems: requestLimits.messages })),
   ),
   metadata: MetadataInput,
-  temperature: Temperature,
-  max_completion_tokens: TokenLimit,
+  ...runParameters,
   stream: Type.Optional(nullable(Type.Boolean())),
 }
 const runDescription =
-  'Instructions are added to those of the assistant, which stay in force. Members beside these are accepted and have no effect.'
+  'Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect.'
 export const CompatRunCreateRequest = Type.Object(runMembers, {
   title: 'CompatRunCreateRequest',
   description: runDescription,
@@ -145,13 +146,13 @@ export const CompatRun = Type.Object(
     tools: Type.Array(Type.Unknown()),
     metadata: Metadata,
     temperature: nullable(Type.Number()),
-    top_p: Type.Null(),
+    top_p: nullable(Type.Number()),
     max_prompt_tokens: Type.Null(),
     max_completion_tokens: nullable(Type.Integer()),
     truncation_strategy: Type.Object({ type: Type.Literal('auto'), last_messages: Type.Null() }),
     tool_choice: Type.Literal('auto'),
     parallel_tool_calls: Type.Boolean(),
-    response_format: Type.Literal('auto'),
+    response_format: Type.Union([Type.Literal('auto'), ResponseFormat]),
     usage: nullable(TokenUsage),
   },
   { title: 'CompatRun' },

@@ -1,5 +1,8 @@
 import { objectFromJsonText } from '../../../domain/json-text.ts'
+import { parseOwnJson } from '../../../domain/own-json.ts'
+import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunError, RunStatus } from '../../../domain/records/run.ts'
+import type { ResponseFormat } from '../../../domain/response-format.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { PublicAssistant } from '../../../services/public/index.ts'
 import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
@@ -95,18 +98,21 @@ export function runShape(run: ListedRun, { model, temperature }: PublicAssistant
     tools: [],
     metadata: run.metadata_json === undefined ? {} : objectFromJsonText(run.metadata_json),
     temperature: run.overrides.temperature ?? temperature ?? null,
-    top_p: null,
+    top_p: run.overrides.top_p ?? null,
     max_prompt_tokens: null,
     max_completion_tokens: run.overrides.max_tokens ?? null,
     truncation_strategy: { type: 'auto', last_messages: null },
     tool_choice: 'auto',
     parallel_tool_calls: true,
-    response_format: 'auto',
+    response_format: run.overrides.response_format_json
+      ? parseOwnJson<ResponseFormat>(run.overrides.response_format_json)
+      : 'auto',
     usage: run.usage ?? null,
   }
 }
 
-export function lastError({ status_code: status, message }: RunError): NonNullable<CompatRun['last_error']> {
+export function lastError(error: RunError): NonNullable<CompatRun['last_error']> {
+  const { status_code: status, message } = publicRunError(error)
   const code = status === 429 ? 'rate_limit_exceeded' : status < 499 ? 'invalid_prompt' : 'server_error'
   return { code, message }
 }

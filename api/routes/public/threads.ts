@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
 import { newId } from '../../../domain/ids.ts'
+import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import type { Message } from '../../../domain/messages.ts'
 import { pageOf } from '../../../services/public/threads.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
-import { textOf } from './client-messages.ts'
+import { requireContent, textOf } from './client-messages.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
 import {
   CompatMessage,
@@ -20,6 +21,7 @@ import {
   listOf,
 } from './thread-schemas.ts'
 import { isShown, listPage, messageShape, threadShape } from './thread-shapes.ts'
+import { refuseUnmetMessage, refuseUnmetThread } from './unmet-demands.ts'
 
 /** `threads` and their messages. */
 export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
@@ -68,6 +70,7 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
     async (request) => {
       const { thread_id: threadId } = request.params
       const { metadata } = request.body
+      refuseUnmetThread(request.body, ['body'])
       if (!metadata) return threadShape(await threads.find(assistantOf(request), threadId))
       return threadShape(await threads.setMetadata(assistantOf(request), threadId, metadata))
     },
@@ -142,10 +145,11 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
 type NewMessages = { messages?: CompatThreadMessageRequest[] | null; metadata?: Record<string, unknown> | null }
 
 /** What a request says of a new thread. */
-export function newThreadOf({ messages, metadata }: NewMessages, loc: (string | number)[]) {
+export function newThreadOf(thread: NewMessages, loc: (string | number)[]) {
+  refuseUnmetThread(thread, loc)
   return {
-    metadata: metadata ?? undefined,
-    messages: messagesOf(messages ?? [], [...loc, 'messages']),
+    metadata: thread.metadata ?? undefined,
+    messages: messagesOf(thread.messages ?? [], [...loc, 'messages']),
   }
 }
 
@@ -153,10 +157,15 @@ export function messagesOf(messages: CompatThreadMessageRequest[], loc: (string 
   return messages.map((message, index) => messageOf(message, [...loc, index]))
 }
 
-function messageOf({ role, content, metadata }: CompatThreadMessageRequest, loc: (string | number)[]): Message {
+function messageOf(given: CompatThreadMessageRequest, loc: (string | number)[]): Message {
+  refuseUnmetMessage(given, loc)
+  const { role, content, metadata } = given
+  if (role === 'user') requireContent(content, [...loc, 'content'])
   if (metadata) checkFreeForm([...loc.map(String), 'metadata'], metadata)
-  return {
+  const message: Message = {
     type: role === 'user' ? 'HumanMessage' : 'AIMessage',
     data: { id: newId(), content: textOf(content, [...loc, 'content']), ...(metadata ? { metadata } : {}) },
   }
+  checkMessageSize(message, maxMessageBytes.public, loc)
+  return message
 }

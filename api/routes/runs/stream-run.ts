@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type EventId, compareIds, endIdAfter, laterId } from '../../../domain/event-ids.ts'
+import type { RunError } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, type Terminal, shownMessage } from '../../../domain/run-events.ts'
 import type { RunFeed } from '../../../services/runs/run-feeds.ts'
 import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
@@ -16,6 +17,8 @@ interface StreamOptions {
   location?: string
   /** The last event that the client has seen, when it comes back. */
   after?: EventId | undefined
+  /** What this reader is told of a failure; without it all that is known. */
+  shownError?: (error: RunError) => RunError
 }
 
 /**
@@ -23,7 +26,11 @@ interface StreamOptions {
  * `metadata`, `data` with the whole messages that changed, then `end` or `error`. A reader that is
  * slow gets fewer, newer states: nothing piles up for it, because all that is kept is how far it got.
  */
-export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId, location, after }: StreamOptions) {
+export function streamRun(
+  reply: FastifyReply,
+  feed: RunFeed,
+  { runId, threadId, location, after, shownError = (error) => error }: StreamOptions,
+) {
   const stream = openEventStream(reply, { 'content-location': location ?? `/runs/${runId}` })
   if (after === undefined)
     stream.send({ name: 'start', id: startEventId, data: JSON.stringify({ status: 'starting' }) })
@@ -35,8 +42,10 @@ export function streamRun(reply: FastifyReply, feed: RunFeed, { runId, threadId,
   return followRun(stream, feed, {
     async send(view) {
       seen = sendChanges(stream, view, seen)
-      if (view.terminal === undefined) return compareIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
-      sendTerminal(stream, view.terminal, endIdAfter(laterId(seen, view.at)))
+      const { terminal } = view
+      if (terminal === undefined) return compareIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
+      const shown: Terminal = terminal.type === 'error' ? { ...terminal, error: shownError(terminal.error) } : terminal
+      sendTerminal(stream, shown, endIdAfter(laterId(seen, view.at)))
       return 'over'
     },
     // Nothing is said: the run goes on, and the client comes back with the last id that it has.

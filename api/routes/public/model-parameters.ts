@@ -1,0 +1,74 @@
+import Type from 'typebox'
+import { invalidInput } from '../../../domain/errors.ts'
+import { checkFreeForm } from '../../../domain/free-form.ts'
+import type { RunOverrides } from '../../../domain/records/run.ts'
+import { ResponseFormat } from '../../../domain/response-format.ts'
+import { nullable } from '../schemas.ts'
+
+const maxFormatBytes = 64 * 1024
+const tokenLimit = Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })))
+const penalty = Type.Optional(nullable(Type.Number({ minimum: -2, maximum: 2 })))
+const stopText = Type.String({ minLength: 1, maxLength: 500 })
+
+/** What a request may set of the model's answer, in both interfaces. */
+export const sharedParameters = {
+  temperature: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 2 }))),
+  top_p: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1 }))),
+  max_completion_tokens: tokenLimit,
+}
+
+export const chatParameters = {
+  ...sharedParameters,
+  max_tokens: tokenLimit,
+  seed: Type.Optional(nullable(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 }))),
+  frequency_penalty: penalty,
+  presence_penalty: penalty,
+  stop: Type.Optional(nullable(Type.Union([stopText, Type.Array(stopText, { maxItems: 16 })]))),
+  response_format: Type.Optional(nullable(ResponseFormat)),
+}
+
+export const runParameters = {
+  ...sharedParameters,
+  response_format: Type.Optional(nullable(Type.Union([Type.Literal('auto'), ResponseFormat]))),
+}
+
+interface AskedParameters {
+  temperature?: number | null
+  top_p?: number | null
+  max_tokens?: number | null
+  max_completion_tokens?: number | null
+  seed?: number | null
+  frequency_penalty?: number | null
+  presence_penalty?: number | null
+  stop?: string | string[] | null
+  response_format?: 'auto' | ResponseFormat | null
+}
+
+/** The parameters of a request as a run keeps them; null counts as not given. */
+export function overridesOf(asked: AskedParameters): RunOverrides {
+  const { temperature, top_p, seed, frequency_penalty, presence_penalty, response_format: format } = asked
+  const maxTokens = asked.max_completion_tokens ?? asked.max_tokens
+  const stop = typeof asked.stop === 'string' ? [asked.stop] : (asked.stop ?? [])
+  return {
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof maxTokens === 'number' ? { max_tokens: maxTokens } : {}),
+    ...(typeof top_p === 'number' ? { top_p } : {}),
+    ...(typeof seed === 'number' ? { seed } : {}),
+    ...(typeof frequency_penalty === 'number' ? { frequency_penalty } : {}),
+    ...(typeof presence_penalty === 'number' ? { presence_penalty } : {}),
+    ...(stop.length > 0 ? { stop } : {}),
+    // `auto` and `text` are what a model does anyway; some know no other formats.
+    ...(typeof format === 'object' && format !== null && format.type !== 'text'
+      ? { response_format_json: formatText(format) }
+      : {}),
+  }
+}
+
+function formatText(format: ResponseFormat): string {
+  if (format.type === 'json_schema' && format.json_schema === undefined)
+    throw invalidInput(['body', 'response_format', 'json_schema'], 'is required of the type json_schema', 'missing')
+  const text = checkFreeForm(['body', 'response_format'], format)
+  if (Buffer.byteLength(text) > maxFormatBytes)
+    throw invalidInput(['body', 'response_format'], `is longer than ${maxFormatBytes} bytes`, 'too_long')
+  return text
+}

@@ -1,0 +1,77 @@
+import { invalidInput } from '../../../domain/errors.ts'
+
+/** A member whose wish cannot be met, and without which the answer would be another. */
+interface Demand {
+  /** Whether a value asks for more than what happens without it. Clients send defaults: those are harmless. */
+  isMade(value: unknown): boolean
+  why: string
+}
+
+const oneAnswer = 'more than one answer cannot be given'
+const noProbabilities = 'probabilities of tokens are not known here'
+const textOnly = 'answers are text'
+const noClientTools = "a call of a client's tool cannot be demanded: the assistant calls tools of its own"
+const noFiles = 'files of callers are not supported'
+
+const chatDemands: Record<string, Demand> = {
+  n: { isMade: (value) => value !== 1, why: oneAnswer },
+  logprobs: { isMade: (value) => value !== false, why: noProbabilities },
+  top_logprobs: { isMade: (value) => value !== 0, why: noProbabilities },
+  logit_bias: { isMade: (value) => isFilled(value), why: 'the tokens of the model are not known to callers' },
+  modalities: { isMade: (value) => JSON.stringify(value) !== '["text"]' && isFilled(value), why: textOnly },
+  audio: { isMade: (value) => isFilled(value), why: textOnly },
+  tool_choice: { isMade: demandsTool, why: noClientTools },
+  function_call: { isMade: demandsTool, why: noClientTools },
+  web_search_options: { isMade: () => true, why: "a search cannot be demanded: the assistant's tools are its owner's" },
+}
+
+const runDemands: Record<string, Demand> = {
+  tool_choice: { isMade: demandsTool, why: noClientTools },
+  max_prompt_tokens: { isMade: () => true, why: 'what a run reads cannot be limited by its caller' },
+  truncation_strategy: {
+    isMade: (value) => !isObject(value) || value['type'] !== 'auto',
+    why: 'the conversation is cut to the window of the model, and not otherwise',
+  },
+  tool_resources: { isMade: (value) => isFilled(value), why: noFiles },
+}
+
+const threadDemands: Record<string, Demand> = { tool_resources: { isMade: (value) => isFilled(value), why: noFiles } }
+const messageDemands: Record<string, Demand> = { attachments: { isMade: (value) => isFilled(value), why: noFiles } }
+
+type Loc = (string | number)[]
+
+/**
+ * Throw `invalid_input`, naming the member, for a request that asks for what cannot be done and would
+ * change the answer. Members that change nothing that a caller could notice pass, known or not.
+ */
+export const refuseUnmetChat = (body: object): void => refuse(body, chatDemands, ['body'])
+export const refuseUnmetRun = (body: object): void => refuse(body, runDemands, ['body'])
+export const refuseUnmetThread = (thread: object, loc: Loc): void => refuse(thread, threadDemands, loc)
+export const refuseUnmetMessage = (message: object, loc: Loc): void => refuse(message, messageDemands, loc)
+
+function refuse(body: object, demands: Record<string, Demand>, loc: Loc): void {
+  for (const [member, { isMade, why }] of Object.entries(demands)) {
+    const value: unknown = Object.hasOwn(body, member) ? Reflect.get(body, member) : undefined
+    if (value === undefined || value === null) continue
+    if (isMade(value)) throw invalidInput([...loc, member], why, 'unsupported')
+  }
+}
+
+/** `auto`, `none` and a choice among `allowed_tools` that leaves it to the model demand nothing. */
+function demandsTool(choice: unknown): boolean {
+  if (!isObject(choice)) return choice !== 'auto' && choice !== 'none'
+  if (choice['type'] !== 'allowed_tools') return true
+  const allowed = choice['allowed_tools']
+  return !isObject(allowed) || allowed['mode'] !== 'auto'
+}
+
+/** Whether anything is said: `{code_interpreter: {file_ids: []}}` says nothing. What nests deeper than any known member counts as said. */
+function isFilled(value: unknown, levels = 4): boolean {
+  if (value === null) return false
+  if (typeof value !== 'object' || levels === 0) return true
+  return Object.values(value).some((member) => isFilled(member, levels - 1))
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

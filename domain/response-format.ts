@@ -1,0 +1,21 @@
+import Type, { type Static } from 'typebox'
+
+const AnswerSchema = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 64 }),
+    description: Type.Optional(Type.String({ maxLength: 10_000 })),
+    schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
+  },
+  { title: 'ResponseFormatJsonSchema' },
+)
+
+/** In which form a model answers, as the chat-completions interface has it. */
+export const ResponseFormat = Type.Object(
+  {
+    type: Type.Enum(['text', 'json_object', 'json_schema'], { title: 'ResponseFormatType' }),
+    json_schema: Type.Optional(AnswerSchema),
+  },
+  { title: 'ResponseFormat' },
+)
+export type ResponseFormat = Static<typeof ResponseFormat>

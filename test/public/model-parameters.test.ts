@@ -1,0 +1,168 @@
+import OpenAI from 'openai'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
+import { newPublicAssistant } from './public-assistant.ts'
+
+describe('what a compat request sets of the answer', () => {
+  const service = useModelService({ respond: () => ({ text: 'Done' }) })
+  const base = '/public/compat/v1'
+  let assistant: { id: string; token: string }
+  let caller: ApiClient
+  let client: OpenAI
+  const messages = [{ role: 'user' as const, content: 'Go' }]
+  const asked = () => service.model.requests.at(-1)?.body
+  const chat = (more: object, status = 200) =>
+    caller.post(`${base}/chat/completions`, { model: 'm', messages, ...more }, status)
+
+  beforeAll(async () => {
+    assistant = await newPublicAssistant(service)
+    caller = apiClient(service.url, assistant.token)
+    client = new OpenAI({ baseURL: `${service.url}${base}`, apiKey: assistant.token, maxRetries: 0 })
+  })
+
+  const json_schema = { name: 'answer', strict: true, schema: { type: 'object', $defs: { 'a.b': {} } } }
+
+  it('reaches the model', async () => {
+    const parameters = { top_p: 0.5, seed: 42, frequency_penalty: -1, presence_penalty: 2, stop: ['END', '\n\n'] }
+    await client.chat.completions.create({
+      model: 'm',
+      messages,
+      ...parameters,
+      response_format: { type: 'json_schema', json_schema },
+    })
+    expect(asked()).toMatchObject({ ...parameters, response_format: { type: 'json_schema', json_schema } })
+    await chat({ stop: 'END', response_format: { type: 'json_object' } })
+    expect(asked()).toMatchObject({ stop: ['END'], response_format: { type: 'json_object' } })
+  })
+
+  it('is not sent when it says nothing', async () => {
+    const none = { top_p: null, seed: null, frequency_penalty: null, presence_penalty: null, stop: null }
+    await chat({ ...none, response_format: { type: 'text' }, temperature: null, max_tokens: null })
+    expect(Object.keys(asked() ?? {}).toSorted()).toEqual(['messages', 'model', 'stream', 'stream_options'])
+  })
+
+  it.each([
+    ['top_p', 2],
+    ['seed', 'one'],
+    ['stop', ['']],
+    ['stop', 5],
+    ['frequency_penalty', 3],
+    ['response_format', { type: 'poem' }],
+    ['response_format', { type: 'json_schema' }],
+    ['response_format', { type: 'json_schema', json_schema: { name: 'big', schema: { x: 'x'.repeat(70_000) } } }],
+  ])('is refused when %s is not of the declared shape', async (member, value) => {
+    const { detail } = await chat({ [member]: value }, 422)
+    expect(detail[0].loc.slice(0, 2)).toEqual(['body', member])
+  })
+
+  it.each([
+    ['n', 2],
+    ['logprobs', true],
+    ['top_logprobs', 3],
+    ['logit_bias', { '50256': -100 }],
+    ['modalities', ['text', 'audio']],
+    ['audio', { voice: 'alloy', format: 'wav' }],
+    ['tool_choice', 'required'],
+    ['tool_choice', { type: 'function', function: { name: 'mine' } }],
+    ['tool_choice', { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } }],
+    ['function_call', { name: 'mine' }],
+    ['web_search_options', {}],
+  ])('names %s when it asks for what cannot be done', async (member, value) => {
+    const before = service.model.requests.length
+    const { detail, error } = await chat({ [member]: value }, 422)
+    expect(detail).toEqual([{ loc: ['body', member], msg: expect.any(String), type: 'unsupported' }])
+    expect(error).toMatchObject({ type: 'invalid_request_error', param: member, code: 'invalid_input' })
+    expect(service.model.requests.length).toBe(before)
+  })
+
+  it('takes what clients send by default', async () => {
+    await chat({
+      n: 1,
+      logprobs: false,
+      top_logprobs: 0,
+      logit_bias: {},
+      modalities: ['text'],
+      audio: null,
+      tools: [{ type: 'function', function: { name: 'mine', parameters: {} } }],
+      tool_choice: 'auto',
+      functions: [{ name: 'mine' }],
+      function_call: 'none',
+      parallel_tool_calls: true,
+      store: false,
+      user: 'me',
+      service_tier: 'auto',
+      metadata: {},
+      prediction: null,
+      reasoning_effort: 'low',
+    })
+    await chat({ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } } })
+    await chat({ n: null, tool_choice: null, modalities: null, logit_bias: null })
+  })
+
+  it('needs content in a user message, and joins the texts of its parts as they are', async () => {
+    for (const content of [undefined, null, []]) {
+      const { detail } = await chat({ messages: [...messages, { role: 'user', content }] }, 422)
+      expect(detail[0]).toMatchObject({ loc: ['body', 'messages', 1, 'content'], type: 'missing' })
+    }
+    const text = (part: string) => ({ type: 'text', text: part })
+    await chat({
+      messages: [
+        { role: 'user', content: [text('One'), text(' two'), text('\nthree')] },
+        { role: 'assistant', content: null, refusal: 'No.' },
+        { role: 'user', content: '' },
+      ],
+    })
+    expect(asked()?.messages.slice(1)).toEqual([
+      { role: 'user', content: 'One two\nthree' },
+      { role: 'assistant', content: 'No.' },
+      { role: 'user', content: '' },
+    ])
+  })
+
+  it('holds for runs on threads, which show it', async () => {
+    const { id } = await client.beta.threads.create({ messages })
+    const run = await client.beta.threads.runs.createAndPoll(
+      id,
+      { assistant_id: assistant.id, top_p: 0.25, response_format: { type: 'json_schema', json_schema } },
+      { pollIntervalMs: 50 },
+    )
+    expect(asked()).toMatchObject({ top_p: 0.25, response_format: { type: 'json_schema', json_schema } })
+    expect(run).toMatchObject({ top_p: 0.25, response_format: { type: 'json_schema', json_schema } })
+    const plain = { assistant_id: assistant.id, response_format: 'auto', truncation_strategy: { type: 'auto' } }
+    const made = await caller.post(`${base}/threads/${id}/runs`, { ...plain, tool_choice: 'auto', tools: [] })
+    expect(made).toMatchObject({ top_p: null, response_format: 'auto' })
+    await client.beta.threads.runs.poll(made.id, { thread_id: id }, { pollIntervalMs: 50 })
+  })
+
+  it.each([
+    ['threads/runs', { tool_choice: 'required' }, ['body', 'tool_choice']],
+    ['threads/runs', { max_prompt_tokens: 500 }, ['body', 'max_prompt_tokens']],
+    [
+      'threads/runs',
+      { truncation_strategy: { type: 'last_messages', last_messages: 1 } },
+      ['body', 'truncation_strategy'],
+    ],
+    ['threads/runs', { thread: { tool_resources: files() } }, ['body', 'thread', 'tool_resources']],
+    ['threads', { tool_resources: files() }, ['body', 'tool_resources']],
+    ['threads', { messages: [withFile()] }, ['body', 'messages', 0, 'attachments']],
+    ['threads', { messages: [{ role: 'user', content: [] }] }, ['body', 'messages', 0, 'content']],
+    ['threads/runs', { additional_messages: [withFile()] }, ['body', 'additional_messages', 0, 'attachments']],
+  ])('in %s is refused for %j', async (path, body, loc) => {
+    const { detail } = await caller.post(`${base}/${path}`, { assistant_id: assistant.id, ...body }, 422)
+    expect(detail[0].loc).toEqual(loc)
+  })
+
+  it('of threads may name empty files', async () => {
+    const { id } = await client.beta.threads.create({ tool_resources: { file_search: { vector_store_ids: [] } } })
+    await caller.post(`${base}/threads/${id}/messages`, { role: 'user', content: 'x', attachments: [] })
+  })
+})
+
+function files() {
+  return { code_interpreter: { file_ids: ['file-1'] } }
+}
+
+function withFile() {
+  return { role: 'user', content: 'See', attachments: [{ file_id: 'file-1', tools: [] }] }
+}
