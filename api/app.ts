@@ -11,7 +11,7 @@ import { type BodyTimeouts, installBodyTimeouts } from './plugins/body-timeouts.
 import { installCacheControl } from './plugins/cache-control.ts'
 import { type ConnectionLimits, answerClientError, limitConnections } from './plugins/connections.ts'
 import { installCors } from './plugins/cors.ts'
-import { answerBadUrl, installErrors } from './plugins/errors.ts'
+import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { installPathIds } from './plugins/path-ids.ts'
@@ -58,6 +58,7 @@ export interface AppDeps {
   services: Services
   health: Health
   tracing: Pick<Tracing, 'request'>
+  isAway: ErrorDeps['isAway']
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>
@@ -95,7 +96,8 @@ export async function buildApp(deps: AppDeps) {
   installBodyLimits(app, settings.maxBodyMb * 1024 * 1024)
   const routes = installRouteTable(app)
   const openStreams = installOpenStreams(app, settings.shutdownGraceSeconds * 1000)
-  installErrors(app, routes)
+  const errors = { routes, isAway: deps.isAway }
+  installErrors(app, errors)
   await installOpenApi(app, settings)
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
   installAuthentication(app, { ...deps.services, adminGuesses })
@@ -118,7 +120,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
-  await app.register(publicRoutes, { ...deps.services, openStreams, routes })
+  await app.register(publicRoutes, { ...deps.services, openStreams, errors })
 
   return app
 }

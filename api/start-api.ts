@@ -1,5 +1,6 @@
 import { connectPlatform } from '../composition/platform.ts'
 import type { Settings } from '../infra/config.ts'
+import { isAway } from '../infra/is-away.ts'
 import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
@@ -24,7 +25,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     version,
   )
   const rateCounter = createRateCounter(infra.redis.commands, settings.taskQueuePrefix)
-  const app = await buildApp({ settings, logger, services, health, tracing: infra.tracing, rateCounter })
+  const app = await buildApp({ settings, logger, services, health, tracing: infra.tracing, rateCounter, isAway })
   const address = await app.listen({ port: settings.port, host: settings.host })
   return {
     app,

@@ -39,6 +39,8 @@ function serverSettings(read: Reader) {
     /** When what has no owner is removed: a cron expression in UTC, such as `0 3 * * *`; without it never by itself. */
     orphanSweepCron: read.optionalCron('ORPHAN_SWEEP_CRON'),
     deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
+    /** How long a request waits for MongoDB, Redis or Temporal that does not answer. */
+    dependencyTimeoutSeconds: read.integer('DEPENDENCY_TIMEOUT_SECONDS', { fallback: 4, min: 1, max: 300 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */

@@ -16,12 +16,16 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     connecting.catch((cause: unknown) => {
       throw new Error(`${name} (${variable}) cannot be used: ${reasonOf(cause)}`, { cause })
     })
+  const timeoutMs = settings.dependencyTimeoutSeconds * 1000
   const [database, redis, temporal] = await Promise.all([
-    named('MongoDB', 'MONGODB_URI', connectDatabase(settings.mongodbUri)),
+    named('MongoDB', 'MONGODB_URI', connectDatabase(settings.mongodbUri, { timeoutMs })),
     named(
       'Redis',
       'REDIS_URL',
-      connectRedis(settings.redisUrl, (error) => logger.warn({ err: error }, 'redis connection')),
+      connectRedis(settings.redisUrl, {
+        timeoutMs,
+        onError: (error) => logger.warn({ err: error }, 'Redis connection failed'),
+      }),
     ),
     named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])

@@ -1,3 +1,5 @@
+import { within } from './within.ts'
+
 export interface Probe {
   name: string
   /** Resolves when the dependency answers; undefined for one that the settings do not name. */
@@ -24,16 +26,12 @@ export function createHealth(probes: Probe[], version: string) {
 
 async function stateOf(probe: Probe): Promise<DependencyState> {
   if (probe.check === undefined) return { status: 'not_configured' }
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), timeoutMs)
-  })
   try {
-    const detail = await Promise.race([probe.check(), limit])
-    return detail === undefined ? { status: 'ok' } : { status: 'ok', detail }
+    const answer = probe.check().then((detail) => ({ detail }))
+    const found = await within(timeoutMs, answer)
+    if (found === undefined) return { status: 'down' }
+    return { status: 'ok', ...(found.detail === undefined ? {} : { detail: found.detail }) }
   } catch {
     return { status: 'down' }
-  } finally {
-    clearTimeout(timer)
   }
 }

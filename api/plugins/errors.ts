@@ -22,16 +22,27 @@ const fastifyCodes = new Map(Object.entries(fastifyRefusals))
 
 type Decorate = (body: ErrorBody, error: AppError) => object
 
+export interface ErrorDeps {
+  routes: RouteTable
+  /** Whether an error says that a server which the service needs does not answer. */
+  isAway: (error: unknown) => boolean
+}
+
 /**
  * One shape for every refusal: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. `decorate` adds
  * members for a family of routes, when this is called for the family's own scope.
  */
-export function installErrors(app: FastifyInstance, routes: RouteTable, decorate: Decorate = (body) => body): void {
+export function installErrors(
+  app: FastifyInstance,
+  { routes, isAway }: ErrorDeps,
+  decorate: Decorate = (body) => body,
+): void {
+  const asAppError = (error: unknown) => (isAway(error) ? unavailable(error) : toAppError(error))
   app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), decorate))
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
-    const refused = isBrokenOff ? new AppError('bad_request', 'The request was broken off.') : toAppError(error)
+    const refused = isBrokenOff ? new AppError('bad_request', 'The request was broken off.') : asAppError(error)
     // The client still sends: what is left of the body would be taken for the next request.
     if (refused.code === 'request_timeout') reply.header('connection', 'close')
     // What is wrong with the body of a request to nowhere does not matter.
@@ -64,8 +75,13 @@ function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppEr
   })
 }
 
+function unavailable(cause: unknown): AppError {
+  const message = 'The service is partly down; try again soon.'
+  return new AppError('unavailable', message, { cause, retryAfterSeconds: 5 })
+}
+
 /** Any thrown value as an `AppError`; what is unknown becomes an `internal` that tells nothing. */
-export function toAppError(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   const refusal = typeof code === 'string' ? fastifyCodes.get(code) : undefined

@@ -17,22 +17,47 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** How often the first connection is tried: a server that has just started may take a few seconds. */
+const connectAttempts = 3
+
+/**
+ * How a server that is away is told from one that is slow: the driver's monitor asks each server for a
+ * sign of life, on a connection of its own. When none comes, it gives up all connections to that
+ * server; what waits there is tried once more on a server that is there, and fails when there is none.
+ * Together this takes at most `timeoutMs`. A slow statement is waited for.
+ */
+function timeLimits(timeoutMs: number) {
+  return {
+    heartbeatFrequencyMS: Math.max(500, timeoutMs / 8),
+    connectTimeoutMS: (timeoutMs * 3) / 8,
+    serverSelectionTimeoutMS: timeoutMs / 2,
+    socketTimeoutMS: 60_000,
+  }
+}
+
 /**
  * Connects, makes the collections and their indexes (both are safe to repeat), and returns them.
  * Writes are acknowledged by a majority and journalled: a lower concern was seen to lose
  * acknowledged writes when the database was killed.
  */
-export async function connectDatabase(uri: string): Promise<Database> {
-  const connection = mongoose.createConnection(uri, {
-    writeConcern: { w: 'majority', journal: true },
-    serverSelectionTimeoutMS: 5000,
-    socketTimeoutMS: 60_000,
-    maxPoolSize: 50,
-  })
+export async function connectDatabase(uri: string, { timeoutMs = 4000 } = {}): Promise<Database> {
+  const connection = mongoose.createConnection()
   connection.on('error', () => {
     // Operations report their own failures; without a listener the emitter would end the process.
   })
-  await connection.asPromise()
+  for (let attempt = 1; connection.readyState !== mongoose.ConnectionStates.connected; attempt++) {
+    await connection
+      .openUri(uri, {
+        writeConcern: { w: 'majority', journal: true },
+        maxPoolSize: 50,
+        // While the server is away, statements fail after the limits below instead of being kept for it.
+        bufferCommands: false,
+        ...timeLimits(timeoutMs),
+      })
+      .catch((error: unknown) => {
+        if (attempt === connectAttempts) throw error
+      })
+  }
   const collections = {
     ...coreModels(connection),
     ...accountModels(connection),

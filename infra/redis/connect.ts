@@ -3,23 +3,24 @@ import { createClient } from 'redis'
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
 export type RedisClient = RedisConnection['commands']
 
-/**
- * Two connections: one for commands, with a time limit (a command sent to a dead peer would hang for
- * ever), one that only subscribes and therefore waits. Both reconnect by themselves; `onError` hears
- * of each failure, because a client without an error listener ends the process.
- */
-export async function connectRedis(url: string, onError: (error: Error) => void) {
+interface RedisOptions {
+  /** Within this time a command fails when Redis does not answer. */
+  timeoutMs?: number
+  /** Hears of each failure of a connection; it reconnects by itself. */
+  onError(error: Error): void
+}
+
+/** Two connections: one for commands, one that only subscribes. Both reconnect by themselves. */
+export async function connectRedis(url: string, { timeoutMs = 4000, onError }: RedisOptions) {
   const reconnectStrategy = (retries: number) => Math.min(50 * 2 ** Math.min(retries, 6), 1000)
-  const commands = createClient({
-    url,
-    socket: { connectTimeout: 5000, socketTimeout: 10_000, reconnectStrategy },
-    disableOfflineQueue: true,
-    pingInterval: 4000,
-  })
-  const subscriber = createClient({ url, socket: { connectTimeout: 5000, reconnectStrategy } })
-  commands.on('error', onError)
-  subscriber.on('error', onError)
-  await Promise.all([commands.connect(), subscriber.connect()])
+  const socket = { connectTimeout: timeoutMs, reconnectStrategy }
+  const commands = createClient({ url, socket, disableOfflineQueue: true })
+  const subscriber = createClient({ url, socket })
+  const clients = [commands, subscriber]
+  // A client without an error listener ends the process.
+  for (const client of clients) client.on('error', onError)
+  await Promise.all(clients.map((client) => client.connect()))
+  const stopWatching = clients.map((client) => watchConnection(client, timeoutMs, onError))
   return {
     commands,
     subscriber,
@@ -27,9 +28,55 @@ export async function connectRedis(url: string, onError: (error: Error) => void)
       await commands.ping()
     },
     close: async () => {
-      await Promise.allSettled([commands.close(), subscriber.close()])
-      if (commands.isOpen) commands.destroy()
-      if (subscriber.isOpen) subscriber.destroy()
+      for (const stop of stopWatching) stop()
+      const closing = Promise.allSettled(clients.map((client) => client.close()))
+      const limit = setTimeout(() => {
+        for (const client of clients) if (client.isOpen) client.destroy()
+      }, closeLimitMs)
+      await closing
+      clearTimeout(limit)
+      for (const client of clients) if (client.isOpen) client.destroy()
     },
   }
+}
+
+const closeLimitMs = 1000
+
+interface Watched {
+  readonly isReady: boolean
+  ping(): Promise<unknown>
+  destroy(): void
+  connect(): Promise<unknown>
+}
+
+/**
+ * Asks for a sign of life again and again. A connection on which none comes is given up, so that its
+ * commands fail instead of waiting, and made anew. The client's own time limit for a silent socket
+ * does not do this: each command that is written starts it again.
+ */
+function watchConnection(client: Watched, timeoutMs: number, onError: (error: Error) => void): () => void {
+  let isAsking = false
+  const ask = () => {
+    if (isAsking || !client.isReady) return
+    isAsking = true
+    const giveUp = () => {
+      if (!isAsking) return
+      onError(new Error('Redis does not answer; the connection is given up and made anew'))
+      client.destroy()
+      client.connect().catch(onError)
+    }
+    // After a pause of the whole process its answer may lie unread: it is read before `setImmediate` is due.
+    const limit = setTimeout(() => setImmediate(giveUp), (timeoutMs * 3) / 8)
+    client
+      .ping()
+      // Its failure is reported by the connection itself.
+      .catch(() => undefined)
+      .finally(() => {
+        isAsking = false
+        clearTimeout(limit)
+      })
+  }
+  const timer = setInterval(ask, timeoutMs / 8)
+  timer.unref()
+  return () => clearInterval(timer)
 }

@@ -21,9 +21,16 @@ export function connectionOptions(settings: TemporalSettings) {
   }
 }
 
-/** A client whose calls end after ten seconds, so that a dead server gives an error and not a hanging request. */
+/** A server that is back is noticed soon: its connection is tried again every second or two, and one that is silent is given up. */
+const channelArgs = {
+  'grpc.initial_reconnect_backoff_ms': 200,
+  'grpc.max_reconnect_backoff_ms': 2000,
+  'grpc.keepalive_time_ms': 15_000,
+  'grpc.keepalive_timeout_ms': 5000,
+}
+
 export async function connectTemporal(settings: TemporalSettings) {
-  const connection = await Connection.connect({ ...connectionOptions(settings), connectTimeout: '10s' })
+  const connection = await Connection.connect({ ...connectionOptions(settings), connectTimeout: '10s', channelArgs })
   const client = new Client({
     connection,
     namespace: settings.temporalNamespace,

@@ -1,6 +1,7 @@
 import { eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
 import { type FoldedMessage, type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
 import type { RunSnapshot } from './run-snapshot.ts'
+import { within } from '../within.ts'
 import type { RunStream, StreamBatch } from './run-stream.ts'
 
 export interface RunFeedsDeps {
@@ -23,7 +24,7 @@ interface SharedFeed {
   listeners: Set<() => void>
   users: number
   ready: Promise<void>
-  catchUp(): Promise<void>
+  reconnect(): void
   end(): void
 }
 
@@ -31,6 +32,10 @@ export type RunFeeds = ReturnType<typeof createRunFeeds>
 
 /** How often a feed without news makes sure, from stream and database, that it did not miss any. */
 const checkEveryMs = 5000
+/** How often a feed looks that could not subscribe, because Redis is away: it lives from the database. */
+const checkUnsubscribedEveryMs = 1000
+/** How long a reader waits for Redis before the feed begins without it. */
+const subscribeLimitMs = 2000
 
 /**
  * The runs that somebody in this process is reading. However many readers a run has, it is folded
@@ -40,7 +45,7 @@ const checkEveryMs = 5000
 export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
   const feeds = new Map<string, SharedFeed>()
   const stopListening = stream.onReconnect(() => {
-    for (const feed of feeds.values()) feed.catchUp().catch(onError)
+    for (const feed of feeds.values()) feed.reconnect()
   })
 
   /** `isNew` says that nobody can have written to the run's stream yet: there is nothing to catch up with. */
@@ -97,7 +102,10 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     }
     const readKept = async () => {
       const { lastId, at: before } = feed.view
-      const batches = await stream.read(runId, lastId === zeroId ? undefined : lastId)
+      const batches = await stream.read(runId, lastId === zeroId ? undefined : lastId).catch((error: unknown) => {
+        onError(error)
+        return []
+      })
       for (const batch of batches) applyEntries(feed.view, batch.id, batch.entries)
       if (!feed.view.complete || feed.view.terminal === undefined) {
         const stored = await snapshot(runId)
@@ -105,8 +113,10 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       }
       return feed.view.at !== before
     }
+    let catchingUp: Promise<void> | undefined
+    const catchUp = () => (catchingUp ??= readAndHear().finally(() => (catchingUp = undefined)))
     /** The live entries wait while the kept ones are read, so that all are applied in order. */
-    const catchUp = async () => {
+    const readAndHear = async () => {
       if (waiting === undefined) waiting = []
       try {
         if (await readKept()) notify()
@@ -116,11 +126,26 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
         for (const batch of held) hear(batch)
       }
     }
+    const subscribe = async () => {
+      if (unsubscribe !== undefined || ended) return
+      const off = await stream.subscribe(runId, hear)
+      if (ended) await off()
+      else unsubscribe = off
+    }
+    /** After a subscription that was broken or came late: what was said before it was missed. */
+    const catchUpAnew = async () => {
+      await catchingUp?.catch(() => undefined)
+      await catchUp()
+    }
+    const reconnect = () => {
+      subscribe().then(catchUpAnew).catch(onError)
+    }
     const timer = setInterval(() => {
-      if (Date.now() - lastNews < checkEveryMs || feed.view.terminal !== undefined) return
+      const pauseMs = unsubscribe === undefined ? checkUnsubscribedEveryMs : checkEveryMs
+      if (Date.now() - lastNews < pauseMs || feed.view.terminal !== undefined) return
       lastNews = Date.now()
       catchUp().catch(onError)
-    }, checkEveryMs)
+    }, checkUnsubscribedEveryMs)
     timer.unref()
 
     const feed: SharedFeed = {
@@ -128,11 +153,12 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       listeners: new Set(),
       users: 0,
       ready: (async () => {
-        unsubscribe = await stream.subscribe(runId, hear)
-        if (ended) await unsubscribe()
+        const subscribing = subscribe().catch(onError)
+        await within(subscribeLimitMs, subscribing)
+        if (unsubscribe === undefined) subscribing.then(catchUpAnew).catch(onError)
         if (!isNew) await catchUp()
       })(),
-      catchUp,
+      reconnect,
       end() {
         ended = true
         clearInterval(timer)

@@ -34,6 +34,8 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
     ADMIN_TOKEN: `admin-${randomBytes(16).toString('hex')}`,
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'silent',
     SHUTDOWN_GRACE_SECONDS: '1',
+    // A busy machine answers late; tests of servers that are away set what counts outside.
+    DEPENDENCY_TIMEOUT_SECONDS: '15',
     DATA_DIR: join(tmpdir(), `assistant-${unique}`),
     ...env,
   }

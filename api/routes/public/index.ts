@@ -1,8 +1,7 @@
 import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
 import { compatErrorBody } from '../../plugins/compat-errors.ts'
-import { installErrors } from '../../plugins/errors.ts'
+import { type ErrorDeps, installErrors } from '../../plugins/errors.ts'
 import { type PublicCors, createPublicCors } from '../../plugins/cors.ts'
-import type { RouteTable } from '../../plugins/route-table.ts'
 import { publicAssistantRoutes } from './assistants.ts'
 import { installCaller } from './caller.ts'
 import { chatRoutes } from './chat.ts'
@@ -11,10 +10,10 @@ import { publicNativeRoutes } from './native.ts'
 import { publicRunRoutes } from './runs.ts'
 import { publicThreadRoutes } from './threads.ts'
 
-type Deps = Omit<CompatDeps, 'family'> & { routes: RouteTable }
+type Deps = Omit<CompatDeps, 'family'> & { errors: ErrorDeps }
 
 /** Everything under `/public`: the native stream, and the compat family under both of its names. */
-export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily, openStreams, routes }) => {
+export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily, openStreams, errors }) => {
   const cors = createPublicCors(publicFamily.origins)
 
   await app.register(async (native) => {
@@ -30,7 +29,7 @@ export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily
       async (compat) => {
         const deps = { publicFamily, openStreams, family }
         installCaller(compat, { publicFamily, cors })
-        installErrors(compat, routes, compatErrorBody)
+        installErrors(compat, errors, compatErrorBody)
         answerPreflights(compat, cors, family)
         await compat.register(chatRoutes, deps)
         await compat.register(publicAssistantRoutes, deps)

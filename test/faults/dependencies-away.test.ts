@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { conversation } from '../runs/support.ts'
+import { type Answer, apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
+import { type ModelService, startModelService } from '../support/model-service.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { goodPassword, newEmail } from '../support/users.ts'
+
+type Dependency = 'mongodb' | 'redis' | 'temporal'
+type Talk = Awaited<ReturnType<typeof conversation>>
+
+/** Far above what is promised (five seconds), far below what a call without a limit takes (a minute, or for ever). */
+const limitMs = 12_000
+const publicToken = 'a-public-token-of-some-length'
+
+/** One request of every kind, by what it does. */
+function requests(service: ModelService, talk: Talk): Record<string, () => Promise<Answer>> {
+  const anybody = apiClient(service.url)
+  const stranger = apiClient(service.url, publicToken)
+  const { call } = talk.client
+  const file = () => {
+    const form = new FormData()
+    form.append('files', new Blob(['some text']), 'a.txt')
+    return form
+  }
+  return {
+    'an account': () => anybody.call('POST', '/auth/signup', { email: newEmail(), password: goodPassword }),
+    'a login': () => anybody.call('POST', '/auth/login', { email: newEmail(), password: goodPassword }),
+    'a list': () => call('GET', '/threads/'),
+    'a creation': () => call('POST', '/threads/', { name: 'New' }),
+    'a state': () => call('GET', `/threads/${talk.threadId}/state`),
+    'a run': () => call('POST', '/runs/', talk.payload('Go')),
+    'a run that may be refused': () => call('POST', '/runs/', talk.payload('Go', { multitask_strategy: 'reject' })),
+    'a stream': () => call('POST', '/runs/stream', talk.payload('Go')),
+    'an upload': () => call('POST', `/assistants/${talk.assistantId}/files?wait=false`, file()),
+    'a deletion': async () => call('DELETE', `/threads/${(await extraThread).thread_id}`),
+    'a public answer': () =>
+      stranger.call('POST', '/public/compat/v1/chat/completions', {
+        model: 'm',
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+    statistics: () => anybody.call('GET', `/admin/system-stats?admin_token=${service.settings.adminToken}`),
+  }
+}
+
+let extraThread: Promise<{ thread_id: string }>
+
+describe.each<{ dependency: Dependency; variable: string; needed: string[] | 'all' }>([
+  { dependency: 'mongodb', variable: 'MONGODB_URI', needed: 'all' },
+  { dependency: 'redis', variable: 'REDIS_URL', needed: [] },
+  {
+    dependency: 'temporal',
+    variable: 'TEMPORAL_ADDRESS',
+    needed: [
+      'an account',
+      'a run',
+      'a run that may be refused',
+      'a stream',
+      'an upload',
+      'a deletion',
+      'a public answer',
+    ],
+  },
+])('while $dependency is away', { timeout: 180_000 }, ({ dependency, variable, needed }) => {
+  let proxy: Awaited<ReturnType<typeof startTcpProxy>>
+  let service: ModelService
+  let talk: Talk
+
+  beforeAll(async () => {
+    const shared = inject('services')
+    const addresses = { mongodb: shared.mongodbUri, redis: shared.redisUrl, temporal: shared.temporalAddress }
+    const address = addresses[dependency]
+    const target = address.includes('://') ? new URL(address).host : address
+    proxy = await startTcpProxy(target)
+    service = await startModelService({
+      env: { [variable]: throughProxy(address, target, proxy.address), DEPENDENCY_TIMEOUT_SECONDS: '4' },
+      respond: () => ({ text: 'An answer.' }),
+    })
+    talk = await conversation(service, {
+      'type==agent/access_mode': 'public_token',
+      'type==agent/public_token': publicToken,
+    })
+    extraThread = talk.client.post('/threads/', { name: 'To be deleted' })
+    await extraThread
+  }, 120_000)
+  afterAll(async () => {
+    await service.close()
+    await proxy.close()
+  })
+
+  it.each(['refuse', 'swallow'] as const)(
+    'every kind of request is answered in time, and all is well when it is back (%s)',
+    async (way) => {
+      const startedAt = Date.now()
+      proxy[way]()
+      const answers = Object.entries(requests(service, talk)).map(async ([kind, request]) => {
+        const { status, body } = await request()
+        const isNeeded = needed === 'all' || needed.includes(kind)
+        if (isNeeded) expect(`${kind}: ${status} ${typeof body?.detail}`).toBe(`${kind}: 503 string`)
+        else expect(`${kind}: ${status}`).not.toMatch(/: 5/)
+        return Date.now() - startedAt
+      })
+      const times = await Promise.all(answers).finally(() => proxy.restore())
+      expect(Math.max(...times)).toBeLessThan(limitMs)
+
+      await eventually(
+        'a run from beginning to end',
+        async () => {
+          const run = await talk.stream('Are you back?')
+          return run.status === 200 && run.end === 'end' && run.messages.at(-1)?.data.content === 'An answer.'
+        },
+        60_000,
+      )
+      const status = await eventually('every dependency to be well', async () => {
+        const { dependencies } = await talk.client.get('/ok')
+        return dependencies[dependency].status === 'ok' && 'ok'
+      })
+      expect(status).toBe('ok')
+    },
+  )
+
+  it('a stream that is open gets its whole answer when it is back', async () => {
+    const fresh = await conversation(service)
+    const response = fresh.stream('Hello')
+    proxy.swallow()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    proxy.restore()
+    const run = await response
+    if (run.status === 200) expect(run.end).toBe('end')
+    else expect(run.status).toBe(503)
+  })
+})
+
+describe('while no worker is there', () => {
+  let service: ModelService
+  beforeAll(async () => {
+    service = await startModelService({ worker: false, env: { DEPENDENCY_TIMEOUT_SECONDS: '4' } })
+  })
+  afterAll(() => service.close())
+
+  it('a run that may be refused is answered 503 in time, and ends', async () => {
+    const talk = await conversation(service)
+    const startedAt = Date.now()
+    const answer = await talk.client.call('POST', '/runs/', talk.payload('Go', { multitask_strategy: 'reject' }))
+    expect(Date.now() - startedAt).toBeLessThan(limitMs)
+    expect(`${answer.status} ${typeof answer.body.detail}`).toBe('503 string')
+    const { runs } = await talk.client.get(`/threads/${talk.threadId}/runs`)
+    expect(runs).toMatchObject([{ status: 'error', error: { type: 'unavailable' } }])
+  })
+})
+
+function throughProxy(address: string, target: string, proxy: string): string {
+  if (!address.includes('://')) return proxy
+  const url = new URL(address.replace(target, proxy))
+  // Not by the name that the server gives itself.
+  if (url.protocol === 'mongodb:') url.searchParams.set('directConnection', 'true')
+  return url.toString()
+}

@@ -1,0 +1,66 @@
+import { type Socket, connect, createServer } from 'node:net'
+
+/** A server between a client and `target` (host:port) whose connections a test can cut or stop. */
+export async function startTcpProxy(target: string) {
+  const [host = '', port = ''] = target.split(':')
+  const pairs = new Set<[Socket, Socket]>()
+  let isSwallowing = false
+  let isRefusing = false
+
+  const server = createServer((client) => {
+    if (isRefusing) {
+      client.destroy()
+      return
+    }
+    const upstream = connect({ host, port: Number(port) })
+    const pair: [Socket, Socket] = [client, upstream]
+    pairs.add(pair)
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      upstream.destroy()
+    }
+    for (const socket of pair) socket.on('error', end).on('close', end).setNoDelay(true)
+    client.on('data', (bytes) => upstream.write(bytes))
+    upstream.on('data', (bytes) => client.write(bytes))
+    if (isSwallowing) stop(pair)
+  })
+  const stop = (pair: [Socket, Socket]) => {
+    for (const socket of pair) socket.pause()
+  }
+  const listening = Promise.withResolvers<void>()
+  server.once('error', listening.reject)
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+
+  return {
+    address: `127.0.0.1:${address.port}`,
+    /** Nothing comes through any more, in either direction; connections stay open, and new ones are taken. */
+    swallow() {
+      isSwallowing = true
+      for (const pair of pairs) stop(pair)
+    },
+    /** Every connection is cut, and new ones are cut at once. */
+    refuse() {
+      isRefusing = true
+      for (const [client] of pairs) client.destroy()
+    },
+    /** As at the start. What was swallowed arrives late, as in a network that is back. */
+    restore() {
+      isSwallowing = false
+      isRefusing = false
+      for (const pair of pairs) for (const socket of pair) socket.resume()
+    },
+    async close() {
+      const closed = Promise.withResolvers<void>()
+      server.close(() => closed.resolve())
+      for (const [client, upstream] of pairs) {
+        client.destroy()
+        upstream.destroy()
+      }
+      await closed.promise
+    },
+  }
+}
