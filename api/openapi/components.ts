@@ -9,7 +9,7 @@ type Document = { components?: { schemas?: Record<string, unknown> } }
  * refers to by itself. Throws when two different schemas have one title.
  */
 export function nameComponents<T extends object>(document: T, extra: Record<string, unknown> = {}): T {
-  const components = new Map<string, string>()
+  const components = new Map<string, { schema: object; json: string }>()
   const hoist = (value: unknown, key: string, isExtra = false): unknown => {
     if (Array.isArray(value)) return value.map((entry) => hoist(entry, '', isExtra))
     if (typeof value !== 'object' || value === null) return value
@@ -21,8 +21,8 @@ export function nameComponents<T extends object>(document: T, extra: Record<stri
     const { description, ...schema } = copy
     const json = JSON.stringify(schema)
     // The routes' schemas come through the OpenAPI plugin, which writes some keywords differently.
-    if (!isExtra && (components.get(title) ?? json) !== json) throw new Error(`two schemas are called ${title}`)
-    if (!components.has(title)) components.set(title, json)
+    if (!isExtra && (components.get(title)?.json ?? json) !== json) throw new Error(`two schemas are called ${title}`)
+    if (!components.has(title)) components.set(title, { schema, json })
     const reference = { $ref: `#/components/schemas/${title}` }
     return key === '' || description === undefined ? reference : { ...reference, description }
   }
@@ -31,7 +31,7 @@ export function nameComponents<T extends object>(document: T, extra: Record<stri
   )
   hoist(Object.values(extra), '', true)
   const existing = (document as Document).components
-  const named = Object.fromEntries([...components].map(([title, json]) => [title, withTexts(title, JSON.parse(json))]))
+  const named = Object.fromEntries([...components].map(([title, { schema }]) => [title, withTexts(title, schema)]))
   return { ...document, ...paths, components: { ...existing, schemas: { ...existing?.schemas, ...named } } }
 }
 

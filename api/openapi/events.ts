@@ -101,11 +101,11 @@ export const eventComponents: Record<string, TSchema> = Object.fromEntries(
 export function linkedEvents(operationId: string | undefined): { 'x-events'?: Record<string, { $ref: string }> } {
   const events = operationId === undefined ? undefined : eventsByOperation.get(operationId)
   if (events === undefined) return {}
-  const links = Object.entries(events).map(([name, schema]) => [
+  const links = Object.entries(events).map(([name, schema]): [string, { $ref: string }] => [
     name,
     { $ref: `#/components/schemas/${titleOf(schema)}` },
   ])
-  return { 'x-events': Object.fromEntries(links) }
+  return { 'x-events': Object.fromEntries<{ $ref: string }>(links) }
 }
 
 function titleOf(schema: TSchema): string {

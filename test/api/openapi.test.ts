@@ -40,7 +40,7 @@ describe('the API description', () => {
     expect(Object.keys(parameterTexts).filter((name) => !used.has(name))).toEqual([])
 
     const tags = new Set(operations.flatMap(({ operation }) => operation.tags))
-    expect([...tags].sort()).toEqual(Object.keys(tagTexts).sort())
+    expect(tags).toEqual(new Set(Object.keys(tagTexts)))
     expect(document.tags.map((tag: any) => tag.name)).toEqual(Object.keys(tagTexts))
   })
 

@@ -10,7 +10,7 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 const { MongoNetworkError, MongoServerError, MongoServerSelectionError } = mongoose.mongo
 
 /** What Temporal is told when the first thing that a step does throws `error`. */
-async function failureOf(error: unknown): Promise<ApplicationFailure> {
+async function failureOf(error: Error): Promise<ApplicationFailure> {
   const rejecting = () => ({ lean: () => Promise.reject(error) })
   const deps = { collections: { files: { findById: rejecting, findOneAndUpdate: rejecting } }, embedder: {} }
   const { embedFile } = createDocumentActivities(deps as never)
