@@ -142,6 +142,9 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
   }
 }
 
+/** What all of a `config` may take as JSON text. */
+export const configMaxMegabytes = 1
+
 /** The known keys that everybody who may read an assistant sees; all others stay with the owner. */
 const openConfigKeys: readonly string[] = [`${prefix}access_mode`, `${prefix}description`]
 

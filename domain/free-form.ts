@@ -8,13 +8,16 @@ const maxTextBytes = 8 * 1024 * 1024
 
 /**
  * The text under which a free-form member is kept. Throws `invalid_input` when it nests deeper than
- * 100 levels or holds a number that no double can, `payload_too_large` past 8 MiB.
+ * 100 levels, holds a number that no double can, or is larger than `maxMegabytes`; without that limit
+ * `payload_too_large` past 8 MiB.
  */
-export function checkFreeForm(loc: string[], value: object): string {
+export function checkFreeForm(loc: string[], value: object, { maxMegabytes }: { maxMegabytes?: number } = {}): string {
   if (isDeeperThan(value, freeFormDepth))
     throw invalidInput(loc, `nests deeper than ${freeFormDepth} levels`, 'too_deep')
   if (holdsInfinity(value)) throw invalidInput(loc, 'holds a number that is out of range', 'number_range')
   const text = toJsonText(value)
+  if (maxMegabytes !== undefined && Buffer.byteLength(text) > maxMegabytes * 1024 * 1024)
+    throw invalidInput(loc, `is larger than ${maxMegabytes} MB`, 'too_large')
   if (Buffer.byteLength(text) > maxTextBytes) throw new AppError('payload_too_large', `${loc.at(-1)} is too large.`)
   return text
 }

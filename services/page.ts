@@ -6,6 +6,11 @@ export interface Page<T> {
   hasMore: boolean
 }
 
+export interface PageRange {
+  limit: number
+  offset: number
+}
+
 /** What gives the entries of a list one after the other: a cursor of the database. */
 interface Cursor<T> {
   next(): Promise<T | null>

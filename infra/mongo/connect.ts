@@ -2,6 +2,7 @@ import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { prepareBlobStore } from './blob-store.ts'
+import { dropSupersededIndexes } from './drop-superseded-indexes.ts'
 import { accountModels } from './models/accounts.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
@@ -69,6 +70,7 @@ export async function connectDatabase(uri: string, { timeoutMs = 4000 } = {}): P
     await model.createCollection()
     await model.createIndexes()
   }
+  await dropSupersededIndexes(connection)
   await prepareBlobStore(connection)
   return {
     collections,

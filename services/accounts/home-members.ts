@@ -51,7 +51,7 @@ export function createHomeMembers({ collections, assistants, createThread }: Hom
     async newestThread({ userId, projectId }) {
       const newest = await collections.threads
         .findOne({ user_id: userId, project_id: projectId, public: false, ...present }, { _id: 1 })
-        .sort({ updated_at: -1 })
+        .sort({ updated_at: -1, _id: -1 })
         .lean()
       return newest?._id
     },

@@ -1,6 +1,7 @@
 import type { CleanupResult } from '../../domain/contracts/cleanup.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import type { PageRange } from '../page.ts'
 import type { CleanupWorkflows } from './cleanup-workflows.ts'
 import { systemStats } from './stats.ts'
 import { type UserSelection, createUserSelections } from './users.ts'
@@ -31,7 +32,8 @@ export function createAdmin({ collections, workflows }: AdminDeps) {
   return {
     stats: () => systemStats(collections),
 
-    inactiveUsers: (minDaysOld: number) => selections.list(select('inactive-users', minDaysOld)),
+    inactiveUsers: (minDaysOld: number, range: PageRange) =>
+      selections.list(select('inactive-users', minDaysOld), range),
 
     /** Starts a clean-up and says whom it concerns. Who is used or verified in between is left alone. */
     async cleanUsers(

@@ -1,25 +1,30 @@
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import type { PageRange } from '../page.ts'
 
 export interface UserSelection {
   kind: 'inactive-users' | 'unverified-users'
   before: Date
 }
 
-const pageLimit = 1000
+const firstUsers: PageRange = { limit: 1000, offset: 0 }
 
 /** The users that a clean-up concerns. Accounts that are being deleted already are not among them. */
 export function createUserSelections({ users }: Pick<Collections, 'users'>) {
   return {
-    /** Longest unused or oldest first, at most 1,000, and how many there are. */
-    async list(selection: UserSelection): Promise<{ users: UserRecord[]; total: number }> {
+    /** Longest unused or oldest first, and how many there are. */
+    async list(
+      selection: UserSelection,
+      { limit, offset }: PageRange = firstUsers,
+    ): Promise<{ users: UserRecord[]; total: number }> {
       const filter = filterOf(selection)
       const order = selection.kind === 'inactive-users' ? 'last_active_at' : 'created_at'
       const [found, total] = await Promise.all([
         users
           .find(filter, { password_hash: 0, verification: 0 })
           .sort({ [order]: 1, _id: 1 })
-          .limit(pageLimit)
+          .skip(offset)
+          .limit(limit)
           .lean<UserRecord[]>(),
         users.countDocuments(filter),
       ])

@@ -32,8 +32,12 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenH
     },
 
     /** The open members as lists show them. Opens nothing. */
-    listed: ({ open_config_json: text, config_json: clear = '{}' }: AssistantRecord): Record<string, unknown> =>
-      text === undefined ? listedMembersOf(clear) : objectFromJsonText(text),
+    listed: ({ open_config_json: text = '{}' }: Pick<AssistantRecord, 'open_config_json'>): Record<string, unknown> =>
+      objectFromJsonText(text),
+
+    /** About how large the config is, without opening it: base64 takes four bytes for three. */
+    bytesOf: ({ sealed_config: sealed = '', config_json: clear = '' }: StoredConfig): number =>
+      Math.ceil(sealed.length * 0.75) + Buffer.byteLength(clear),
 
     /** The stored members that follow from a config, for a new record. */
     fieldsOf(assistantId: string, configJson: string) {

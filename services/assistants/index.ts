@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import { randomBytes } from 'node:crypto'
-import { publicTokenKey } from '../../domain/assistant-config.ts'
+import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { newId } from '../../domain/ids.ts'
@@ -8,6 +8,7 @@ import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
@@ -33,22 +34,53 @@ interface AssistantsDeps {
 }
 
 const present = { deleting: { $ne: true } } as const
+/** What the database sends at once of records that hold up to a megabyte each. */
+const configsAtOnce = 8
+/** An assistant without its configuration; a name has at most 1,000 characters. */
+const restBytes = 5000
+
+/** An assistant as strangers see it in lists. */
+export type ListedAssistant = Pick<AssistantRecord, keyof typeof listed | '_id'>
+const listed = {
+  project_id: 1,
+  name: 1,
+  open_config_json: 1,
+  public: 1,
+  created_at: 1,
+  updated_at: 1,
+} as const
 
 export function createAssistants({ collections, transaction, configs }: AssistantsDeps) {
   const { assistants } = collections
 
   return {
-    list: ({ projectId }: Place) =>
-      assistants
-        .find({ project_id: projectId, ...present })
-        .sort({ created_at: 1, _id: 1 })
-        .lean<AssistantRecord[]>(),
+    /** Those of the token's project, oldest first. */
+    list: ({ projectId }: Place, { limit, offset }: PageRange): Promise<Page<AssistantRecord>> =>
+      readPage(
+        assistants
+          .find({ project_id: projectId, ...present })
+          .sort({ created_at: 1, _id: 1 })
+          .skip(offset)
+          .limit(limit + 1)
+          .lean<AssistantRecord>()
+          .cursor({ batchSize: configsAtOnce }),
+        limit,
+        (assistant) => configs.bytesOf(assistant) + restBytes,
+      ),
 
-    listPublic: () =>
-      assistants
-        .find({ public: true, ...present }, { sealed_config: 0 })
-        .sort({ created_at: 1, _id: 1 })
-        .lean<AssistantRecord[]>(),
+    /** Those that everybody may read, newest first. Of their configurations only the open members are read. */
+    listPublic: ({ limit, offset }: PageRange): Promise<Page<ListedAssistant>> =>
+      readPage(
+        assistants
+          .find({ public: true, ...present }, listed)
+          .sort({ created_at: -1, _id: -1 })
+          .skip(offset)
+          .limit(limit + 1)
+          .lean<ListedAssistant>()
+          .cursor(),
+        limit,
+        ({ open_config_json: config = '' }) => Buffer.byteLength(config) + restBytes,
+      ),
 
     /** For reading: the owner's in any of the owner's projects, and public ones for everybody, user or not. */
     async read(assistantId: string, userId: string | undefined): Promise<AssistantRecord> {
@@ -147,7 +179,10 @@ export function createAssistants({ collections, transaction, configs }: Assistan
 
   /** What is stored of a payload. */
   function fieldsOf(assistantId: string, { name, config = {}, public: isPublic = false }: AssistantPayload) {
-    const fields = configs.fieldsOf(assistantId, checkFreeForm(['body', 'config'], config))
+    const fields = configs.fieldsOf(
+      assistantId,
+      checkFreeForm(['body', 'config'], config, { maxMegabytes: configMaxMegabytes }),
+    )
     if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
       throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
     }

@@ -76,7 +76,10 @@ export function createDeletionRequests({ collections, workflows }: DeletionReque
   async function run(target: OwnedTarget): Promise<DeletionResult> {
     const result = await workflows.run(target)
     if (result.status === 'complete') return result
-    const newest = await receipts.findOne({ subject_id: target.id }).sort({ created_at: -1 }).lean<ReceiptRecord>()
+    const newest = await receipts
+      .findOne({ subject_id: target.id })
+      .sort({ created_at: -1, _id: -1 })
+      .lean<ReceiptRecord>()
     return { status: 'pending', receiptId: newest?._id }
   }
 }

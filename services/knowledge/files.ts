@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { IngestionWorkflows } from './ingestion-workflows.ts'
 
@@ -11,7 +12,8 @@ export interface IngestionView {
   status: 'processing' | 'done'
   /** 0 to 1. Steps back only when the vector store lost what it had stored. */
   progress: number
-  files: FileRecord[]
+  /** A part of its files, in the order of the upload. */
+  page: Page<FileRecord>
 }
 
 interface FilesDeps {
@@ -21,39 +23,57 @@ interface FilesDeps {
 
 const visible = { status: { $ne: 'uploading' } } as const
 const pollMs = 250
+/** How many files of an upload are shown where nobody asks for a part. */
+export const firstFiles: PageRange = { limit: 1000, offset: 0 }
+const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as const
+type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
 
 export function createFiles({ collections: { files }, workflows }: FilesDeps) {
-  const ofIngestion = (ingestionId: string) =>
-    files
-      .find({ ingestion_id: ingestionId, ...visible })
-      .sort({ order: 1 })
-      .lean<FileRecord[]>()
+  const ofIngestion = (ingestionId: string, { limit, offset }: PageRange): Promise<Page<FileRecord>> =>
+    readPage(
+      files
+        .find({ ingestion_id: ingestionId, ...visible })
+        .sort({ order: 1, _id: 1 })
+        .skip(offset)
+        .limit(limit + 1)
+        .lean<FileRecord>()
+        .cursor(),
+      limit,
+      fileBytes,
+    )
 
-  async function view(assistantId: string, ingestionId: string): Promise<IngestionView> {
-    const records = (await ofIngestion(ingestionId)).filter((record) => record.assistant_id === assistantId)
-    if (records.length === 0) throw new AppError('not_found', 'There is no such ingestion.')
-    const done = records.every((record) => record.status === 'ready' || record.status === 'failed')
-    const progress = records.reduce((sum, record) => sum + progressOf(record), 0) / records.length
-    return {
-      ingestion_id: ingestionId,
-      status: done ? 'done' : 'processing',
-      progress: Math.round(progress * 1000) / 1000,
-      files: records,
-    }
+  async function view(assistantId: string, ingestionId: string, range: PageRange = firstFiles): Promise<IngestionView> {
+    const own = { ingestion_id: ingestionId, assistant_id: assistantId, ...visible }
+    if ((await files.exists(own)) === null) throw new AppError('not_found', 'There is no such ingestion.')
+    const page = await ofIngestion(ingestionId, range)
+    const isWhole = range.offset === 0 && !page.hasMore
+    const { done, progress } = await summed(isWhole ? page.entries : files.find(own, progressMembers).lean().cursor())
+    return { ingestion_id: ingestionId, status: done ? 'done' : 'processing', progress, page }
   }
 
   return {
-    list: (assistantId: string): Promise<FileRecord[]> =>
-      files
-        .find({ assistant_id: assistantId, ...visible })
-        .sort({ created_at: 1, order: 1, _id: 1 })
-        .lean<FileRecord[]>(),
+    /** Oldest first. */
+    list: (assistantId: string, { limit, offset }: PageRange): Promise<Page<FileRecord>> =>
+      readPage(
+        files
+          .find({ assistant_id: assistantId, ...visible })
+          .sort({ created_at: 1, order: 1, _id: 1 })
+          .skip(offset)
+          .limit(limit + 1)
+          .lean<FileRecord>()
+          .cursor(),
+        limit,
+        fileBytes,
+      ),
 
     /** Whether the assistant has something to search. */
     hasReady: async (assistantId: string): Promise<boolean> =>
       (await files.exists({ assistant_id: assistantId, status: 'ready', chunks: { $gt: 0 } })) !== null,
 
+    /** A part of the files of an upload, in its order. */
     ofIngestion,
+
+    /** Throws `not_found` for an ingestion that is not of this assistant. */
     view,
 
     /** Resolves when every file of the ingestion is ready or failed. */
@@ -65,12 +85,14 @@ export function createFiles({ collections: { files }, workflows }: FilesDeps) {
     async *watch(assistantId: string, ingestionId: string, signal: AbortSignal): AsyncGenerator<IngestionView> {
       let last = ''
       while (!signal.aborted) {
+        const started = Date.now()
         const current = await view(assistantId, ingestionId)
         const text = JSON.stringify(current)
         if (text !== last) yield current
         last = text
         if (current.status === 'done') return
-        await sleep(pollMs, undefined, { signal }).catch(() => undefined)
+        // An upload of very many files is looked at less often.
+        await sleep(Math.max(pollMs, 5 * (Date.now() - started)), undefined, { signal }).catch(() => undefined)
       }
     },
 
@@ -86,7 +108,23 @@ export function createFiles({ collections: { files }, workflows }: FilesDeps) {
 
 export type Files = ReturnType<typeof createFiles>
 
-function progressOf(record: FileRecord): number {
+async function summed(records: Iterable<FileProgress> | AsyncIterable<FileProgress>) {
+  let count = 0
+  let open = 0
+  let sum = 0
+  for await (const record of records) {
+    count += 1
+    if (record.status !== 'ready' && record.status !== 'failed') open += 1
+    sum += progressOf(record)
+  }
+  return { done: open === 0, progress: count === 0 ? 0 : Math.round((sum / count) * 1000) / 1000 }
+}
+
+function fileBytes(file: FileRecord): number {
+  return Buffer.byteLength(JSON.stringify(file))
+}
+
+function progressOf(record: FileProgress): number {
   if (record.status === 'ready' || record.status === 'failed') return 1
   if (record.chunks === 0) return 0
   // While it is being read, nobody knows its length: a bar that goes back would say less than one that stands.

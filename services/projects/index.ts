@@ -3,6 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
@@ -15,17 +16,27 @@ interface ProjectsDeps {
 
 const present = { deleting: { $ne: true } } as const
 const nameLimit = 100
+/** A project without its description. */
+const restBytes = 1000
 
 /** The workspaces of a user. A name is 1 to 100 characters and one of a kind among its owner's projects. */
 export function createProjects({ collections, transaction }: ProjectsDeps) {
   const { projects } = collections
 
   return {
-    list: (userId: string) =>
-      projects
-        .find({ user_id: userId, ...present })
-        .sort({ created_at: 1, _id: 1 })
-        .lean<ProjectRecord[]>(),
+    /** Oldest first. */
+    list: (userId: string, { limit, offset }: PageRange): Promise<Page<ProjectRecord>> =>
+      readPage(
+        projects
+          .find({ user_id: userId, ...present })
+          .sort({ created_at: 1, _id: 1 })
+          .skip(offset)
+          .limit(limit + 1)
+          .lean<ProjectRecord>()
+          .cursor(),
+        limit,
+        ({ description }) => Buffer.byteLength(description) + restBytes,
+      ),
 
     read: requireOwn,
 

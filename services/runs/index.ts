@@ -6,7 +6,7 @@ import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/re
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
-import { type Page, readPage } from '../page.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdThread, parentsRemain } from '../parents.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
@@ -128,7 +128,7 @@ export function createRuns(deps: RunsDeps) {
     },
 
     /** The runs of a thread, newest first, as many as fit into one answer. */
-    list: (threadId: string, { limit, offset }: { limit: number; offset: number }): Promise<Page<ListedRun>> =>
+    list: (threadId: string, { limit, offset }: PageRange): Promise<Page<ListedRun>> =>
       readPage(
         runs
           .find({ thread_id: threadId }, withoutInput)

@@ -7,6 +7,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Place } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import { type PageRange, readPage } from '../page.ts'
 import type { CreateThread } from './create-thread.ts'
 import type { ThreadLog } from './log.ts'
 import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
@@ -41,6 +42,8 @@ interface ThreadsDeps {
 
 const present = { deleting: { $ne: true } } as const
 const defaultName = 'New thread'
+/** A thread without its metadata; a name has at most 1,000 characters. */
+const restBytes = 5000
 
 /** Conversations. Another user's thread is answered like a missing one: `not_found`. */
 export function createThreads({ collections, createThread, log, states }: ThreadsDeps) {
@@ -48,13 +51,20 @@ export function createThreads({ collections, createThread, log, states }: Thread
 
   return {
     /** The threads of the token's project, most recently updated first. Those of public callers are not among them. */
-    async list({ userId, projectId }: Place, { limit, offset }: { limit: number; offset: number }) {
+    async list({ userId, projectId }: Place, { limit, offset }: PageRange) {
       const filter = { user_id: userId, project_id: projectId, public: false, ...present }
-      const [page, total] = await Promise.all([
-        threads.find(filter).sort({ updated_at: -1, _id: -1 }).skip(offset).limit(limit).lean<ThreadRecord[]>(),
+      const cursor = threads
+        .find(filter)
+        .sort({ updated_at: -1, _id: -1 })
+        .skip(offset)
+        .limit(limit + 1)
+        .lean<ThreadRecord>()
+        .cursor()
+      const [{ entries, hasMore }, total] = await Promise.all([
+        readPage(cursor, limit, ({ metadata_json: metadata }) => Buffer.byteLength(metadata) + restBytes),
         threads.countDocuments(filter),
       ])
-      return { threads: await withStatuses(page), total }
+      return { entries: await withStatuses(entries), hasMore, total }
     },
 
     create: (place: Place, changes: ThreadChanges) => insert(place, newId(), changes),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { answerBytes } from '../../domain/answer-budget.ts'
 import { newId } from '../../domain/ids.ts'
 import { messagesToJson } from '../../domain/messages.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { type Answer, type ApiClient, apiClient } from '../support/api-client.ts'
@@ -154,4 +155,88 @@ describe('answers of bounded size', () => {
       expect(found).toHaveLength(12)
     }
   }, 120_000)
+
+  it('page through lists whose entries are large', async () => {
+    const owner = await insertUser(service)
+    const { assistants, threads, projects } = service.collections
+    const now = new Date()
+    const place = { user_id: owner.userId, project_id: owner.projectId, created_at: now, updated_at: now }
+    const config_json = JSON.stringify({ notes: 'x'.repeat(megabyte) })
+    const shared = { ...place, name: 'A', public: false, allowed_origins: [], access_mode: 'authenticated' as const }
+    for (let count = 0; count < 12; count++) {
+      await assistants.insertMany([{ _id: newId(), ...shared, config_json }], { lean: true })
+      const thread = { _id: newId(), ...place, name: 'T', public: false, last_outcome: 'none' as const }
+      await threads.insertMany([{ ...thread, metadata_json: config_json }], { lean: true })
+      const project = { _id: newId(), user_id: owner.userId, name: `P${count}`, created_at: now, updated_at: now }
+      await projects.insertMany([{ ...project, description: 'x'.repeat(megabyte) }], { lean: true })
+    }
+    const all = async (path: string, pick: (body: any) => unknown[]) => {
+      const pages = await allPages(owner, path)
+      expect(pages).toHaveLength(2)
+      return pages.flatMap(({ body }) => pick(body))
+    }
+    expect(await all('/assistants/', (body) => body)).toHaveLength(12)
+    expect(await all('/threads/?limit=1000', (body) => body.threads)).toHaveLength(12)
+    // The user's `main` is among them.
+    expect(await all('/projects/', (body) => body)).toHaveLength(13)
+    expect(
+      new Set((await all('/assistants/?limit=1000', (body) => body)).map((one: any) => one.assistant_id)).size,
+    ).toBe(12)
+  }, 120_000)
+
+  it('show everybody public assistants by their open members, newest first', async () => {
+    const owner = await insertUser(service)
+    const anybody = apiClient(service.url)
+    const own: string[] = []
+    const description = `${'x'.repeat(1999)}😀`
+    for (let count = 0; count < 12; count++) {
+      const config = {
+        'type==agent/access_mode': 'public_no_auth',
+        'type==agent/description': description,
+        'type==agent/system_message': 's'.repeat(900_000),
+      }
+      const { assistant_id: id } = await owner.post('/assistants/', { name: `A${count}`, config, public: true })
+      own.push(id)
+    }
+    const listed = await anybody.call('GET', '/assistants/public/')
+    expect(listed.text.length).toBeLessThan(12 * 3000)
+    expect(listed.headers.get('link')).toBeNull()
+    expect(listed.body.map((one: any) => one.assistant_id)).toEqual(own.toReversed())
+    expect(listed.body[0].config).toEqual({
+      'type==agent/access_mode': 'public_no_auth',
+      'type==agent/description': 'x'.repeat(1999),
+    })
+    const part = await anybody.call('GET', '/assistants/public/?limit=5&offset=10')
+    expect(part.body.map((one: any) => one.assistant_id)).toEqual(own.slice(0, 2).toReversed())
+    const first = await anybody.call('GET', '/assistants/public/?limit=5')
+    expect(first.body).toHaveLength(5)
+    expect(first.headers.get('link')).toBe('</assistants/public/?limit=5&offset=5>; rel="next"')
+    for (const query of ['limit=1001', 'limit=0', 'offset=-1'])
+      expect((await anybody.call('GET', `/assistants/public/?${query}`)).status).toBe(422)
+    // Reading one of them shows all of its description, still nothing else.
+    expect((await anybody.get(`/assistants/${own[0]}`)).config['type==agent/description']).toBe(description)
+  }, 60_000)
+
+  it('page through the files of an assistant and of an upload', async () => {
+    const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'Librarian' })
+    const ingestionId = newId()
+    const now = new Date()
+    const files = Array.from({ length: 1100 }, (_, order): FileRecord => {
+      const status = order < 550 ? 'ready' : 'queued'
+      const counts = { chunks: 0, characters: 0, embedded: 0, size: 1, extracted: false }
+      const text = { name: `${order}.txt`, content_type: 'text/plain', sha256: '', blob_id: newId() }
+      const ids = { _id: newId(), assistant_id: assistantId, user_id: user.userId, ingestion_id: ingestionId }
+      return { ...ids, order, ...text, ...counts, status, created_at: now, updated_at: now }
+    })
+    await service.collections.files.insertMany(files, { lean: true })
+    for (const path of [`/assistants/${assistantId}/files`, `/assistants/${assistantId}/ingestions/${ingestionId}`]) {
+      const pages = await allPages(user, path)
+      expect(pages.map(({ body }) => body.files.length)).toEqual([1000, 100])
+      const ids: string[] = pages.flatMap(({ body }) => body.files.map((file: { id: string }) => file.id))
+      expect(ids).toEqual(files.map(({ _id }) => _id))
+    }
+    const part = await user.get(`/assistants/${assistantId}/ingestions/${ingestionId}?limit=10`)
+    expect(part).toMatchObject({ status: 'processing', progress: 0.5 })
+    expect(part.files).toHaveLength(10)
+  }, 60_000)
 })

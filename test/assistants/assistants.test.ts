@@ -145,6 +145,19 @@ describe('assistants', () => {
     )
     expect((await owner.call('PUT', `${path}/project`, {})).status).toBe(422)
   })
+
+  it('refuses a config of more than a megabyte, naming it', async () => {
+    const { call } = await insertUser(service)
+    const sent = (characters: number) => ({ name: 'A', config: { notes: 'x'.repeat(characters) } })
+    const { body: assistant } = await call('POST', '/assistants/', sent(1_000_000))
+    for (const answer of [
+      await call('POST', '/assistants/', sent(1024 * 1024)),
+      await call('PUT', `/assistants/${assistant.assistant_id}`, sent(1024 * 1024)),
+    ]) {
+      expect(answer.status).toBe(422)
+      expect(answer.body.detail).toEqual([{ loc: ['body', 'config'], msg: 'is larger than 1 MB', type: 'too_large' }])
+    }
+  })
 })
 
 describe('readAssistantConfig', () => {

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type TSchema } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { Receipt, showReceipt } from '../deletion/schemas.ts'
+import { ListPage } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, showAdminUser } from './schemas.ts'
 
@@ -46,13 +47,14 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
       schema: declare(
         'admin.inactiveUsers',
         'Users who have not been here for long',
-        { min_days_old: days(inactiveDays) },
+        { min_days_old: days(inactiveDays), ...ListPage.properties },
         InactiveUsers,
       ),
     },
     async ({ query }) => {
-      const { users, total } = await admin.inactiveUsers(query.min_days_old)
-      return { users: users.map(showAdminUser), total, min_days_old: query.min_days_old }
+      const { min_days_old: minDaysOld, limit, offset } = query
+      const { users, total } = await admin.inactiveUsers(minDaysOld, { limit, offset })
+      return { users: users.map(showAdminUser), total, min_days_old: minDaysOld, limit, offset }
     },
   )
 

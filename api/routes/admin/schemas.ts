@@ -32,9 +32,11 @@ export const AdminUser = Type.Object(
 
 export const InactiveUsers = Type.Object(
   {
-    users: Type.Array(AdminUser, { description: 'At most 1,000, longest unused first.' }),
+    users: Type.Array(AdminUser, { description: 'Longest unused first.' }),
     total: count,
     min_days_old: Type.Integer(),
+    limit: count,
+    offset: count,
   },
   { title: 'InactiveUsers' },
 )

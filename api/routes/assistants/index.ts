@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf, sessionOf } from '../../plugins/authentication.ts'
+import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import { Assistant, AssistantPayload, AssistantProjectUpdateRequest, PublicToken, showAssistant } from './schemas.ts'
@@ -21,14 +22,17 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       config,
       schema: {
         operationId: 'assistants.list',
-        summary: "The assistants of the token's project",
+        summary: "The assistants of the token's project, oldest first; the header Link names the next page",
         tags,
+        querystring: ListPage,
         response: { 200: Type.Array(Assistant), ...refusals(401, 403) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const place = placeOf(request)
-      return (await assistants.list(place)).map((assistant) => show(assistant, place.userId))
+      const page = await assistants.list(place, request.query)
+      linkNextPart(request, reply, page)
+      return page.entries.map((assistant) => show(assistant, place.userId))
     },
   )
 
@@ -56,13 +60,17 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       config: { auth: 'none' },
       schema: {
         operationId: 'assistants.listPublic',
-        summary: 'The assistants that are open to everybody',
+        summary: 'The assistants that everybody may read, newest first; the header Link names the next page',
         tags,
+        querystring: ListPage,
         response: { 200: Type.Array(Assistant), ...refusals(500) },
       },
     },
-    async () =>
-      (await assistants.listPublic()).map((assistant) => showAssistant(assistant, assistants.listedConfig(assistant))),
+    async (request, reply) => {
+      const page = await assistants.listPublic(request.query)
+      linkNextPart(request, reply, page)
+      return page.entries.map((assistant) => showAssistant(assistant, assistants.listedConfig(assistant)))
+    },
   )
 
   app.get(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AssistantConfig } from '../../../domain/assistant-config.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import type { ListedAssistant } from '../../../services/assistants/index.ts'
 import { Timestamp } from '../schemas.ts'
 
 export const AssistantPayload = Type.Object(
@@ -40,7 +40,7 @@ export const PublicToken = Type.Object(
 )
 
 /** `config` is what the viewer may see of the assistant's configuration. */
-export function showAssistant(assistant: AssistantRecord, config: Record<string, unknown>): Static<typeof Assistant> {
+export function showAssistant(assistant: ListedAssistant, config: Record<string, unknown>): Static<typeof Assistant> {
   return {
     assistant_id: assistant._id,
     project_id: assistant.project_id,

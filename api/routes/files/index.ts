@@ -1,10 +1,14 @@
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../domain/errors.ts'
+import type { FileRecord } from '../../../domain/records/file.ts'
+import { firstFiles } from '../../../services/knowledge/files.ts'
+import { type Page, firstPage } from '../../../services/page.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
+import { ListPage, linkNextPage, linkNextPart } from '../paging.ts'
 import { refusals } from '../schemas.ts'
 import { filePartsOf } from './parts.ts'
 import {
@@ -38,15 +42,18 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       config,
       schema: {
         operationId: 'files.list',
-        summary: "The assistant's files, with the progress of each",
+        summary: "The assistant's files, oldest first, with the progress of each; the header Link names the next page",
         tags,
         params: FilesParams,
+        querystring: ListPage,
         response: { 200: FileList, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
-      return { files: (await files.list(assistant._id)).map(showFile) }
+      const page = await files.list(assistant._id, request.query)
+      linkNextPart(request, reply, page)
+      return { files: page.entries.map(showFile) }
     },
   )
 
@@ -69,13 +76,18 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
         response: { 200: UploadResponse, ...refusals(400, 401, 403, 404, 503) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
       if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the files as multipart/form-data.')
       await uploads.admit(assistant)
       const upload = await uploads.receive(assistant, filePartsOf(request))
       const { ingestionId } = upload
-      if (request.query.wait === false) return { files: upload.files.map(showFile), ingestion_id: ingestionId }
+      const answer = ({ entries, hasMore }: Page<FileRecord>) => {
+        const path = `/assistants/${assistant._id}/ingestions/${ingestionId}`
+        if (hasMore) linkNextPage(request, reply, { offset: entries.length }, path)
+        return { files: entries.map(showFile), ingestion_id: ingestionId }
+      }
+      if (request.query.wait === false) return answer(firstPage(upload.files, firstFiles.limit))
       const stop = new AbortController()
       const waiting = files
         .wait(ingestionId, AbortSignal.any([request.signal, stop.signal]))
@@ -85,7 +97,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
         })
       openStreams.track(waiting, () => stop.abort())
       await waiting
-      return { files: (await files.ofIngestion(ingestionId)).map(showFile), ingestion_id: ingestionId }
+      return answer(await files.ofIngestion(ingestionId, firstFiles))
     },
   )
 
@@ -136,15 +148,18 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       config,
       schema: {
         operationId: 'files.ingestion',
-        summary: 'How far an upload is',
+        summary: 'How far an upload is, with its files in their order; the header Link names the next page',
         tags,
         params: IngestionParams,
+        querystring: ListPage,
         response: { 200: Ingestion, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
-      return showIngestion(await files.view(assistant._id, request.params.ingestion_id))
+      const view = await files.view(assistant._id, request.params.ingestion_id, request.query)
+      linkNextPart(request, reply, view.page)
+      return showIngestion(view)
     },
   )
 

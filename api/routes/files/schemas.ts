@@ -111,6 +111,6 @@ function shownStatus({ status }: FileRecord): (typeof shownStatuses)[number] {
   }
 }
 
-export function showIngestion(view: View) {
-  return { ...view, files: view.files.map(showFile) }
+export function showIngestion({ page, ...view }: View) {
+  return { ...view, files: page.entries.map(showFile) }
 }

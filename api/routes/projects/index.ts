@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Project, ProjectCreateRequest, ProjectToken, ProjectUpdateRequest, showProject } from './schemas.ts'
 
@@ -20,12 +21,17 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
       config,
       schema: {
         operationId: 'projects.list',
-        summary: 'Your projects',
+        summary: 'Your projects, oldest first; the header Link names the next page',
         tags,
+        querystring: ListPage,
         response: { 200: Type.Array(Project), ...refusals(401) },
       },
     },
-    async (request) => (await projects.list(sessionOf(request).user._id)).map(showProject),
+    async (request, reply) => {
+      const page = await projects.list(sessionOf(request).user._id, request.query)
+      linkNextPart(request, reply, page)
+      return page.entries.map(showProject)
+    },
   )
 
   app.post(

@@ -5,6 +5,7 @@ import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
+import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
   CreateRunPayload,
@@ -164,17 +165,15 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         summary: 'The runs of a thread, newest first',
         tags: ['threads'],
         params: Type.Object({ tid: PathId }),
-        querystring: Type.Object({
-          limit: Type.Integer({ minimum: 1, maximum: 1000, default: 20 }),
-          offset: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 0 }),
-        }),
+        querystring: NewestPage,
         response: { 200: RunList, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const thread = await threads.readOwn(sessionOf(request).user._id, request.params.tid)
-      const { entries } = await runs.list(thread._id, request.query)
-      return { runs: entries.map(runView), ...request.query }
+      const page = await runs.list(thread._id, request.query)
+      linkNextPart(request, reply, page)
+      return { runs: page.entries.map(runView), ...request.query }
     },
   )
 }

@@ -2,17 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf } from '../../plugins/authentication.ts'
+import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Thread, ThreadListResponse, ThreadPutRequest, showThread } from './schemas.ts'
 
 const params = Type.Object({ tid: PathId })
 const config = { auth: 'project' } as const
 const tags = ['threads']
-
-const Page = Type.Object({
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 20 }),
-  offset: Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 0 }),
-})
 
 /** `/threads`: conversations. */
 export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
@@ -24,13 +20,14 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         operationId: 'threads.list',
         summary: "The threads of the token's project, most recently updated first",
         tags,
-        querystring: Page,
+        querystring: NewestPage,
         response: { 200: ThreadListResponse, ...refusals(401, 403) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const page = await threads.list(placeOf(request), request.query)
-      return { threads: page.threads.map(showThread), total: page.total, ...request.query }
+      linkNextPart(request, reply, page)
+      return { threads: page.entries.map(showThread), total: page.total, ...request.query }
     },
   )
 

@@ -40,8 +40,9 @@ const user = new Schema<UserRecord>(
 )
 user.index({ email: 1 }, { unique: true, partialFilterExpression: { email: { $exists: true } } })
 user.index({ provider: 1, subject: 1 }, { unique: true, partialFilterExpression: { subject: { $exists: true } } })
-user.index({ verified: 1, created_at: 1 })
-user.index({ last_active_at: 1 })
+// `deleting` at the end lets the totals of both lists be counted from the index.
+user.index({ verified: 1, created_at: 1, _id: 1, deleting: 1 })
+user.index({ last_active_at: 1, _id: 1, deleting: 1 })
 
 const defaultMember = new Schema({ id: text, made: Boolean }, { _id: false })
 
@@ -61,6 +62,7 @@ const project = new Schema<ProjectRecord>(
   schemaOptions('projects'),
 )
 project.index({ user_id: 1, name: 1 }, { unique: true })
+project.index({ user_id: 1, created_at: 1, _id: 1 })
 
 const assistant = new Schema<AssistantRecord>(
   {
@@ -91,9 +93,9 @@ const assistant = new Schema<AssistantRecord>(
   },
   schemaOptions('assistants'),
 )
-assistant.index({ project_id: 1, created_at: 1 })
+assistant.index({ project_id: 1, created_at: 1, _id: 1 })
 assistant.index({ user_id: 1 })
-assistant.index({ public: 1, created_at: 1 })
+assistant.index({ public: 1, created_at: 1, _id: 1 })
 assistant.index({ allowed_origins: 1 })
 assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
 // Of records that an earlier version wrote. Both are empty once these are sealed, and cost nothing then.
@@ -122,7 +124,8 @@ const thread = new Schema<ThreadRecord>(
   },
   schemaOptions('threads'),
 )
-thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1 })
+// `deleting` at the end lets the list's total be counted from the index.
+thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 })
 thread.index({ project_id: 1 })
 thread.index({ assistant_id: 1, public: 1 })
 
@@ -168,12 +171,12 @@ const run = new Schema<RunRecord>(
   },
   schemaOptions('runs'),
 )
-run.index({ thread_id: 1, created_at: -1 })
+// Ids are time-ordered.
+run.index({ thread_id: 1, _id: 1 })
 run.index({ thread_id: 1, status: 1 })
-run.index({ user_id: 1, created_at: -1 })
-run.index({ status: 1, created_at: 1 })
+run.index({ user_id: 1 })
+run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
-run.index({ assistant_id: 1, status: 1 })
 
 const toolCall = new Schema<ToolCallRecord>(
   {

@@ -18,7 +18,7 @@ const receipt = new Schema<ReceiptRecord>(
   },
   schemaOptions('receipts'),
 )
-receipt.index({ subject_id: 1, created_at: -1 })
+receipt.index({ subject_id: 1, created_at: -1, _id: -1 })
 
 export function deletionModels(connection: Connection) {
   return { receipts: connection.model<ReceiptRecord>('Receipt', receipt) }

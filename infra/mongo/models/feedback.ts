@@ -21,7 +21,6 @@ const feedback = new Schema<FeedbackRecord>(
   },
   schemaOptions('feedback'),
 )
-feedback.index({ run_id: 1, created_at: 1 })
 feedback.index({ thread_id: 1 })
 
 export function feedbackModels(connection: Connection) {

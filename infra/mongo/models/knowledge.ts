@@ -32,8 +32,8 @@ const file = new Schema<FileRecord>(
   },
   schemaOptions('files'),
 )
-file.index({ assistant_id: 1, created_at: 1, order: 1 })
-file.index({ ingestion_id: 1, order: 1 })
+file.index({ assistant_id: 1, created_at: 1, order: 1, _id: 1 })
+file.index({ ingestion_id: 1, order: 1, _id: 1 })
 file.index({ status: 1, updated_at: 1 })
 file.index({ user_id: 1 })
 file.index({ blob_id: 1 })

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connectDatabase } from '../../infra/mongo/connect.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+/** The order of each list that is read in parts. */
+const lists: Record<string, object[]> = {
+  assistants: [
+    { project_id: 1, created_at: 1, _id: 1 },
+    { public: 1, created_at: 1, _id: 1 },
+  ],
+  projects: [{ user_id: 1, created_at: 1, _id: 1 }],
+  threads: [{ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 }],
+  runs: [{ thread_id: 1, _id: 1 }],
+  files: [
+    { assistant_id: 1, created_at: 1, order: 1, _id: 1 },
+    { ingestion_id: 1, order: 1, _id: 1 },
+  ],
+  users: [
+    { verified: 1, created_at: 1, _id: 1, deleting: 1 },
+    { last_active_at: 1, _id: 1, deleting: 1 },
+  ],
+  receipts: [{ subject_id: 1, created_at: -1, _id: -1 }],
+}
+
+describe('the indexes of the database', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.close())
+
+  const keysOf = async (collection: string) =>
+    (await service.api.infra.database.connection.collection(collection).indexes()).map(({ key }) => key)
+
+  it('serve every list to its last tie', async () => {
+    for (const [collection, wanted] of Object.entries(lists))
+      expect(await keysOf(collection)).toEqual(expect.arrayContaining(wanted))
+  })
+
+  it('of an older version go when a process starts, those of an operator stay', async () => {
+    const assistants = service.api.infra.database.connection.collection('assistants')
+    await assistants.createIndex({ public: 1, created_at: 1 })
+    await assistants.createIndex({ name: 1 })
+    const again = await connectDatabase(service.settings.mongodbUri)
+    await again.close()
+    const keys = await keysOf('assistants')
+    expect(keys).toContainEqual({ name: 1 })
+    expect(keys).not.toContainEqual({ public: 1, created_at: 1 })
+    expect(keys).toContainEqual({ public: 1, created_at: 1, _id: 1 })
+  })
+})
