@@ -76,6 +76,7 @@ export const native: Record<string, Expectation> = {
   'files.list': { foreign: 403 },
   'files.upload': { foreign: 403, body: () => fileForm() },
   'files.delete': { foreign: 403 },
+  'files.retry': { foreign: 403 },
   'files.ingestion': { foreign: 403 },
   'files.ingestionEvents': { foreign: 403 },
   'tools.list': secret,
