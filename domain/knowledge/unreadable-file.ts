@@ -22,9 +22,9 @@ export const unreadableReasons = [
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** What another try cannot change. A reader that was killed or ran out of time may not have been stopped by its file. */
+/** What another try cannot change. A reader that was killed may not have been stopped by its file. */
 export function isFinal({ reason }: UnreadableFile): boolean {
-  return reason !== 'crashed' && reason !== 'timed_out'
+  return reason !== 'crashed'
 }
 
 export function isUnreadableFile(error: unknown): error is UnreadableFile {

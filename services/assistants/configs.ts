@@ -8,6 +8,7 @@ import type { SecretBox, TokenHashes } from '../secrets.ts'
 export type AssistantConfigs = ReturnType<typeof createAssistantConfigs>
 
 type StoredConfig = Pick<AssistantRecord, '_id' | 'sealed_config' | 'config_json'>
+type ListedConfig = Pick<AssistantRecord, 'open_config_json' | 'config_json'>
 
 /** Lists cut descriptions after so many characters; who reads one assistant sees all of it. */
 const listedDescriptionCharacters = 2000
@@ -32,8 +33,8 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenH
     },
 
     /** The open members as lists show them. Opens nothing. */
-    listed: ({ open_config_json: text = '{}' }: Pick<AssistantRecord, 'open_config_json'>): Record<string, unknown> =>
-      objectFromJsonText(text),
+    listed: ({ open_config_json: text, config_json: clear = '{}' }: ListedConfig): Record<string, unknown> =>
+      text === undefined ? listedMembersOf(clear) : objectFromJsonText(text),
 
     /** About how large the config is, without opening it: base64 takes four bytes for three. */
     bytesOf: ({ sealed_config: sealed = '', config_json: clear = '' }: StoredConfig): number =>

@@ -45,6 +45,8 @@ const listed = {
   project_id: 1,
   name: 1,
   open_config_json: 1,
+  // Only in records that an earlier version of the service wrote.
+  config_json: 1,
   public: 1,
   created_at: 1,
   updated_at: 1,
@@ -79,7 +81,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
           .lean<ListedAssistant>()
           .cursor(),
         limit,
-        ({ open_config_json: config = '' }) => Buffer.byteLength(config) + restBytes,
+        ({ open_config_json: open = '', config_json: clear = '' }) => Buffer.byteLength(open + clear) + restBytes,
       ),
 
     /** For reading: the owner's in any of the owner's projects, and public ones for everybody, user or not. */
