@@ -100,9 +100,14 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** `Array.isArray` without its `any`. */
+function isArray(value: unknown): value is unknown[] {
+  return Array.isArray(value)
+}
+
 function arrayAt(value: unknown, at: string): unknown[] | undefined {
   if (value === undefined || value === null) return undefined
-  if (!Array.isArray(value)) throw invalid(`${at} must be an array`)
+  if (!isArray(value)) throw invalid(`${at} must be an array`)
   if (value.length > maxCallIndex + 1) throw invalid(`${at} must not have more than ${maxCallIndex + 1} entries`)
   return value
 }
