@@ -40,6 +40,8 @@ describe('ingestion', () => {
     expect(steps[0]).toBeLessThan(1)
     expect(views.at(-1)).toMatchObject({ status: 'done', progress: 1, files: [{ metadata: { status: 'ready' } }] })
     const handle = service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`)
+    // The file is ready in the database a moment before the workflow hears of it.
+    await handle.result()
     expect(await handle.query('progress')).toMatchObject({
       total: 1,
       current: null,
