@@ -9,13 +9,18 @@ import {
 } from '@temporalio/client'
 import { AppError } from '../../domain/errors.ts'
 
-/** Below the five seconds within which a caller is told that a dependency is away. */
-const limitMs = 4_000
+const defaultLimitMs = 4_000
+const limits = new WeakMap<Client, number>()
 
-/** A call to Temporal that ends within four seconds; when nobody answers it throws `unavailable`. */
+/** Sets how long the calls of this client may take. */
+export function limitCalls(client: Client, limitMs: number): void {
+  limits.set(client, limitMs)
+}
+
+/** A call to Temporal that ends within the client's limit; when nobody answers it throws `unavailable`. */
 export async function callTemporal<T>(client: Client, call: () => Promise<T>): Promise<T> {
   try {
-    return await client.withDeadline(Date.now() + limitMs, call)
+    return await client.withDeadline(Date.now() + (limits.get(client) ?? defaultLimitMs), call)
   } catch (cause) {
     if (
       cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
