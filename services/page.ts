@@ -11,15 +11,25 @@ export interface PageRange {
   offset: number
 }
 
-/** What gives the entries of a list one after the other: a cursor of the database. */
-interface Cursor<T> {
-  next(): Promise<T | null>
-  close(): Promise<void>
+/** A sorted query of the database that gives plain records one after the other. */
+interface ListQuery<T> {
+  skip(count: number): ListQuery<T>
+  limit(count: number): ListQuery<T>
+  cursor(): { next(): Promise<T | null>; close(): Promise<void> }
 }
 
-/** The first `limit` entries, or as many as fit into one answer, but at least one. */
-export async function readPage<T>(cursor: Cursor<T>, limit: number, bytesOf: (entry: T) => number): Promise<Page<T>> {
+/** The `limit` entries from `offset` on, or as many as fit into one answer, but at least one. */
+export async function readPage<T>(
+  query: ListQuery<T>,
+  { limit, offset }: PageRange,
+  bytesOf: (entry: T) => number,
+): Promise<Page<T>> {
   const page = createPage<T>(limit, bytesOf)
+  // One more tells whether the list goes on.
+  const cursor = query
+    .skip(offset)
+    .limit(limit + 1)
+    .cursor()
   try {
     for (let entry = await cursor.next(); entry !== null; entry = await cursor.next()) {
       if (!page.take(entry)) return { entries: page.entries, hasMore: true }

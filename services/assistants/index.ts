@@ -57,30 +57,25 @@ export function createAssistants({ collections, transaction, configs }: Assistan
 
   return {
     /** Those of the token's project, oldest first. */
-    list: ({ projectId }: Place, { limit, offset }: PageRange): Promise<Page<AssistantRecord>> =>
+    list: ({ projectId }: Place, range: PageRange): Promise<Page<AssistantRecord>> =>
       readPage(
         assistants
           .find({ project_id: projectId, ...present })
           .sort({ created_at: 1, _id: 1 })
-          .skip(offset)
-          .limit(limit + 1)
           .lean<AssistantRecord>()
-          .cursor({ batchSize: configsAtOnce }),
-        limit,
+          .batchSize(configsAtOnce),
+        range,
         (assistant) => configs.bytesOf(assistant) + restBytes,
       ),
 
     /** Those that everybody may read, newest first. Of their configurations only the open members are read. */
-    listPublic: ({ limit, offset }: PageRange): Promise<Page<ListedAssistant>> =>
+    listPublic: (range: PageRange): Promise<Page<ListedAssistant>> =>
       readPage(
         assistants
           .find({ public: true, ...present }, listed)
           .sort({ created_at: -1, _id: -1 })
-          .skip(offset)
-          .limit(limit + 1)
-          .lean<ListedAssistant>()
-          .cursor(),
-        limit,
+          .lean<ListedAssistant>(),
+        range,
         ({ open_config_json: open = '', config_json: clear = '' }) => Buffer.byteLength(open + clear) + restBytes,
       ),
 

@@ -29,16 +29,13 @@ const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as c
 type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
 
 export function createFiles({ collections: { files }, workflows }: FilesDeps) {
-  const ofIngestion = (ingestionId: string, { limit, offset }: PageRange): Promise<Page<FileRecord>> =>
+  const ofIngestion = (ingestionId: string, range: PageRange): Promise<Page<FileRecord>> =>
     readPage(
       files
         .find({ ingestion_id: ingestionId, ...visible })
         .sort({ order: 1, _id: 1 })
-        .skip(offset)
-        .limit(limit + 1)
-        .lean<FileRecord>()
-        .cursor(),
-      limit,
+        .lean<FileRecord>(),
+      range,
       fileBytes,
     )
 
@@ -53,16 +50,13 @@ export function createFiles({ collections: { files }, workflows }: FilesDeps) {
 
   return {
     /** Oldest first. */
-    list: (assistantId: string, { limit, offset }: PageRange): Promise<Page<FileRecord>> =>
+    list: (assistantId: string, range: PageRange): Promise<Page<FileRecord>> =>
       readPage(
         files
           .find({ assistant_id: assistantId, ...visible })
           .sort({ created_at: 1, order: 1, _id: 1 })
-          .skip(offset)
-          .limit(limit + 1)
-          .lean<FileRecord>()
-          .cursor(),
-        limit,
+          .lean<FileRecord>(),
+        range,
         fileBytes,
       ),
 

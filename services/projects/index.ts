@@ -25,16 +25,13 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
 
   return {
     /** Oldest first. */
-    list: (userId: string, { limit, offset }: PageRange): Promise<Page<ProjectRecord>> =>
+    list: (userId: string, range: PageRange): Promise<Page<ProjectRecord>> =>
       readPage(
         projects
           .find({ user_id: userId, ...present })
           .sort({ created_at: 1, _id: 1 })
-          .skip(offset)
-          .limit(limit + 1)
-          .lean<ProjectRecord>()
-          .cursor(),
-        limit,
+          .lean<ProjectRecord>(),
+        range,
         ({ description }) => Buffer.byteLength(description) + restBytes,
       ),
 

@@ -94,13 +94,11 @@ export function createPublicThreads({ collections, createThread, log, scanLog }:
         ...(page.after === undefined ? {} : { [first]: page.after }),
         ...(page.before === undefined ? {} : { [last]: page.before }),
       }
-      const cursor = runs
+      const query = runs
         .find({ thread_id: threadId, ...(Object.keys(range).length > 0 ? { _id: range } : {}) }, withoutInput)
         .sort({ _id: ascending ? 1 : -1 })
-        .limit(page.limit + 1)
         .lean<ListedRun>()
-        .cursor()
-      const { entries, hasMore } = await readPage(cursor, page.limit, runBytes)
+      const { entries, hasMore } = await readPage(query, { limit: page.limit, offset: 0 }, runBytes)
       return { entries: backwards ? entries.toReversed() : entries, hasMore }
     },
   }

@@ -128,18 +128,8 @@ export function createRuns(deps: RunsDeps) {
     },
 
     /** The runs of a thread, newest first, as many as fit into one answer. */
-    list: (threadId: string, { limit, offset }: PageRange): Promise<Page<ListedRun>> =>
-      readPage(
-        runs
-          .find({ thread_id: threadId }, withoutInput)
-          .sort({ _id: -1 })
-          .skip(offset)
-          .limit(limit + 1)
-          .lean<ListedRun>()
-          .cursor(),
-        limit,
-        runBytes,
-      ),
+    list: (threadId: string, range: PageRange): Promise<Page<ListedRun>> =>
+      readPage(runs.find({ thread_id: threadId }, withoutInput).sort({ _id: -1 }).lean<ListedRun>(), range, runBytes),
 
     /** Ends an open run at once and tells its thread. One that has ended stays as it ended. */
     async cancel(run: RunRecord): Promise<RunRecord> {

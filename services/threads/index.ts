@@ -51,17 +51,11 @@ export function createThreads({ collections, createThread, log, states }: Thread
 
   return {
     /** The threads of the token's project, most recently updated first. Those of public callers are not among them. */
-    async list({ userId, projectId }: Place, { limit, offset }: PageRange) {
+    async list({ userId, projectId }: Place, range: PageRange) {
       const filter = { user_id: userId, project_id: projectId, public: false, ...present }
-      const cursor = threads
-        .find(filter)
-        .sort({ updated_at: -1, _id: -1 })
-        .skip(offset)
-        .limit(limit + 1)
-        .lean<ThreadRecord>()
-        .cursor()
+      const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()
       const [{ entries, hasMore }, total] = await Promise.all([
-        readPage(cursor, limit, ({ metadata_json: metadata }) => Buffer.byteLength(metadata) + restBytes),
+        readPage(query, range, ({ metadata_json: metadata }) => Buffer.byteLength(metadata) + restBytes),
         threads.countDocuments(filter),
       ])
       return { entries: await withStatuses(entries), hasMore, total }
