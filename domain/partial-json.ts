@@ -1,3 +1,4 @@
+import { isJsonObject } from './is-json-object.ts'
 import { isDeeperThan } from './json-depth.ts'
 
 /** Arguments of tools that nest deeper are not read. */
@@ -7,7 +8,7 @@ const maxDepth = 100
 export function readJsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) && !isDeeperThan(value, maxDepth) ? value : undefined
+    return isJsonObject(value) && !isDeeperThan(value, maxDepth) ? value : undefined
   } catch {
     return undefined
   }
@@ -16,10 +17,6 @@ export function readJsonObject(text: string): Record<string, unknown> | undefine
 /** The object so far of a JSON text that is still arriving; `{}` while nothing can be read. */
 export function readPartialObject(text: string): Record<string, unknown> {
   return readJsonObject(text) ?? readJsonObject(closeJson(text)) ?? {}
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const literal = /true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../domain/is-json-object.ts'
 import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import type { Usage } from '../../domain/records/run.ts'
@@ -92,12 +93,8 @@ function usageAt(value: unknown): Usage | undefined {
 /** Servers leave members out, or send null for them: both are undefined here. */
 function objectAt(value: unknown, at: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined
-  if (!isObject(value)) throw invalid(`${at} must be an object`)
+  if (!isJsonObject(value)) throw invalid(`${at} must be an object`)
   return value
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** `Array.isArray` without its `any`. */

@@ -1,4 +1,5 @@
 import { invalidInput } from '../../../domain/errors.ts'
+import { isJsonObject } from '../../../domain/is-json-object.ts'
 
 /** A member whose wish cannot be met, and without which the answer would be another. */
 interface Demand {
@@ -29,7 +30,7 @@ const runDemands: Record<string, Demand> = {
   tool_choice: { isMade: demandsTool, why: noClientTools },
   max_prompt_tokens: { isMade: () => true, why: 'what a run reads cannot be limited by its caller' },
   truncation_strategy: {
-    isMade: (value) => !isObject(value) || value['type'] !== 'auto',
+    isMade: (value) => !isJsonObject(value) || value['type'] !== 'auto',
     why: 'the conversation is cut to the window of the model, and not otherwise',
   },
   tool_resources: { isMade: (value) => isFilled(value), why: noFiles },
@@ -59,10 +60,10 @@ function refuse(body: object, demands: Record<string, Demand>, loc: Loc): void {
 
 /** `auto`, `none` and a choice among `allowed_tools` that leaves it to the model demand nothing. */
 function demandsTool(choice: unknown): boolean {
-  if (!isObject(choice)) return choice !== 'auto' && choice !== 'none'
+  if (!isJsonObject(choice)) return choice !== 'auto' && choice !== 'none'
   if (choice['type'] !== 'allowed_tools') return true
   const allowed = choice['allowed_tools']
-  return !isObject(allowed) || allowed['mode'] !== 'auto'
+  return !isJsonObject(allowed) || allowed['mode'] !== 'auto'
 }
 
 /** Whether anything is said: `{code_interpreter: {file_ids: []}}` says nothing. What nests deeper than any known member counts as said. */
@@ -70,8 +71,4 @@ function isFilled(value: unknown, levels = 4): boolean {
   if (value === null) return false
   if (typeof value !== 'object' || levels === 0) return true
   return Object.values(value).some((member) => isFilled(member, levels - 1))
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
