@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import type { Server } from 'node:net'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void
 
@@ -12,15 +13,10 @@ export async function startHttpServer(handler: Handler) {
         else sendJson(response, 500, { error: { message: String(error) } })
       })
   })
-  const listening = Promise.withResolvers<void>()
-  server.once('error', listening.reject)
-  server.listen(0, '127.0.0.1', listening.resolve)
-  await listening.promise
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  const port = await listenOnLoopback(server)
   return {
-    url: `http://127.0.0.1:${address.port}`,
-    port: address.port,
+    url: `http://127.0.0.1:${port}`,
+    port,
     close: async () => {
       const closed = Promise.withResolvers<void>()
       server.close(() => closed.resolve())
@@ -28,6 +24,17 @@ export async function startHttpServer(handler: Handler) {
       await closed.promise
     },
   }
+}
+
+/** Lets a server listen on a free port of the loopback address; answers the port. */
+export async function listenOnLoopback(server: Server): Promise<number> {
+  const listening = Promise.withResolvers<void>()
+  server.once('error', listening.reject)
+  server.listen(0, '127.0.0.1', listening.resolve)
+  await listening.promise
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
 }
 
 /** The JSON body of a request. The caller says its shape: what a test's own service sends is not checked again. */

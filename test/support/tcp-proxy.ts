@@ -1,4 +1,5 @@
 import { type Socket, connect, createServer } from 'node:net'
+import { listenOnLoopback } from './http-server.ts'
 
 /** A server between a client and `target` (host:port) whose connections a test can cut or stop. */
 export async function startTcpProxy(target: string) {
@@ -28,15 +29,10 @@ export async function startTcpProxy(target: string) {
   const stop = (pair: [Socket, Socket]) => {
     for (const socket of pair) socket.pause()
   }
-  const listening = Promise.withResolvers<void>()
-  server.once('error', listening.reject)
-  server.listen(0, '127.0.0.1', listening.resolve)
-  await listening.promise
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('no port')
+  const listeningPort = await listenOnLoopback(server)
 
   return {
-    address: `127.0.0.1:${address.port}`,
+    address: `127.0.0.1:${listeningPort}`,
     /** Nothing comes through any more, in either direction; connections stay open, and new ones are taken. */
     swallow() {
       isSwallowing = true
