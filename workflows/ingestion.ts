@@ -22,7 +22,7 @@ import {
   ingestionProgressQueryName,
 } from '../domain/contracts/ingestion.ts'
 import { stepPolicy, storePolicy } from './document-policies.ts'
-import { type KeepTryingOptions, keepTrying, reasonOf } from './keep-trying.ts'
+import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'
 
 export const ingestionProgress = defineQuery<IngestionProgress>(ingestionProgressQueryName)
 
@@ -124,7 +124,7 @@ async function ingestFile(file: IngestedFile, extraction: Extraction): Promise<F
     if (isCancellation(error) && !(error instanceof ActivityFailure)) throw error
     return CancellationScope.nonCancellable(async () => {
       scope.cancel()
-      await failFile({ ...file.step, reason: reasonOf(error) })
+      await failFile({ ...file.step, reason: reasonForOwner(error) })
       // Sees the failure and removes what there is of the file.
       return embedAll({ ...file, trying: { ...file.trying, patienceMs: Infinity, surprises: Infinity } })
     })

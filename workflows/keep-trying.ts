@@ -65,7 +65,7 @@ function describeFailure(error: unknown): Failure | undefined {
 }
 
 /** Words for the file's owner: of failures only those that were written to be shown. */
-export function reasonOf(error: unknown): string {
+export function reasonForOwner(error: unknown): string {
   return describeFailure(error)?.message ?? 'Processing this file failed.'
 }
 

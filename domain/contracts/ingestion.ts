@@ -50,7 +50,7 @@ export type EmbedStepResult = 'ready' | 'failed' | 'gone' | 'waiting'
  */
 export const outageTypes = ['unavailable', 'too_many_requests', 'upstream_failed', 'timed_out'] as const
 
-/** The process that reads died, or ran out of time on a busy machine: perhaps through the file, perhaps not. */
+/** The process that reads died: perhaps through the file, perhaps not. */
 export const readerFailedType = 'reader_failed'
 
 export const fileDeletionWorkflowType = 'fileDeletionWorkflow'

@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import time
 
 import bson
 
@@ -10,6 +9,7 @@ from secantus import commands, storage
 from secantus.storage import Storage
 
 from . import ranges
+from .locks import leave
 
 # Steps of a read before others have a turn, and how long it leaves them alone for that.
 TURN = 250
@@ -46,11 +46,7 @@ def step_aside(from_storage) -> None:
     # A part of the read that computes without the lock.
     if not lock._is_owned():
         return
-    held = lock._release_save()
-    try:
-        time.sleep(ASIDE_SECONDS)
-    finally:
-        lock._acquire_restore(held)
+    leave(lock, ASIDE_SECONDS)
     if from_storage._closed:
         raise RuntimeError('the storage was closed while it was read')
 

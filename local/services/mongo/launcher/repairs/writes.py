@@ -1,12 +1,11 @@
 """Writes to many records outside of transactions."""
 
-import time
-
 from secantus import storage
 from secantus.collation import parse as parse_collation
 from secantus.storage import Storage
 
 from . import ranges
+from .locks import leave
 
 FIRST_PAUSE_SECONDS = 0.005
 LONGEST_PAUSE_SECONDS = 0.02
@@ -33,11 +32,7 @@ def patient(write_group):
             except (storage.WriteConflictError, storage.wt.WiredTigerError) as error:
                 if not isinstance(error, storage.WriteConflictError) and not storage._is_wt_rollback(error):
                     raise
-            held = lock._release_save()
-            try:
-                time.sleep(pause)
-            finally:
-                lock._acquire_restore(held)
+            leave(lock, pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     return attempt
