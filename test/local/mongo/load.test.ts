@@ -66,12 +66,17 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     let counted = 0
     let counting = 0
     let deleting = 0
-    const slowest = await slowestMeanwhile(async () => {
+    const countAndDelete = async () => {
       counting = await processorMsFor(async () => {
         counted = await chunks.countDocuments({ assistant_id: 'deleted' })
       })
       deleting = await processorMsFor(() => chunks.deleteMany({ assistant_id: 'deleted' }))
-    }, otherStatements)
+    }
+    // First alone: the statements of others would be counted with it, and an idle machine serves many of them.
+    await countAndDelete()
+    const costs = { counting: counting / storing, deleting: deleting / storing }
+    await store('deleted', 50)
+    const slowest = await slowestMeanwhile(countAndDelete, otherStatements)
     expect(counted).toBe(20_000)
     expect(await chunks.find({}, { projection: { assistant_id: 1 } }).toArray()).toHaveLength(400)
     expect(await chunks.countDocuments({ assistant_id: 'deleted' })).toBe(0)
@@ -81,8 +86,8 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     expect(await chunks.countDocuments({ assistant_id: 'deleted', file_id: 'file' })).toBe(400)
     expect(slowest).toBeLessThan(1_000)
     if (database.kind === 'mongod') return
-    expect(counting / storing).toBeLessThan(0.2)
-    expect(deleting / storing).toBeLessThan(0.6)
+    expect(costs.counting).toBeLessThan(0.2)
+    expect(costs.deleting).toBeLessThan(0.6)
   }, 180_000)
 
   it('keeps none of the large records and answers that went through it', async () => {
