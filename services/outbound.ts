@@ -4,8 +4,8 @@ export type Fetch = typeof globalThis.fetch
 export interface OutboundOptions {
   /** Redirects that are followed; the next one is an error. */
   maxRedirects?: number
-  /** Called for the first address and for every redirect; throws to refuse one. */
-  checkUrl?: (url: URL) => void
+  /** Called for the first request and for every redirect, with its method in capitals; throws to refuse one. */
+  checkRequest?: (url: URL, method: string) => void
   /** Most bytes of a body; reading more is an error. For readers that would hold all of it. */
   maxBytes?: number
 }

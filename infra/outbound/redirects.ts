@@ -14,7 +14,7 @@ const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'content-l
  */
 export function followRedirects(
   fetchOnce: FetchOnce,
-  { maxRedirects, checkUrl, maxBytes }: OutboundOptions & { maxRedirects: number },
+  { maxRedirects, checkRequest, maxBytes }: OutboundOptions & { maxRedirects: number },
 ): Fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
@@ -23,7 +23,7 @@ export function followRedirects(
     for (let redirects = 0; ; redirects++) {
       if (!/^https?:$/.test(url.protocol))
         throw new AddressRefusedError('Only http and https addresses can be reached.')
-      checkUrl?.(url)
+      checkRequest?.(url, (options.method ?? 'GET').toUpperCase())
       const response = await fetchOnce(url, options)
       const location = isRedirect(response.status) ? response.headers.get('location') : null
       if (location === null || options.redirect === 'manual') {

@@ -49,6 +49,7 @@ export function createDescribeAssistant({ assistantConfigs, tools, accountOf, de
         parameters: { ...parameters },
       })),
       tool_problems: resolved.problems,
+      tool_warnings: resolved.warnings,
     }
   }
 }

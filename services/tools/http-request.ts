@@ -6,16 +6,30 @@ import type { Outbound } from '../outbound.ts'
 import type { JsonSchema, Tool } from './tool.ts'
 import { limitText, readStart, secretsHider } from './tool-text.ts'
 
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+type Method = (typeof methods)[number]
+
+/** A host name or address, with a port if only that one is meant; `*.` before a name means all below it. */
+const hostPattern = '^(?:\\*\\.)?(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?$'
+
 export const HttpRequestConfig = Type.Object({
   allowed_hosts: Type.Optional(
-    Type.Array(Type.String({ minLength: 1 }), {
+    Type.Array(Type.String({ pattern: hostPattern, maxLength: 300 }), {
+      maxItems: 100,
       description: 'The only hosts that may be reached, such as api.example.com, or *.example.com for all below it.',
+    }),
+  ),
+  methods: Type.Optional(
+    Type.Array(Type.Enum([...methods], { type: 'string' }), {
+      minItems: 1,
+      maxItems: methods.length,
+      description: 'The only methods that may be used, such as GET; without it all.',
     }),
   ),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
-        'Headers of every request, such as keys. The model does not see them. Set allowed_hosts with them: else the model decides who gets them.',
+        'Headers of every request, such as keys. The model does not see them. They are sent to allowed_hosts only: without that list to nobody.',
     }),
   ),
 })
@@ -23,7 +37,7 @@ export type HttpRequestConfig = Static<typeof HttpRequestConfig>
 
 const HttpRequestArguments = Type.Object(
   {
-    method: Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'], { type: 'string' }),
+    method: Type.Enum([...methods], { type: 'string' }),
     url: Type.String({ description: 'The absolute http or https URL.' }),
     headers: Type.Optional(Type.Record(Type.String(), Type.String())),
     body: Type.Optional(
@@ -44,13 +58,24 @@ export const httpRequestDescription =
 const reservedHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|keep-alive|proxy-.*)$/i
 
+/** What an owner should know of a configuration that can be used; undefined when there is nothing. */
+export function httpRequestWarning({ headers, allowed_hosts: hosts }: HttpRequestConfig): string | undefined {
+  if (hosts !== undefined || Object.keys(headers ?? {}).length === 0) return undefined
+  return 'The configured headers are not sent: allowed_hosts does not say who may get them.'
+}
+
 export function httpRequestTool(name: string, config: HttpRequestConfig, outbound: Pick<Outbound, 'fetchWith'>): Tool {
   const hosts = config.allowed_hosts
+  const allowedMethods = methods.filter((method) => config.methods?.includes(method) ?? true)
+  // Without a list the model, or a text that it reads, would decide who gets them.
+  const ownHeaders = hosts === undefined ? {} : (config.headers ?? {})
   const hideSecrets = secretsHider(config.headers ?? {})
   const fetch = outbound.fetchWith({
-    checkUrl: (url) => {
+    checkRequest: (url, method) => {
       if (hosts && !hosts.some((host) => matches(url, host)))
         throw new AppError('forbidden', `The host ${url.hostname} is not one that this tool may reach.`)
+      if (!allowedMethods.some((allowed) => allowed === method))
+        throw new AppError('forbidden', `The method ${method} is not one that this tool may use.`)
     },
   })
   return {
@@ -59,7 +84,7 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
     description: hosts
       ? `${httpRequestDescription} Hosts that can be reached: ${hosts.join(', ')}.`
       : httpRequestDescription,
-    parameters: httpRequestParameters,
+    parameters: parametersFor(allowedMethods),
     safeToRepeat: false,
     timeoutMs: 30_000,
     async execute(args, { signal }) {
@@ -68,7 +93,7 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
       const request = {
         method,
         signal,
-        headers: headersOf(headers, config.headers ?? {}, body),
+        headers: headersOf(headers, ownHeaders, body),
         ...(body === undefined || method === 'GET' || method === 'HEAD'
           ? {}
           : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -79,6 +104,22 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
       return hideSecrets(await describe(response))
     },
   }
+}
+
+/** One object for each choice of methods: the checks of arguments are compiled once for each. */
+const parametersByMethods = new Map<string, JsonSchema>()
+
+function parametersFor(allowed: Method[]): JsonSchema {
+  if (allowed.length === methods.length) return httpRequestParameters
+  const key = allowed.join()
+  const known = parametersByMethods.get(key)
+  if (known !== undefined) return known
+  const method = Type.Enum(allowed, { type: 'string' })
+  const made = {
+    ...Type.Object({ ...HttpRequestArguments.properties, method }, { additionalProperties: false }),
+  }
+  parametersByMethods.set(key, made)
+  return made
 }
 
 function headersOf(fromModel: Record<string, string>, configured: Record<string, string>, body: unknown): Headers {

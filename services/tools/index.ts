@@ -25,6 +25,13 @@ export interface ToolProblem {
   problem: string
 }
 
+/** What the owner of an assistant should know of a tool that it has. Free of secrets. */
+export interface ToolWarning {
+  type: ToolSetting['type']
+  name: string
+  warning: string
+}
+
 export interface ToolDescription {
   type: ToolSetting['type']
   name: string
@@ -60,7 +67,10 @@ export function createTools({
      * The tools that an assistant has right now, with distinct names, and those of its configuration
      * that cannot be used, with the reason.
      */
-    resolve: (assistant: AssistantRecord, signal: AbortSignal): Promise<{ tools: Tool[]; problems: ToolProblem[] }> =>
+    resolve: (
+      assistant: AssistantRecord,
+      signal: AbortSignal,
+    ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
       resolveTools(assistantConfigs.settingsOf(assistant), {
         retrieval: (name) => retrieval(assistant, name),
         outbound,

@@ -1,8 +1,8 @@
 import { Value } from 'typebox/value'
 import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
-import { HttpRequestConfig, httpRequestTool } from './http-request.ts'
-import type { ToolProblem } from './index.ts'
+import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
+import type { ToolProblem, ToolWarning } from './index.ts'
 import { McpConfig, type McpTools } from './mcp.ts'
 import type { Tool } from './tool.ts'
 import { toolName, withDistinctNames } from './tool-name.ts'
@@ -17,7 +17,7 @@ interface ResolveDeps {
   signal: AbortSignal
 }
 
-type Resolved = { tools: Tool[] } | { problem: string }
+type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: string }
 
 /** Makes the tools of a configuration. One that cannot be used is reported and left out: the others still serve. */
 export async function resolveTools({ tools: settings }: Pick<AssistantSettings, 'tools'>, deps: ResolveDeps) {
@@ -28,12 +28,15 @@ export async function resolveTools({ tools: settings }: Pick<AssistantSettings, 
     given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
   )
   const problems: ToolProblem[] = []
+  const warnings: ToolWarning[] = []
   const tools: Tool[] = []
   for (const { setting, result } of resolved) {
-    if ('tools' in result) tools.push(...result.tools)
-    else problems.push({ type: setting.type, name: nameOf(setting), problem: result.problem })
+    const about = { type: setting.type, name: nameOf(setting) }
+    if ('problem' in result) problems.push({ ...about, problem: result.problem })
+    else tools.push(...result.tools)
+    if ('warning' in result && result.warning !== undefined) warnings.push({ ...about, warning: result.warning })
   }
-  return { tools: withDistinctNames(tools), problems }
+  return { tools: withDistinctNames(tools), problems, warnings }
 }
 
 async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Resolved> {
@@ -46,7 +49,7 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     }
     case 'http_request':
       if (!Value.Check(HttpRequestConfig, config)) return { problem: mismatch(HttpRequestConfig, config) }
-      return { tools: [httpRequestTool(name, config, deps.outbound)] }
+      return { tools: [httpRequestTool(name, config, deps.outbound)], warning: httpRequestWarning(config) }
     case 'web_search':
       if (!canSearch(deps.search)) return { problem: 'No search service is configured.' }
       return { tools: [webSearchTool(name, deps.search, deps.fetch)] }

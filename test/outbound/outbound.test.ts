@@ -135,7 +135,7 @@ describe('the guarded way out', () => {
     expect(hits).toHaveLength(1)
     const asked: string[] = []
     const checked = outbound.fetchWith({
-      checkUrl: (url) => {
+      checkRequest: (url) => {
         asked.push(url.pathname)
         if (url.pathname === '/again') throw new Error('not there')
       },

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { checkArguments } from '../../services/tools/check-arguments.ts'
-import { type HttpRequestConfig, httpRequestTool } from '../../services/tools/http-request.ts'
+import { type HttpRequestConfig, httpRequestTool, httpRequestWarning } from '../../services/tools/http-request.ts'
 import { readText, startHttpServer } from '../support/http-server.ts'
 
 describe('http_request', () => {
@@ -54,15 +54,54 @@ describe('http_request', () => {
     answer = (request, response) => response.end(JSON.stringify(request.headers))
     const text = await run(
       { headers: { 'X-Key': 'from the model', 'x-own': 'mine' } },
-      { headers: { 'x-key': 'key-4711-abc' } },
+      { allowed_hosts: ['127.0.0.1'], headers: { 'x-key': 'key-4711-abc' } },
     )
     expect(hits[0]?.headers).toMatchObject({ 'x-key': 'key-4711-abc', 'x-own': 'mine' })
     expect(text).toContain('"x-key":"[hidden]"')
     expect(text).toContain('mine')
     expect(text).not.toContain('4711')
-    const broken = run({}, { headers: { 'x-key': 'key\n4711' } })
+    const broken = run({}, { allowed_hosts: ['127.0.0.1'], headers: { 'x-key': 'key\n4711' } })
     await expect(broken).rejects.toThrow('the header "x-key" is not valid')
     await expect(broken).rejects.not.toThrow('4711')
+  })
+
+  it('sends the configured headers to nobody without a list of hosts, and blanks them all the same', async () => {
+    const config = { headers: { 'x-key': 'key-4711-abc' } }
+    answer = (_request, response) => response.end('is it key-4711-abc?')
+    expect(await run({}, config)).toContain('is it [hidden]?')
+    expect(hits[0]?.headers).not.toHaveProperty('x-key')
+    expect(httpRequestWarning(config)).toContain('not sent')
+    expect(httpRequestWarning({ ...config, allowed_hosts: [] })).toBeUndefined()
+    expect(httpRequestWarning({ headers: {} })).toBeUndefined()
+    await expect(run({}, { ...config, allowed_hosts: [] })).rejects.toThrow('is not one that this tool may reach')
+  })
+
+  it('never carries the configured headers along to another host, not even one of the list', async () => {
+    const other = await startHttpServer((request, response) => {
+      hits.push({ method: request.method, headers: request.headers, body: '' })
+      response.end('there')
+    })
+    answer = (_request, response) => response.writeHead(307, { location: other.url }).end()
+    const headers = { 'x-key': 'key-4711-abc' }
+    const { host } = new URL(server.url)
+    await expect(run({}, { allowed_hosts: [host], headers })).rejects.toThrow('is not one that this tool may reach')
+    expect(hits).toHaveLength(1)
+    expect(await run({}, { allowed_hosts: ['127.0.0.1'], headers })).toContain('there')
+    expect(hits.map((hit) => hit.headers['x-key'])).toEqual(['key-4711-abc', 'key-4711-abc', undefined])
+    await other.close()
+  })
+
+  it('uses the configured methods only, also by redirect', async () => {
+    const config: HttpRequestConfig = { methods: ['POST'] }
+    const tool = httpRequestTool('http_request', config, outbound)
+    expect(checkArguments(tool, { method: 'POST', url: server.url })).toBeUndefined()
+    expect(checkArguments(tool, { method: 'DELETE', url: server.url })).toContain('allowed values: "POST"')
+    await expect(run({ method: 'DELETE' }, config)).rejects.toThrow('The method DELETE is not one')
+    expect(hits).toEqual([])
+    // The fetch standard makes a GET of a POST that is answered with 303.
+    answer = (_request, response) => response.writeHead(303, { location: '/elsewhere' }).end()
+    await expect(run({ method: 'POST' }, config)).rejects.toThrow('The method GET is not one')
+    expect(hits.map(({ method }) => method)).toEqual(['POST'])
   })
 
   it('reaches allowed hosts only, also by redirect', async () => {

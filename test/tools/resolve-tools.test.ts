@@ -36,7 +36,7 @@ describe('the tools of an assistant', () => {
     }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal)
 
   it('are those of its configuration, and retrieval when there are files', async () => {
-    expect(await resolve([])).toEqual({ tools: [], problems: [] })
+    expect(await resolve([])).toEqual({ tools: [], problems: [], warnings: [] })
     expect((await resolve([], { files: true })).tools).toMatchObject([{ name: 'retrieval' }])
     const all = await resolve(
       [
@@ -71,6 +71,20 @@ describe('the tools of an assistant', () => {
     expect(problems[1]?.problem).toContain('name')
     expect(problems[2]?.problem).toContain('config/headers/key')
     expect(JSON.stringify(problems)).not.toContain('secret-value')
+  })
+
+  it('warn of headers that are sent to nobody', async () => {
+    const { tools, problems, warnings } = await resolve([
+      { type: 'http_request', config: { headers: { key: 'secret-value' } } },
+      { type: 'http_request', name: 'bad', config: { allowed_hosts: ['https://example.com/'] } },
+    ])
+    expect(tools.map(({ name }) => name)).toEqual(['http_request'])
+    expect(problems).toEqual([
+      { type: 'http_request', name: 'bad', problem: expect.stringContaining('config/allowed_hosts/0') },
+    ])
+    expect(warnings).toEqual([
+      { type: 'http_request', name: 'http_request', warning: expect.stringContaining('not sent') },
+    ])
   })
 
   it('have names that models can call', () => {

@@ -41,7 +41,10 @@ describe('the keys of a tool configuration', () => {
   it('reach the tool, and nothing else: no message, event, history, log or description', async () => {
     const talk = await conversation(service, {
       'type==agent/tools': [
-        { type: 'http_request', config: { headers: { 'x-key': httpSecret } } },
+        {
+          type: 'http_request',
+          config: { allowed_hosts: ['127.0.0.1', '10.0.0.1'], headers: { 'x-key': httpSecret } },
+        },
         { type: 'mcp', config: { name: 'm', url: mcp.url, headers: { authorization: `Bearer ${mcpSecret}` } } },
         { type: 'mcp', config: { name: 'gone', url: 'http://127.0.0.1:9/', headers: { 'x-key': httpSecret } } },
       ],

@@ -27,6 +27,7 @@ const AssistantDebugView = Type.Object(
       Type.Object({ type: Type.String(), name: Type.String(), description: Type.String(), parameters: JsonSchemaView }),
     ),
     tool_problems: Type.Array(Type.Object({ type: Type.String(), name: Type.String(), problem: Type.String() })),
+    tool_warnings: Type.Array(Type.Object({ type: Type.String(), name: Type.String(), warning: Type.String() })),
   },
   { title: 'AssistantDebugView' },
 )
