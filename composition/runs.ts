@@ -62,6 +62,7 @@ function composeEngine(core: Core): EngineDeps {
       silenceMs: settings.modelSilenceSeconds * 1000,
     }),
     defaultModel: settings.defaultModel,
+    countTokens: infra.tokenCounter.count,
     contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
     async toolsOf(assistant, signal) {
       const resolved = await tools.resolve(assistant, signal)

@@ -6,6 +6,7 @@ import { connectDatabase } from './mongo/connect.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
 import { connectTemporal } from './temporal/connect.ts'
+import { createTokenCounter } from './tokens/token-counter.ts'
 import { createTracing } from './tracing/create-tracing.ts'
 
 export type Infra = Awaited<ReturnType<typeof connectInfra>>
@@ -32,6 +33,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
   const outbound = createOutbound(settings)
   const tracing = createTracing(settings)
   const knowledge = createKnowledge(settings, database)
+  const tokenCounter = createTokenCounter()
   return {
     database,
     redis,
@@ -39,6 +41,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     outbound,
     tracing,
     knowledge,
+    tokenCounter,
     close: async () => {
       await Promise.allSettled([
         database.close(),
@@ -47,6 +50,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
         outbound.close(),
         knowledge.close(),
         tracing.close(),
+        tokenCounter.close(),
       ])
     },
   }

@@ -1,5 +1,4 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
-import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type AIMessage, type Message, foldMessages } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
@@ -79,13 +78,13 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
   const systemMessages = [config.systemMessage, run.overrides.instructions ?? '']
   const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
   const { response_format_json: formatJson } = run.overrides
-  const fixedTokens = countTokens(`${systemMessages.join('')}${JSON.stringify(shownTools)}${formatJson ?? ''}`)
   const window = deps.contextWindowOf(model)
   const answerTokens = run.overrides.max_tokens ?? Math.min(defaultAnswerTokens, window / 4)
-  const fitting = fitConversation(
-    foldMessages(messages, added),
-    window * (1 - countingMargin) - fixedTokens - answerTokens,
-  )
+  const fitting = await fitConversation(foldMessages(messages, added), {
+    budgetTokens: window * (1 - countingMargin) - answerTokens,
+    fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],
+    count: (texts, limit) => deps.countTokens(texts, limit, { userId: run.user_id, signal }),
+  })
   return {
     account,
     model,

@@ -8,6 +8,7 @@ import type { ThreadLog } from '../threads/log.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { ChatModel, ModelAccount } from './chat-model.ts'
+import type { CountTokens } from './fit.ts'
 
 /** What the steps of a run need of the rest. */
 export interface EngineDeps {
@@ -23,6 +24,7 @@ export interface EngineDeps {
   toolsOf(assistant: AssistantRecord, signal: AbortSignal): Promise<Tool[]>
   /** How many tokens a model takes in, question and answer together. */
   contextWindowOf(model: string): number
+  countTokens: CountTokens
   tracing: RunTracing
   onError(error: unknown): void
   /** For the operator's log: a model's server gave no answer. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
 import { contextWindowOf } from '../../infra/model/context-window.ts'
+import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { fitConversation } from '../../services/engine/fit.ts'
 
 let counter = 0
@@ -19,28 +20,62 @@ const result = (callId: string, content: string): Message => ({
   data: { id: `t${counter++}`, content, tool_call_id: callId, name: 'look' },
 })
 
+const counted: string[] = []
+/** Counts as the thread does: in order, until the limit is passed. */
+const count = async (texts: string[], limit: number) => {
+  const counts: number[] = []
+  for (let left = limit; left >= 0 && counts.length < texts.length;) {
+    const text = texts[counts.length] ?? ''
+    counted.push(text)
+    counts.push(countTokens(text))
+    left -= counts.at(-1) ?? 0
+  }
+  return counts
+}
+const fit = (messages: Message[], budgetTokens: number, fixed: string[] = []) => {
+  counted.length = 0
+  return fitConversation(messages, { budgetTokens, fixed, count })
+}
+
 describe('fitting a conversation to a window', () => {
-  it('leaves alone what fits', () => {
+  it('leaves alone what fits', async () => {
     const messages = [human('one'), human('two')]
-    expect(fitConversation(messages, 100)).toBe(messages)
+    expect(await fit(messages, 100)).toBe(messages)
   })
 
-  it('keeps system messages and the newest turns', () => {
+  it('keeps system messages and the newest turns', async () => {
     const long = 'word '.repeat(50)
     const messages = [system('rules'), human(long), human(long), human('latest')]
-    expect(fitConversation(messages, 80)).toEqual([messages[0], messages[2], messages[3]])
+    expect(await fit(messages, 80)).toEqual([messages[0], messages[2], messages[3]])
   })
 
-  it('keeps or drops a tool call together with all its results', () => {
+  it('keeps or drops a tool call together with all its results', async () => {
     const long = 'word '.repeat(50)
     const messages = [human(long), asks('a', 'b'), result('a', long), result('b', 'short'), human('latest')]
-    expect(fitConversation(messages, 70)).toEqual([messages[4]])
-    expect(fitConversation(messages, 150)).toEqual(messages.slice(1))
+    expect(await fit(messages, 70)).toEqual([messages[4]])
+    expect(await fit(messages, 150)).toEqual(messages.slice(1))
   })
 
-  it('never drops the newest message', () => {
+  it('never drops the newest message', async () => {
     const messages = [human('old'), human('word '.repeat(500))]
-    expect(fitConversation(messages, 10)).toEqual([messages[1]])
+    expect(await fit(messages, 10)).toEqual([messages[1]])
+  })
+
+  it('counts nothing where bytes tell enough, and nothing beyond the budget', async () => {
+    await fit([human('one'), human('two')], 100, ['instructions'])
+    expect(counted).toEqual([])
+    const long = 'word '.repeat(20_000)
+    const messages = Array.from({ length: 10 }, () => human(long))
+    expect(await fit(messages, 50_000)).toEqual(messages.slice(-2))
+    expect(counted).toHaveLength(3)
+  })
+
+  it('leaves room for what goes along in any case', async () => {
+    const long = 'word '.repeat(50)
+    const messages = [human(long), human('latest')]
+    expect(await fit(messages, 80, [])).toEqual(messages)
+    expect(await fit(messages, 80, [long])).toEqual([messages[1]])
+    expect(await fit(messages, 80, [long.repeat(9)])).toEqual([messages[1]])
   })
 
   it('knows the windows of well-known models', () => {

@@ -1,0 +1,61 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { countTokens } from '../../domain/chunking/count-tokens.ts'
+import { createTokenCounter } from '../../infra/tokens/token-counter.ts'
+
+/** Each character is a token of its own, and found only after a long search. */
+const worst = 'a\u0300\u0301\u0489'.repeat(100_000)
+
+describe('the thread that counts tokens', () => {
+  const counter = createTokenCounter()
+  afterAll(() => counter.close())
+  const signal = new AbortController().signal
+  const count = (texts: string[], limit: number, userId = 'me', by = signal) =>
+    counter.count(texts, limit, { userId, signal: by })
+
+  it('counts each text, and stops where the limit is passed', async () => {
+    const text = 'Some words, and more of them. '
+    expect(await count([text, '', text], 1000)).toEqual([countTokens(text), 0, countTokens(text)])
+    const stopped = await count([text.repeat(10), text.repeat(10_000), text], 200)
+    expect(stopped).toHaveLength(2)
+    expect(stopped[1]).toBeLessThan(300)
+  })
+
+  it('gives the texts of other users their turns, and leaves this thread free', async () => {
+    let isWorstDone = false
+    const stop = new AbortController()
+    const worstJobs = Promise.allSettled(
+      Array.from({ length: 20 }, () => count([worst], 1e9, 'other', stop.signal)),
+    ).then(() => (isWorstDone = true))
+    let longestMs = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longestMs = Math.max(longestMs, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    expect(await count(['My own words.'], 1000)).toEqual([countTokens('My own words.')])
+    expect(isWorstDone).toBe(false)
+    clearInterval(timer)
+    // Counted here, they would take minutes.
+    expect(longestMs).toBeLessThan(5000)
+    stop.abort(new Error('enough'))
+    await worstJobs
+    expect(await count(['And again.'], 1000, 'other')).toEqual([countTokens('And again.')])
+  })
+
+  it('gives up what nobody waits for any more', async () => {
+    const stop = new AbortController()
+    const counting = count([worst], 1e9, 'me', stop.signal)
+    stop.abort(new Error('cancelled'))
+    await expect(counting).rejects.toThrow('cancelled')
+    await expect(count([worst], 1e9, 'me', stop.signal)).rejects.toThrow('cancelled')
+  })
+
+  it('starts anew after its end', async () => {
+    const other = createTokenCounter()
+    const counting = other.count([worst], 1e9, { userId: 'me', signal })
+    await other.close()
+    await expect(counting).rejects.toThrow('has ended')
+    expect(await other.count(['x'], 10, { userId: 'me', signal })).toEqual([1])
+    await other.close()
+  })
+})
