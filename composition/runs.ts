@@ -63,6 +63,7 @@ function composeEngine(core: Core): EngineDeps {
     }),
     defaultModel: settings.defaultModel,
     countTokens: infra.tokenCounter.count,
+    checkForeignArguments: infra.schemaChecker.check,
     contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
     async toolsOf(assistant, signal) {
       const resolved = await tools.resolve(assistant, signal)

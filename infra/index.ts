@@ -6,6 +6,7 @@ import { connectDatabase } from './mongo/connect.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
 import { connectTemporal } from './temporal/connect.ts'
+import { createSchemaChecker } from './schema-checks/schema-checker.ts'
 import { createTokenCounter } from './tokens/token-counter.ts'
 import { createTracing } from './tracing/create-tracing.ts'
 
@@ -34,6 +35,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
   const tracing = createTracing(settings)
   const knowledge = createKnowledge(settings, database)
   const tokenCounter = createTokenCounter()
+  const schemaChecker = createSchemaChecker()
   return {
     database,
     redis,
@@ -42,6 +44,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     tracing,
     knowledge,
     tokenCounter,
+    schemaChecker,
     close: async () => {
       await Promise.allSettled([
         database.close(),
@@ -51,6 +54,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
         knowledge.close(),
         tracing.close(),
         tokenCounter.close(),
+        schemaChecker.close(),
       ])
     },
   }

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { ThreadLog } from '../threads/log.ts'
+import type { CheckForeignArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { ChatModel, ModelAccount } from './chat-model.ts'
@@ -25,6 +26,7 @@ export interface EngineDeps {
   /** How many tokens a model takes in, question and answer together. */
   contextWindowOf(model: string): number
   countTokens: CountTokens
+  checkForeignArguments: CheckForeignArguments
   tracing: RunTracing
   onError(error: unknown): void
   /** For the operator's log: a model's server gave no answer. */

@@ -64,7 +64,9 @@ async function resultOf(
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
   if (tool === undefined) return `There is no tool called ${call.name}.`
   const args = parseOwnJson<Record<string, unknown>>(call.args_json)
-  const problem = checkArguments(tool, args)
+  const problem = tool.isForeign
+    ? await deps.checkForeignArguments(tool.parameters, args, { userId: run.user_id, signal })
+    : checkArguments(tool, args)
   if (problem !== undefined) return `The call was not made: ${problem}`
   const limit = AbortSignal.timeout(tool.timeoutMs)
   try {

@@ -3,6 +3,7 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import {
   type CallToolResult,
   CallToolResultSchema,
+  ListToolsResultSchema,
   McpError,
   type Tool as RemoteTool,
 } from '@modelcontextprotocol/sdk/types.js'
@@ -27,7 +28,12 @@ export function listRemoteTools(
     const tools: RemoteTool[] = []
     let cursor: string | undefined
     do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor }, { signal })
+      // Not `listTools`, which compiles the server's output schemas in this thread.
+      const page = await client.request(
+        { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+        ListToolsResultSchema,
+        { signal },
+      )
       tools.push(...page.tools)
       cursor = page.nextCursor
     } while (cursor !== undefined && tools.length < maxTools)
@@ -42,8 +48,7 @@ export function callRemoteTool(
   { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
 ): Promise<CallToolResult> {
   return withClient(server, outbound, signal, async (client) => {
-    const result = await client.callTool(call, CallToolResultSchema, { signal, timeout: timeoutMs })
-    return CallToolResultSchema.parse(result)
+    return client.request({ method: 'tools/call', params: call }, CallToolResultSchema, { signal, timeout: timeoutMs })
   })
 }
 

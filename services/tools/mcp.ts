@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/sdk/types.js'
 import Type, { type Static } from 'typebox'
+import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import type { Outbound } from '../outbound.ts'
 import { type McpServer, callRemoteTool, listRemoteTools } from './mcp-client.ts'
 import type { Tool } from './tool.ts'
@@ -27,6 +28,9 @@ const listTimeoutMs = 10_000
 const callTimeoutMs = 60_000
 const freshMs = 60_000
 const maxServers = 500
+/** Of all schemas of one server: they go to the model at every step. */
+const maxListBytes = 512 * 1024
+const maxNameLength = 200
 
 export type McpTools = ReturnType<typeof createMcpTools>
 
@@ -36,18 +40,15 @@ export type McpTools = ReturnType<typeof createMcpTools>
  * not take a tool away in the middle of a run. `now` is for tests.
  */
 export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => number = Date.now) {
-  const known = new Map<string, { at: number; list: RemoteTool[] }>()
+  const known = new Map<string, { at: number; list: RemoteTools }>()
 
-  async function listOf(server: McpServer, signal: AbortSignal): Promise<RemoteTool[]> {
+  async function listOf(server: McpServer, signal: AbortSignal): Promise<RemoteTools> {
     const key = createHash('sha256').update(JSON.stringify(server)).digest('base64')
     const entry = known.get(key)
     if (entry !== undefined && now() - entry.at < freshMs) return entry.list
     try {
-      const list = await listRemoteTools(
-        server,
-        outbound,
-        AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)]),
-      )
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)])
+      const list = withinLimits(await listRemoteTools(server, outbound, limit))
       known.delete(key)
       known.set(key, { at: now(), list })
       for (const oldest of known.keys()) if (known.size > maxServers) known.delete(oldest)
@@ -61,24 +62,31 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
 
   return {
     /** Throws when the server cannot be asked; the message names neither keys nor addresses. */
-    async list(config: McpConfig, signal: AbortSignal): Promise<Tool[]> {
+    async list(config: McpConfig, signal: AbortSignal): Promise<{ tools: Tool[]; warning: string | undefined }> {
       if (!URL.canParse(config.url)) throw new Error('the URL of the MCP server is not valid')
       const server = { url: config.url, headers: config.headers ?? {} }
       const hideSecrets = secretsHider(server.headers)
       const remote = await listOf(server, signal).catch((error: unknown) => {
         throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
       })
-      return remote.map((tool) => asTool(config.name, tool, server, hideSecrets))
+      const tools = remote.tools.map((tool) => asTool(config.name, tool, server, hideSecrets))
+      return { tools, warning: warningOf(remote) }
     },
   }
 
-  function asTool(prefix: string, remote: RemoteTool, server: McpServer, hideSecrets: (text: string) => string): Tool {
+  function asTool(
+    prefix: string,
+    remote: RemoteTools['tools'][number],
+    server: McpServer,
+    hideSecrets: (text: string) => string,
+  ): Tool {
     const { readOnlyHint, idempotentHint } = remote.annotations ?? {}
     return {
       type: 'mcp',
       name: toolName(`${prefix}_${remote.name}`),
-      description: limitText(remote.description ?? remote.title ?? remote.name, 2000),
+      description: remote.description ?? remote.name,
       parameters: remote.inputSchema,
+      isForeign: true,
       safeToRepeat: readOnlyHint === true || idempotentHint === true,
       timeoutMs: callTimeoutMs,
       async execute(args, { signal }) {
@@ -95,6 +103,35 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
       },
     }
   }
+}
+
+/** What is kept of a server's list: the tools that can be used, and how many were left out. */
+interface RemoteTools {
+  tools: Pick<RemoteTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'>[]
+  leftOut: number
+}
+
+function withinLimits(list: RemoteTool[]): RemoteTools {
+  let left = maxListBytes
+  const tools = list.flatMap(({ name, title, description = '', inputSchema, annotations }) => {
+    const bytes = name.length > maxNameLength ? undefined : foreignSchemaBytes(inputSchema)
+    if (bytes === undefined || bytes > left) return []
+    left -= bytes
+    const { readOnlyHint, idempotentHint } = annotations ?? {}
+    return [
+      {
+        name,
+        inputSchema,
+        description: limitText(description || title || name, 2000),
+        annotations: { readOnlyHint, idempotentHint },
+      },
+    ]
+  })
+  return { tools, leftOut: list.length - tools.length }
+}
+
+function warningOf({ leftOut }: RemoteTools): string | undefined {
+  return leftOut === 0 ? undefined : `${leftOut} tools of the server are left out: their schemas are too large.`
 }
 
 /** A result as text; what is no text is named, so that the model knows of it. */

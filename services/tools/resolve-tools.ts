@@ -56,7 +56,7 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     case 'mcp':
       if (!Value.Check(McpConfig, config)) return { problem: mismatch(McpConfig, config) }
       try {
-        return { tools: await deps.mcp.list(config, deps.signal) }
+        return await deps.mcp.list(config, deps.signal)
       } catch (error) {
         deps.signal.throwIfAborted()
         return { problem: error instanceof Error ? error.message : 'the MCP server failed' }

@@ -1,5 +1,6 @@
-/** A JSON Schema (draft 2020-12) of an object. */
-export type JsonSchema = object
+import type { JsonSchema } from '../../domain/tool-arguments.ts'
+
+export type { JsonSchema }
 
 /** Something that a model may call during a run. */
 export interface Tool {
@@ -10,6 +11,8 @@ export interface Tool {
   description: string
   /** What its arguments must match; they are checked before `execute`. */
   parameters: JsonSchema
+  /** `parameters` come from a server that a user named: nothing of them is run in this thread. */
+  isForeign?: boolean
   /** Whether a second execution does no harm, so that it may follow one whose outcome is unknown. */
   safeToRepeat: boolean
   timeoutMs: number

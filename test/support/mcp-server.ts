@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { startHttpServer } from './http-server.ts'
+import { readJson, sendJson, startHttpServer } from './http-server.ts'
 
 interface McpOptions {
   /** Adds the server's tools; called for each session. */
@@ -35,4 +35,26 @@ export async function startMcpServer({ register, authorization }: McpOptions) {
     await transport.handleRequest(request, response)
   })
   return { url: `${server.url}/mcp`, seen, close: server.close }
+}
+
+/** A server that lists exactly these tools, whatever is wrong with them, and answers every call with `ok`. */
+export async function startRawMcpServer(tools: object[]) {
+  const calls: unknown[] = []
+  const server = await startHttpServer(async (request, response) => {
+    if (request.method !== 'POST') return void response.writeHead(405).end()
+    const { id, method, params } = await readJson<{ id?: number; method: string; params?: any }>(request)
+    if (id === undefined) return void response.writeHead(202).end()
+    if (method === 'tools/call') calls.push(params)
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: params?.protocolVersion,
+        capabilities: { tools: {} },
+        serverInfo: { name: 'raw', version: '1' },
+      },
+      'tools/list': { tools },
+      'tools/call': { content: [{ type: 'text', text: 'ok' }] },
+    }
+    sendJson(response, 200, { jsonrpc: '2.0', id, result: results[method] ?? {} })
+  })
+  return { url: `${server.url}/mcp`, calls, close: server.close }
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { createMcpTools } from '../../services/tools/mcp.ts'
 import type { Tool } from '../../services/tools/tool.ts'
-import { startMcpServer } from '../support/mcp-server.ts'
+import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
 
 const secret = 'Bearer mcp-secret-123'
 
@@ -51,7 +51,7 @@ describe('the tools of an MCP server', () => {
   })
 
   it('have the names {name}_{tool}, their schemas, and say whether they may be repeated', async () => {
-    const list = await tools.list(config(), signal)
+    const { tools: list } = await tools.list(config(), signal)
     expect(list.map(({ name, safeToRepeat }) => [name, safeToRepeat])).toContainEqual(['notes_add', false])
     expect(list.map(({ name, safeToRepeat }) => [name, safeToRepeat])).toContainEqual(['notes_list_all', true])
     expect(list[0]).toMatchObject({
@@ -62,7 +62,7 @@ describe('the tools of an MCP server', () => {
   })
 
   it('are called, each in a session that is ended again', async () => {
-    const list = await tools.list(config(), signal)
+    const { tools: list } = await tools.list(config(), signal)
     const ended = server.seen.sessionsEnded
     expect(await run(list, 'notes_add', { text: 'milk' })).toBe('added milk')
     expect(await run(list, 'notes_list_all')).toBe('milk')
@@ -71,21 +71,21 @@ describe('the tools of an MCP server', () => {
   })
 
   it('tell the model about failures and about what it cannot see', async () => {
-    const list = await tools.list(config(), signal)
+    const { tools: list } = await tools.list(config(), signal)
     await expect(run(list, 'notes_fail')).rejects.toThrow('the disk is full')
     expect(await run(list, 'notes_picture')).toBe('[image/png, not shown]')
     expect(await run(list, 'notes_long')).toMatch(/only the first 20000 of 50000 characters/)
   })
 
   it('never repeat the configured keys', async () => {
-    const list = await tools.list(config(), signal)
+    const { tools: list } = await tools.list(config(), signal)
     const answer = await run(list, 'notes_leak')
     expect(answer).toContain('[hidden]')
     expect(answer).not.toContain('mcp-secret')
   })
 
   it('stop when the call is given up', async () => {
-    const list = await tools.list(config(), signal)
+    const { tools: list } = await tools.list(config(), signal)
     const slow = list.find(({ name }) => name === 'notes_slow')
     await expect(slow?.execute({}, { signal: AbortSignal.timeout(50) })).rejects.toThrow(/timeout|aborted/i)
   })
@@ -102,10 +102,10 @@ describe('the tools of an MCP server', () => {
     const leaving = await startMcpServer({
       register: (mcp) => void mcp.registerTool('one', {}, () => ({ content: [] })),
     })
-    expect(await tools.list(config(leaving.url), signal)).toHaveLength(1)
+    expect((await tools.list(config(leaving.url), signal)).tools).toHaveLength(1)
     await leaving.close()
     time = 200_000
-    expect(await tools.list(config(leaving.url), signal)).toHaveLength(1)
+    expect((await tools.list(config(leaving.url), signal)).tools).toHaveLength(1)
   })
 
   it.each([
@@ -116,6 +116,26 @@ describe('the tools of an MCP server', () => {
     const error: unknown = await tools.list(made(), signal).catch((caught: unknown) => caught)
     expect(String(error)).toContain(reason)
     expect(String(error)).not.toContain('secret')
+  })
+
+  it('are left out when their schemas are too large, and the output schemas are not compiled', async () => {
+    const tool = (name: string, inputSchema: object) => ({ name, inputSchema: { type: 'object', ...inputSchema } })
+    let deep: object = {}
+    for (let level = 0; level < 60; level++) deep = { not: deep }
+    const listed = [
+      tool('fine', { properties: { a: { type: 'string', pattern: '^a+$' } } }),
+      tool('big', { properties: { a: { enum: Array.from({ length: 20_000 }, (_, index) => `value ${index}`) } } }),
+      tool('deep', deep),
+      { ...tool('output', {}), outputSchema: { type: 'object', properties: { a: { pattern: '(' } } } },
+      ...Array.from({ length: 20 }, (_, index) => tool(`filler${index}`, { description: 'x'.repeat(60_000) })),
+    ]
+    const foreign = await startRawMcpServer(listed)
+    const { tools: kept, warning } = await tools.list({ name: 'x', url: foreign.url }, signal)
+    expect(kept.slice(0, 3).map(({ name }) => name)).toEqual(['x_fine', 'x_output', 'x_filler0'])
+    expect(kept.every(({ isForeign }) => isForeign)).toBe(true)
+    expect(kept.length).toBeLessThan(12)
+    expect(warning).toContain(`${listed.length - kept.length} tools of the server are left out`)
+    await foreign.close()
   })
 
   it('are not reached where users may not go', async () => {

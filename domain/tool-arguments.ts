@@ -1,0 +1,62 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+/** A JSON Schema (draft 2020-12) of an object. */
+export type JsonSchema = object
+
+type RegExpEngine = NonNullable<NonNullable<ConstructorParameters<typeof Ajv>[0]>['code']>['regExp']
+
+/** What is wrong with arguments, in words for the model; undefined when they match. */
+export type ArgumentCheck = (args: Record<string, unknown>) => string | undefined
+
+/**
+ * The check of arguments against a tool's JSON Schema; undefined for a schema that cannot be used.
+ * `regExp` stands in for JavaScript's own expressions. Making the check runs code made of the schema,
+ * and checking may take time that grows exponentially with it: a schema that is not ours belongs in
+ * `infra/schema-checks`.
+ */
+export function argumentCheck(given: JsonSchema, regExp?: RegExpEngine): ArgumentCheck | undefined {
+  const validate = compile(given, regExp)
+  if (validate === undefined) return undefined
+  return (args) => (validate(args) ? undefined : problemsOf(validate))
+}
+
+function compile(given: JsonSchema, regExp: RegExpEngine): ValidateFunction | undefined {
+  // The check of such a schema would be a promise.
+  if ('$async' in given) return undefined
+  const { $schema: dialect, ...schema }: { $schema?: unknown } = given
+  const options = {
+    strict: false,
+    allErrors: true,
+    logger: false,
+    ...(regExp === undefined ? {} : { code: { regExp } }),
+  } as const
+  const ajv = typeof dialect === 'string' && dialect.includes('draft-07') ? new Ajv(options) : new Ajv2020(options)
+  addFormats.default(ajv)
+  try {
+    return ajv.compile(schema)
+  } catch {
+    return undefined
+  }
+}
+
+function problemsOf({ errors }: ValidateFunction): string {
+  const problems = (errors ?? []).slice(0, 5).map((error) => {
+    const allowed: unknown = error.params['allowedValues']
+    const values = Array.isArray(allowed) ? `: ${shownValues(allowed)}` : ''
+    const extra: unknown = error.params['additionalProperty']
+    const name = typeof extra === 'string' ? ` (${short(extra)})` : ''
+    return `${short(error.instancePath) || 'the arguments'} ${short(error.message ?? 'is not valid')}${values}${name}`
+  })
+  return `the arguments do not match the tool's schema: ${problems.join('; ')}.`
+}
+
+function shownValues(allowed: unknown[]): string {
+  const shown = allowed.slice(0, 50).map((value) => short(JSON.stringify(value) ?? ''))
+  return `${shown.join(', ')}${allowed.length > shown.length ? ', …' : ''}`
+}
+
+function short(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text
+}

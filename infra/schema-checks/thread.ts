@@ -1,0 +1,33 @@
+import { parentPort } from 'node:worker_threads'
+import { RE2JS } from 're2js'
+import { type ArgumentCheck, argumentCheck } from '../../domain/tool-arguments.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import type { CheckAnswer, CheckJob } from './messages.ts'
+
+const maxKnown = 100
+const known = new Map<string, ArgumentCheck | undefined>()
+
+/**
+ * Expressions in linear time (RE2). One that only JavaScript knows (lookarounds, back references) makes
+ * its schema one that cannot be used.
+ */
+const linear = Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
+  code: 'linear',
+})
+
+parentPort?.on('message', ({ schemaJson, argsJson }: CheckJob) => {
+  say({ problem: checkOf(schemaJson)?.(parseOwnJson<Record<string, unknown>>(argsJson)) })
+})
+say('ready')
+
+function checkOf(schemaJson: string): ArgumentCheck | undefined {
+  if (known.has(schemaJson)) return known.get(schemaJson)
+  const check = argumentCheck(parseOwnJson<object>(schemaJson), linear)
+  known.set(schemaJson, check)
+  for (const oldest of known.keys()) if (known.size > maxKnown) known.delete(oldest)
+  return check
+}
+
+function say(answer: CheckAnswer): void {
+  parentPort?.postMessage(answer)
+}
