@@ -15,6 +15,7 @@ const arrows: Record<string, { may: string[]; types?: string[] }> = {
   activities: { may: ['services', 'domain'] },
   composition: { may: ['infra', 'services', 'domain'] },
   api: { may: ['services', 'domain'], types: ['composition'] },
+  client: { may: [] },
   worker: { may: ['composition', 'infra', 'services', 'activities', 'domain'] },
 }
 

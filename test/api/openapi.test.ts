@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -116,6 +116,14 @@ describe('the API description', () => {
       expect(await generators.typescriptClient(file, folder)).not.toMatch(/warn/i)
     })
 
+    it('has the types that client/ was built with (mended by npm run client:types)', async () => {
+      await generators.typescriptClient(file, folder)
+      const generated = await readFile(path.join(folder, 'api.d.ts'), 'utf8')
+      if (process.env['UPDATE_CLIENT_TYPES']) await writeFile(clientTypes, generated)
+      const isSame = (await readFile(clientTypes, 'utf8').catch(() => '')) === generated
+      expect(isSame, 'client/src/schema.d.ts is what /openapi.json describes').toBe(true)
+    })
+
     it('makes a Python client without a warning', async () => {
       expect(await generators.pythonClient(file, folder)).not.toMatch(/warning|unable|cannot/i)
     })
@@ -125,6 +133,8 @@ describe('the API description', () => {
     })
   })
 })
+
+const clientTypes = path.join(import.meta.dirname, '../../client/src/schema.d.ts')
 
 /** Their data is what other operations answer. */
 const shownElsewhere = ['CompatMessage', 'CompatRun', 'CompatRunStep', 'CompatThread', 'Ingestion']

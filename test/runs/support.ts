@@ -10,7 +10,7 @@ export async function conversation(service: TestService, config: object = {}) {
   const payload = (content: string, more: object = {}) => ({
     thread_id: threadId,
     assistant_id: assistantId,
-    input: [{ type: 'human', content }],
+    input: [{ type: 'human' as const, content }],
     ...more,
   })
   return {

@@ -1,0 +1,207 @@
+import { ApiError, type Schemas, refusalOf } from './create-client.ts'
+import { type Message, foldMessages } from './fold-messages.ts'
+import { type ServerEvent, readEvents } from './read-events.ts'
+
+/** What is known of a run after an event or a change of the connection. */
+export interface RunSnapshot {
+  runId: string
+  threadId: string
+  /** All that the run has said so far, and the results of its tools. */
+  messages: Message[]
+  status: 'running' | 'ended' | 'failed'
+  /** Why the run failed. */
+  error: Schemas['RunError'] | undefined
+  connection: 'open' | 'reconnecting'
+  lastEventId: string | undefined
+}
+
+interface Connection {
+  baseUrl: string
+  /** The token of each request, asked for each time. */
+  token?: () => string | undefined
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  fetch?: typeof globalThis.fetch
+  /** How long to try again after the connection was lost, without a success in between. Ten minutes. */
+  giveUpAfterMs?: number
+  /** A connection that brings nothing for this long is dead: the service sends a comment every 15 seconds. */
+  silenceMs?: number
+}
+
+export interface FollowOptions extends Connection {
+  runId: string
+  /** Continue after this event. */
+  lastEventId?: string
+  /** `/public/runs` for runs of public assistants. */
+  path?: '/runs' | '/public/runs'
+}
+
+interface StreamOptions extends Connection {
+  path?: '/runs' | '/public/runs'
+  body: Schemas['CreateRunPayload'] | Schemas['PublicCreateRunPayload']
+}
+
+const firstPauseMs = 500
+const longestPauseMs = 10_000
+
+/**
+ * Joins a run and yields a snapshot after each event, until the run ends, fails or waits for a decision. Reconnects
+ * by itself with `Last-Event-ID`. Returns when `signal` aborts. Throws `ApiError` for a refusal that another try
+ * does not change, and the last failure when the connection stays away.
+ */
+export async function* followRun(options: FollowOptions): AsyncGenerator<RunSnapshot> {
+  const begun = newSnapshot(options.runId)
+  if (options.lastEventId !== undefined) begun.lastEventId = options.lastEventId
+  yield* follow(options, begun)
+}
+
+/** Starts a run and follows it, in one request. Throws when the connection breaks before the run is named. */
+export async function* streamRun(options: StreamOptions): AsyncGenerator<RunSnapshot> {
+  const { path = '/runs', body } = options
+  const snapshot = newSnapshot('')
+  const first = connect(options, { url: `${path}/stream`, method: 'POST', body: JSON.stringify(body) })
+  try {
+    yield* read(first, snapshot)
+  } catch (error) {
+    if (isAborted(options)) return
+    if (snapshot.runId === '' || error instanceof ApiError) throw error
+  }
+  if (snapshot.status === 'running' && !isAborted(options)) yield* follow(options, snapshot, true)
+}
+
+async function* follow(options: Connection & { path?: string }, start: RunSnapshot, isBroken = false) {
+  const { path = '/runs', giveUpAfterMs = 600_000 } = options
+  const snapshot = start
+  let failures = isBroken ? 1 : 0
+  let lostAt = Date.now()
+  while (snapshot.status === 'running') {
+    if (failures > 0) {
+      yield { ...snapshot, connection: 'reconnecting' as const }
+      await pause(
+        Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 1)) * (0.75 + Math.random() / 2),
+        options.signal,
+      )
+    }
+    if (isAborted(options)) return
+    const url = `${path}/${encodeURIComponent(snapshot.runId)}/stream`
+    let failure: unknown = new Error('The connection was closed before the run ended.')
+    try {
+      for await (const next of read(connect(options, { url, method: 'GET', after: snapshot.lastEventId }), snapshot)) {
+        failures = 0
+        lostAt = Date.now()
+        yield next
+      }
+    } catch (error) {
+      if (error instanceof ApiError && !canRetry(error)) throw error
+      failure = error
+      if (error instanceof ApiError && error.retryAfterSeconds !== undefined)
+        await pause(Math.min(60, error.retryAfterSeconds) * 1000, options.signal)
+    }
+    if (isAborted(options)) return
+    if (snapshot.status !== 'running') return
+    failures += 1
+    if (Date.now() - lostAt > giveUpAfterMs) throw failure
+  }
+}
+
+interface Call {
+  url: string
+  method: string
+  body?: string
+  after?: string | undefined
+}
+
+/** The events of one response. */
+async function* connect(options: Connection, { url, method, body, after }: Call): AsyncGenerator<ServerEvent> {
+  const { baseUrl, token, headers, signal, fetch = globalThis.fetch, silenceMs = 45_000 } = options
+  const silence = new AbortController()
+  let timer = setTimeout(() => silence.abort(), silenceMs)
+  const alive = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => silence.abort(), silenceMs)
+  }
+  const current = token?.()
+  try {
+    const response = await fetch(`${baseUrl}${url}`, {
+      method,
+      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+      ...(body === undefined ? {} : { body }),
+      headers: {
+        ...headers,
+        accept: 'text/event-stream',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(current === undefined ? {} : { authorization: `Bearer ${current}` }),
+        ...(after === undefined ? {} : { 'last-event-id': after }),
+      },
+    })
+    if (!response.ok) throw await refusalOf(response)
+    if (response.body === null) throw new Error('The answer has no body.')
+    yield* readEvents(response.body, alive)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Folds events into the snapshot, and yields a copy after each. */
+async function* read(events: AsyncIterable<ServerEvent>, snapshot: RunSnapshot): AsyncGenerator<RunSnapshot> {
+  for await (const { event, id, data } of events) {
+    if (id !== undefined) snapshot.lastEventId = id
+    switch (event) {
+      case 'metadata': {
+        const { run_id: runId, thread_id: threadId } = JSON.parse(data) as Schemas['RunMetadataEvent']
+        Object.assign(snapshot, { runId, threadId })
+        break
+      }
+      case 'data':
+        snapshot.messages = foldMessages(snapshot.messages, JSON.parse(data) as Message[])
+        break
+      case 'end':
+        snapshot.status = 'ended'
+        break
+      case 'error':
+        snapshot.status = 'failed'
+        snapshot.error = JSON.parse(data) as Schemas['RunError']
+        break
+      default:
+    }
+    yield { ...snapshot }
+    if (snapshot.status !== 'running') return
+  }
+}
+
+function newSnapshot(runId: string): RunSnapshot {
+  return {
+    runId,
+    threadId: '',
+    messages: [],
+    status: 'running',
+    error: undefined,
+    connection: 'open',
+    lastEventId: undefined,
+  }
+}
+
+function canRetry({ status }: ApiError): boolean {
+  return status === 408 || status === 429 || status >= 500
+}
+
+function isAborted({ signal }: Connection): boolean {
+  return signal?.aborted === true
+}
+
+/** Ends early when the signal aborts, or when the browser says that it is online again. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const page: unknown = Reflect.get(globalThis, 'window')
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      if (page instanceof EventTarget) page.removeEventListener('online', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    if (signal?.aborted) done()
+    signal?.addEventListener('abort', done)
+    if (page instanceof EventTarget) page.addEventListener('online', done)
+  })
+}
