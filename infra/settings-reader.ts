@@ -1,3 +1,5 @@
+import { readFileSync, statSync } from 'node:fs'
+import { reasonOf } from '../domain/reason-of.ts'
 import { type Rate, parseRates } from '../domain/rate.ts'
 import { isAddressOrRange, isHostOrRange } from './outbound/address-policy.ts'
 
@@ -14,18 +16,45 @@ export class SettingsError extends Error {
 
 export type Reader = ReturnType<typeof createReader>
 
+/** More than any certificate bundle needs. */
+const maxFileBytes = 1024 * 1024
+
 /** Below this a secret that people choose could be guessed: 32 random characters carry at least 128 bits. */
 const strongSecretLength = 32
 
 /**
  * Reads typed values from an environment and collects every problem, so that `finish` can name them
- * all. An empty variable counts as unset. Problems never repeat the value: it may be a secret.
+ * all. An empty variable counts as unset; then `NAME_FILE` may name a file that holds the value, which is
+ * how container engines hand over secrets. Problems never repeat the value: it may be a secret.
  */
 export function createReader(env: NodeJS.ProcessEnv) {
   const problems: string[] = []
   const warnings: string[] = []
-  const raw = (name: string) => env[name]?.trim() || undefined
+  const fromFiles = new Map<string, string | undefined>()
+  const raw = (name: string) => env[name]?.trim() || fromFile(name)
   const isProduction = raw('NODE_ENV') === 'production'
+
+  /** Each file is read once, and a wrong one is one problem. */
+  function fromFile(name: string): string | undefined {
+    const path = env[`${name}_FILE`]?.trim()
+    if (!path) return undefined
+    if (!fromFiles.has(name)) fromFiles.set(name, readSettingFile(`${name}_FILE`, path))
+    return fromFiles.get(name)
+  }
+
+  function readSettingFile(variable: string, path: string): string | undefined {
+    try {
+      const facts = statSync(path)
+      if (!facts.isFile()) throw new Error('not a regular file')
+      if (facts.size > maxFileBytes) throw new Error(`larger than ${maxFileBytes} bytes`)
+      const value = readFileSync(path, 'utf8').trim()
+      if (value === '') throw new Error('empty')
+      return value
+    } catch (error) {
+      problems.push(`${variable} names a file that cannot be used: ${reasonOf(error)}`)
+      return undefined
+    }
+  }
 
   function checked<T>(name: string, fallback: T, parse: (value: string) => T | undefined, expectation: string): T {
     const value = raw(name)

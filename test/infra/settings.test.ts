@@ -1,13 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 
 const required = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'), JWT_SECRET: 'a secret of some length' }
-const read = (path: string) => readFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
+const read = (file: string) => readFile(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8')
 
 /** What `loadSettings` says is wrong, or the empty string. */
 function problemsOf(env: NodeJS.ProcessEnv): string {
@@ -32,7 +34,8 @@ function variablesRead(): string[] {
       },
     }),
   )
-  return [...asked]
+  // Each may also be given as a file.
+  return [...asked].filter((name) => !name.endsWith('_FILE'))
 }
 
 describe('settings', () => {
@@ -106,6 +109,59 @@ describe('settings', () => {
       for (const name of secrets) expect(said).toContain(name)
       expect(code).toBe(1)
     }
+  })
+
+  describe('in files', () => {
+    async function folder() {
+      const made = await mkdtemp(path.join(tmpdir(), 'settings-'))
+      onTestFinished(() => rm(made, { recursive: true }))
+      const file = async (name: string, content: string) => {
+        const at = path.join(made, name)
+        await writeFile(at, content)
+        return at
+      }
+      return { made, file }
+    }
+
+    it('are read as if they stood in the environment, held to the same rules', async () => {
+      const { file } = await folder()
+      const env = {
+        NODE_ENV: 'production',
+        SECRETS_KEY_FILE: await file('key', `${required.SECRETS_KEY}\n`),
+        JWT_SECRET_FILE: await file('jwt', `${'s'.repeat(44)}\n`),
+        MONGODB_URI_FILE: await file('mongo', 'mongodb://user:pass@db/assistants\r\n'),
+        EXCHANGE_PRIVATE_KEY_FILE: await file('pem', '-----BEGIN KEY-----\nAAAA\n-----END KEY-----\n'),
+      }
+      expect(loadSettings(env)).toMatchObject({
+        jwtSecret: 's'.repeat(44),
+        mongodbUri: 'mongodb://user:pass@db/assistants',
+        exchangePrivateKey: '-----BEGIN KEY-----\nAAAA\n-----END KEY-----',
+      })
+      expect(problemsOf({ ...env, ADMIN_TOKEN_FILE: await file('weak', 'weak-admin') })).toContain('ADMIN_TOKEN')
+    })
+
+    it('give way to a value in the environment, but not to an empty one', async () => {
+      const { file } = await folder()
+      const env = { ...required, REDIS_URL_FILE: await file('redis', 'redis://from-file') }
+      expect(loadSettings({ ...env, REDIS_URL: 'redis://from-env' }).redisUrl).toBe('redis://from-env')
+      expect(loadSettings({ ...env, REDIS_URL: '' }).redisUrl).toBe('redis://from-file')
+    })
+
+    it('that are missing, empty, no files or too large stop the start, each named once', async () => {
+      const { made, file } = await folder()
+      const large = await file('large', 'hidden-value')
+      await truncate(large, 1024 * 1024 + 1)
+      const problems = problemsOf({
+        ...required,
+        SMTP_URL_FILE: path.join(made, 'nothing-here'),
+        ADMIN_TOKEN_FILE: await file('empty', ' \n'),
+        REDIS_URL_FILE: made,
+        MONGODB_URI_FILE: large,
+      })
+      for (const name of ['SMTP_URL_FILE', 'ADMIN_TOKEN_FILE', 'REDIS_URL_FILE', 'MONGODB_URI_FILE'])
+        expect(problems.split(name)).toHaveLength(2)
+      expect(problems).not.toContain('hidden-value')
+    })
   })
 
   it('limit rates in production, and elsewhere when asked to', () => {
