@@ -1,0 +1,232 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
+import { fillEstate } from '../support/estate.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
+import type { Auth } from '../../api/plugins/authentication.ts'
+import { access } from './access-table.ts'
+
+interface Operation {
+  method: string
+  path: string
+  name: string
+}
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
+const publicPem = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+const codecToken = `codec-${newId()}-${newId()}`
+
+/** What a request may present, by name. The last five are valid for somebody. */
+type Credential =
+  | 'nothing'
+  | 'garbage'
+  | 'an expired token'
+  | 'an unsigned token'
+  | 'a token signed with the public key as secret'
+  | 'a token of another issuer'
+  | 'a token for another audience'
+  | 'a token of another secret'
+  | 'a token of a project that is gone'
+  | 'a service token'
+  | 'a public token'
+  | 'the admin token'
+  | 'the token of the codec'
+
+/** What opens a kind of route. Everything else must be answered 401, and opens nothing. */
+const opens: Record<Exclude<Auth, 'none'>, Credential[]> = {
+  user: ['a service token', 'a token of a project that is gone'],
+  project: ['a service token'],
+  token: ['a service token', 'a token of a project that is gone'],
+  'optional-user': ['a service token', 'a token of a project that is gone', 'nothing'],
+  public: ['a public token'],
+  codec: ['the token of the codec'],
+  admin: ['the admin token'],
+}
+
+describe('every operation with every credential', () => {
+  let service: TestService
+  let credentials: Record<Credential, string | undefined>
+  let operations: Operation[]
+  let ids: Record<string, string>
+
+  beforeAll(async () => {
+    service = await startService({
+      worker: false,
+      env: {
+        JWT_ALGORITHM: 'HS256,RS256',
+        JWT_DECODE_KEY_BASE64: Buffer.from(publicPem).toString('base64'),
+        TEMPORAL_CODEC_KEY: Buffer.alloc(32, 7).toString('base64'),
+        TEMPORAL_CODEC_TOKEN: codecToken,
+        DELETION_WAIT_SECONDS: '1',
+      },
+    })
+    const prepared = await prepare(service)
+    credentials = prepared.credentials
+    ids = prepared.ids
+    operations = await operationsOf(service)
+  })
+  afterAll(() => service.close())
+
+  it('is listed with who may call it, and nothing else is listed', () => {
+    expect(operations.map(({ name }) => name).toSorted()).toEqual(Object.keys(access).toSorted())
+    expect(operations.length).toBeGreaterThan(90)
+  })
+
+  it('is refused with every credential that does not open it', async () => {
+    const wrong: string[] = []
+    let sent = 0
+    for (const operation of operations) {
+      const kind = access[operation.name]
+      if (kind === undefined || kind === 'none') continue
+      for (const [credential, token] of entriesOf(credentials)) {
+        if (opens[kind].includes(credential)) continue
+        const { status, text } = await send(operation, token)
+        sent += 1
+        const expected = kind === 'project' && credential === 'a token of a project that is gone' ? 403 : 401
+        if (status !== expected) wrong.push(`${operation.name} with ${credential}: ${status} ${text.slice(0, 200)}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(sent).toBeGreaterThan(800)
+  })
+
+  it('is opened by those that do', async () => {
+    const wrong: string[] = []
+    let sent = 0
+    for (const operation of operations) {
+      const kind = access[operation.name]
+      if (kind === undefined || kind === 'none') continue
+      for (const credential of opens[kind]) {
+        // An account that is deleted here is one of its own.
+        const isLast = operation.name === 'auth.deleteUser'
+        const token = isLast ? (await insertUser(service)).token : credentials[credential]
+        const { status, text } = await send(operation, token, { unknownIds: true })
+        sent += 1
+        if ([401, 403].includes(status))
+          wrong.push(`${operation.name} with ${credential}: ${status} ${text.slice(0, 200)}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(sent).toBeGreaterThan(80)
+  })
+
+  it('takes no notice of credentials where none are asked for', async () => {
+    const wrong: string[] = []
+    const open = operations.filter(({ name }) => access[name] === 'none')
+    for (const operation of open) {
+      const { status } = await send(operation, undefined)
+      for (const [credential, token] of entriesOf(credentials)) {
+        const answer = await send(operation, token)
+        if (answer.status !== status)
+          wrong.push(`${operation.name} with ${credential}: ${answer.status}, not ${status}`)
+      }
+    }
+    expect(wrong).toEqual([])
+    expect(open.length).toBeGreaterThan(8)
+  })
+
+  async function send({ method, path, name }: Operation, token: string | undefined, { unknownIds = false } = {}) {
+    const filled = path.replace(/\{(\w+)\}/g, (_whole, parameter: string) => {
+      if (parameter === 'token') return encodeURIComponent(token ?? 'nothing')
+      return unknownIds ? newId() : (ids[parameter] ?? newId())
+    })
+    const isInPath = path.includes('{token}')
+    const hasBody = method !== 'GET' && method !== 'DELETE'
+    const response = await fetch(`${service.url}${filled}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(token === undefined || isInPath ? {} : { authorization: `Bearer ${token}` }),
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(hasBody ? { body: JSON.stringify(name === 'public.runs.stream' ? publicRun() : {}) } : {}),
+      signal: AbortSignal.timeout(30_000),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+
+  /** Its token stands beside the assistant's id, and `type` makes it invalid once it is let in. */
+  const publicRun = () => ({ assistant_id: ids['assistant_id'], input: [{ type: 'none' }] })
+})
+
+const entriesOf = (credentials: Record<Credential, string | undefined>) =>
+  Object.entries(credentials) as [Credential, string | undefined][]
+
+/** One user with an assistant that is open by token, its threads and runs, and every kind of credential. */
+async function prepare(service: TestService) {
+  const user = await insertUser(service)
+  const estate = await fillEstate(service, user)
+  const [aid = ''] = estate.assistants
+  const [tid = '', publicThread = ''] = estate.threads
+  const [, publicRun = ''] = estate.runs
+  const publicToken = `public-${newId()}`
+  await user.put(`/assistants/${aid}`, {
+    name: 'A',
+    config: { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': publicToken },
+  })
+  await service.collections.runs.updateOne({ _id: publicRun }, { $set: { public: true } })
+  const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
+  const { jwtSecret, jwtIssuer, jwtAudience } = service.settings
+  const secret = Buffer.from(jwtSecret)
+  const claims = { user_id: user.userId, project_id: user.projectId }
+  const signed = (changes: {
+    issuer?: string
+    audience?: string
+    expires?: string
+    key?: Uint8Array
+    project?: string
+  }) =>
+    new SignJWT({ ...claims, ...(changes.project === undefined ? {} : { project_id: changes.project }) })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setIssuer(changes.issuer ?? jwtIssuer)
+      .setAudience(changes.audience ?? jwtAudience)
+      .setExpirationTime(changes.expires ?? '1h')
+      .sign(changes.key ?? secret)
+  const good = await signed({})
+  const [, payload = ''] = good.split('.')
+  const encode = (header: object) => Buffer.from(JSON.stringify(header)).toString('base64url')
+  const confused = `${encode({ alg: 'HS256', typ: 'JWT' })}.${payload}`
+  const credentials: Record<Credential, string | undefined> = {
+    nothing: undefined,
+    garbage: 'not.a.token',
+    'an expired token': await signed({ expires: '-1m' }),
+    'an unsigned token': `${encode({ alg: 'none', typ: 'JWT' })}.${payload}.`,
+    'a token signed with the public key as secret': `${confused}.${createHmac('sha256', publicPem).update(confused).digest('base64url')}`,
+    'a token of another issuer': await signed({ issuer: 'somebody else' }),
+    'a token for another audience': await signed({ audience: 'somebody else' }),
+    'a token of another secret': await signed({ key: Buffer.from('another secret of another service, long enough') }),
+    'a token of a project that is gone': await signed({ project: newId() }),
+    'a service token': good,
+    'a public token': publicToken,
+    'the admin token': service.env['ADMIN_TOKEN'],
+    'the token of the codec': codecToken,
+  }
+  const ids = {
+    project_id: estate.secondProjectId,
+    aid,
+    assistant_id: aid,
+    model: aid,
+    file_id: file?._id ?? '',
+    ingestion_id: file?.ingestion_id ?? '',
+    tid,
+    thread_id: publicThread,
+    run_id: publicRun,
+    message_id: newId(),
+    step_id: publicRun,
+    receipt_id: newId(),
+    email: user.email,
+  }
+  return { credentials, ids }
+}
+
+async function operationsOf(service: TestService): Promise<Operation[]> {
+  const { paths } = await apiClient(service.url).get('/openapi.json')
+  return Object.entries<Record<string, { operationId: string }>>(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([method]) => method !== 'options')
+      .map(([method, { operationId }]) => ({ method: method.toUpperCase(), path, name: operationId })),
+  )
+}
