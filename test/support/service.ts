@@ -56,6 +56,8 @@ export async function startService({ env, worker = true, onLog }: ServiceOptions
     collections: api.infra.database.collections,
     temporal: api.infra.temporal.client,
     redis: api.infra.redis.commands,
+    /** The database connections of API and worker. */
+    databases: [api, running].flatMap((part) => (part ? [part.platform.infra.database.connection] : [])),
     close: async () => {
       await Promise.all([api.app.close(), running?.close()])
       await api.infra.database.connection.dropDatabase()

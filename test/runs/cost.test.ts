@@ -1,0 +1,121 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Connection } from 'mongoose'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { type ModelService, startModelService } from '../support/model-service.ts'
+import { serviceEnv } from '../support/service.ts'
+import { conversation } from './support.ts'
+
+/** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
+const limits = {
+  /** Commands of the database, the commits of transactions included. */
+  statements: 18,
+  /** Writes that wait for the journal: transactions, and writes outside of them. */
+  commits: 4,
+  redisCommands: 5,
+  /** Calls that the server of Temporal answers, polls that bring a task included. */
+  temporalCalls: 7,
+  workflowTasks: 2,
+  events: 14,
+}
+
+describe('what a run costs', () => {
+  let service: ModelService
+
+  beforeAll(async () => {
+    const env = serviceEnv()
+    const uri = new URL(env['MONGODB_URI'] ?? '')
+    uri.searchParams.set('monitorCommands', 'true')
+    service = await startModelService({
+      env: { ...env, MONGODB_URI: uri.toString() },
+      respond: () => ({ text: 'One two three.' }),
+    })
+  })
+  afterAll(() => service.close())
+
+  it('stays within its limits on an idle thread', async () => {
+    const talk = await conversation(service)
+    const workflow = service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId))
+    // The first runs fill caches and load scripts.
+    for (const words of ['Hello', 'Again']) {
+      expect((await talk.stream(words)).end).toBe('end')
+      await workflow.result()
+    }
+    const ids = [talk.client.userId, talk.client.projectId, talk.assistantId, talk.threadId]
+    const database = watchDatabase(service.databases, ids)
+    const redis = await watchRedis(service)
+
+    const run = await talk.stream('Count')
+    expect(run.end).toBe('end')
+    await workflow.result()
+    await service.collections.runs.findById(run.runId)
+    await nextTurn()
+
+    const counts = { ...database.counts(run.runId), ...(await redis.counts(run.runId)), ...(await temporalCounts()) }
+    database.stop()
+    expect(counts.statements).toBeGreaterThan(0)
+    const exceeded = Object.entries(limits).filter(([name, limit]) => counts[name as keyof typeof counts] > limit)
+    expect(exceeded, `measured: ${JSON.stringify(counts)}`).toEqual([])
+
+    async function temporalCounts() {
+      const { events = [] } = await workflow.fetchHistory()
+      const all = events ?? []
+      const count = (isOne: (event: (typeof all)[number]) => unknown) => all.filter((event) => isOne(event)).length
+      const isEager = all[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted === true
+      const workflowTasks = count((event) => event.workflowTaskStartedEventAttributes)
+      const temporalCalls =
+        1 +
+        workflowTasks -
+        (isEager ? 1 : 0) +
+        count((event) => event.workflowTaskCompletedEventAttributes) +
+        count((event) => event.activityTaskStartedEventAttributes) +
+        count((event) => event.activityTaskCompletedEventAttributes)
+      return { temporalCalls, workflowTasks, events: all.length }
+    }
+  })
+})
+
+const writes = new Set(['insert', 'update', 'delete', 'findAndModify'])
+
+/** Notes the commands that name one of `ids`, and the ends of transactions. */
+function watchDatabase(databases: Connection[], ids: string[]) {
+  const seen: { name: string; text: string; inTransaction: boolean }[] = []
+  const note = ({ commandName: name, command }: { commandName: string; command: object }) => {
+    seen.push({ name, text: JSON.stringify(command), inTransaction: 'autocommit' in command })
+  }
+  for (const database of databases) database.getClient().on('commandStarted', note)
+  return {
+    counts(runId: string) {
+      const own = seen.filter(
+        ({ name, text }) => name === 'commitTransaction' || [...ids, runId].some((id) => text.includes(id)),
+      )
+      // The test itself has read the run once.
+      const statements = own.length - 1
+      const commits = own.filter(
+        ({ name, inTransaction }) => name === 'commitTransaction' || (writes.has(name) && !inTransaction),
+      ).length
+      return { statements, commits }
+    },
+    stop() {
+      for (const database of databases) database.getClient().off('commandStarted', note)
+    },
+  }
+}
+
+/** Notes what clients ask of Redis. */
+async function watchRedis({ redis }: ModelService) {
+  const monitor = redis.duplicate()
+  monitor.on('error', () => undefined)
+  await monitor.connect()
+  const lines: string[] = []
+  await monitor.monitor((line) => lines.push(String(line)))
+  return {
+    async counts(runId: string) {
+      await redis.set('cost-test', runId)
+      while (!lines.some((line) => line.includes('"cost-test"'))) await nextTurn()
+      monitor.destroy()
+      const own = lines.filter((line) => line.includes(runId) && !line.includes('"cost-test"') && !/^[\d.]+ \[\d+ lua\]/.test(line))
+      return { redisCommands: own.length }
+    },
+  }
+}
