@@ -15,7 +15,8 @@ import { createRunSweep } from '../services/runs/sweep.ts'
 import { createRunFeeds } from '../services/runs/run-feeds.ts'
 import { createRunOutput } from '../services/runs/run-output.ts'
 import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
-import { createStartRequested } from '../services/runs/start-request.ts'
+import { createPrepareRun } from '../services/runs/prepare-run.ts'
+import { createStartFollowed } from '../services/runs/start-followed.ts'
 import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
@@ -24,6 +25,7 @@ export function composeRuns(core: Core) {
   const runs = createRuns(core)
   const runOutput = createRunOutput(core.scanLog)
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
+  const startFollowed = createStartFollowed({ runs, runFeeds })
   const decisions = createDecisions(core)
   const engine = composeEngine(core)
   return {
@@ -31,7 +33,8 @@ export function composeRuns(core: Core) {
     runFeeds,
     resumeRun: decisions.resumeRun,
     sweepRuns: createRunSweep({ ...core, decisions, settle: (run, error) => settleLostRun(engine, run, error) }),
-    startRun: createStartRequested({ threads, assistants, runs }),
+    prepareRun: createPrepareRun({ threads, assistants }),
+    startFollowed,
     runOutput,
     engine,
     describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
@@ -41,7 +44,7 @@ export function composeRuns(core: Core) {
       outbound: infra.outbound,
       secretBox: core.secretBox,
     }),
-    publicFamily: createPublicFamily({ ...core, runs, runFeeds }),
+    publicFamily: createPublicFamily({ ...core, runs, runFeeds, startFollowed }),
     feedback: createFeedback({
       collections,
       transaction,

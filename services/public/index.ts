@@ -5,7 +5,7 @@ import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { NewRun, Runs } from '../runs/index.ts'
 import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
-import { type FollowedRun, startFollowed } from '../runs/start-followed.ts'
+import type { FollowedRun, StartFollowed } from '../runs/start-followed.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
@@ -19,7 +19,8 @@ interface PublicFamilyDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
   scanLog: ScanLog
-  runs: Pick<Runs, 'start' | 'cancel'>
+  runs: Pick<Runs, 'cancel'>
+  startFollowed: StartFollowed
   runFeeds: Pick<RunFeeds, 'open'>
   settings: OriginSettings & { defaultModel: string }
 }
@@ -62,8 +63,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
     /** Starts a run and follows it from before its first word. */
-    start: (newRun: Omit<NewRun, 'public' | 'beforeStart'>): Promise<FollowedRun> =>
-      startFollowed(runFeeds, (beforeStart) => runs.start({ ...newRun, public: true, beforeStart })),
+    start: (newRun: Omit<NewRun, 'public'>): Promise<FollowedRun> => deps.startFollowed({ ...newRun, public: true }),
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 

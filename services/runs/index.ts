@@ -26,8 +26,6 @@ export interface NewRun {
   public?: boolean
   /** What a caller of the compat family keeps with the run, as JSON text. */
   metadataJson?: string
-  /** Called with the stored run before its thread hears of it: who subscribes here misses nothing. */
-  beforeStart?: (run: RunRecord) => Promise<void>
 }
 
 interface RunsDeps {
@@ -61,22 +59,17 @@ export function createRuns(deps: RunsDeps) {
      * Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to
      * reject, `invalid_input` when the thread is full.
      */
-    async start({
-      thread,
-      assistant,
-      input,
-      overrides = {},
-      strategy,
-      beforeStart,
-      ...rest
-    }: NewRun): Promise<RunRecord> {
+    async start(
+      { thread, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
+      runId: string = newId(),
+    ): Promise<RunRecord> {
       requireModel(assistant)
       const inputJson = messagesToJson(input)
       requireRoom(thread, Buffer.byteLength(inputJson))
       const now = new Date()
       const traceparent = deps.tracing.currentTraceparent()
       const run: RunRecord = {
-        _id: newId(),
+        _id: runId,
         thread_id: thread._id,
         user_id: thread.user_id,
         project_id: thread.project_id,
@@ -91,9 +84,6 @@ export function createRuns(deps: RunsDeps) {
         check_at: new Date(now.getTime() + firstCheckAfterMs),
         ...(traceparent === undefined ? {} : { traceparent }),
       }
-      // Readers get ready while the run is being stored: neither needs the other, and the thread hears of it after both.
-      const ready = beforeStart?.(run)
-      ready?.catch(() => undefined)
       await deps.transaction(async (session) => {
         if (rest.withThread) await deps.collections.threads.create([thread], { session })
         else await holdThread(deps.collections, thread._id, session)
@@ -104,7 +94,6 @@ export function createRuns(deps: RunsDeps) {
         throw new AppError('not_found', 'There is no such assistant.')
       }
       try {
-        await ready
         const accepted = await deps.actor.enqueue(refOf(run), strategy)
         if (accepted) return run
       } catch (cause) {

@@ -1,5 +1,6 @@
+import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { NewRun } from './index.ts'
+import type { NewRun, Runs } from './index.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
 
 /** A run that has just started, and the way to follow it. Who gets it closes the feed. */
@@ -8,25 +9,32 @@ export interface FollowedRun {
   feed: RunFeed
 }
 
-/** Starts a run and follows it from before its first word. A start that fails leaves no feed open. */
-export async function startFollowed(
-  runFeeds: Pick<RunFeeds, 'open'>,
-  start: (beforeStart: NonNullable<NewRun['beforeStart']>) => Promise<RunRecord>,
-): Promise<FollowedRun> {
-  let opening: Promise<RunFeed> | undefined
-  try {
-    const run = await start(async ({ _id }) => {
-      opening = runFeeds.open(_id, { isNew: true })
-      await opening
-    })
-    if (opening === undefined) throw new Error('a run was started without a reader')
-    return { run, feed: await opening }
-  } catch (error) {
-    // The start may have failed while the feed is still being opened.
-    opening?.then(
-      (feed) => feed.close(),
-      () => undefined,
-    )
-    throw error
+export type StartFollowed = ReturnType<typeof createStartFollowed>
+
+/**
+ * Starts a run and follows it from before its first word: its feed subscribes while the run is being
+ * prepared, and the run is handed over after that. A start that fails leaves no feed open.
+ */
+export function createStartFollowed({
+  runs,
+  runFeeds,
+}: {
+  runs: Pick<Runs, 'start'>
+  runFeeds: Pick<RunFeeds, 'open'>
+}) {
+  return async (newRun: NewRun | Promise<NewRun>): Promise<FollowedRun> => {
+    const runId = newId()
+    const opening = runFeeds.open(runId, { isNew: true })
+    try {
+      const [prepared, feed] = await Promise.all([newRun, opening])
+      return { run: await runs.start(prepared, runId), feed }
+    } catch (error) {
+      // The preparation may have failed while the feed is still being opened.
+      opening.then(
+        (feed) => feed.close(),
+        () => undefined,
+      )
+      throw error
+    }
   }
 }

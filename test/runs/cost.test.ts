@@ -114,7 +114,9 @@ async function watchRedis({ redis }: ModelService) {
       await redis.set('cost-test', runId)
       while (!lines.some((line) => line.includes('"cost-test"'))) await nextTurn()
       monitor.destroy()
-      const own = lines.filter((line) => line.includes(runId) && !line.includes('"cost-test"') && !/^[\d.]+ \[\d+ lua\]/.test(line))
+      const own = lines.filter(
+        (line) => line.includes(runId) && !line.includes('"cost-test"') && !/^[\d.]+ \[\d+ lua\]/.test(line),
+      )
       return { redisCommands: own.length }
     },
   }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { maxMessageBytes } from '../../../domain/message-size.ts'
-import { inputMessages } from '../../../services/runs/start-request.ts'
+import { inputMessages } from '../../../services/runs/prepare-run.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { TokenHeader, assistantOf } from './caller.ts'

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { startFollowed } from '../../../services/runs/start-followed.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { logRun } from '../../plugins/logging.ts'
@@ -29,13 +28,16 @@ const eventStream = {
   },
 }
 
-type Deps = Pick<Services, 'runs' | 'startRun' | 'resumeRun' | 'runFeeds' | 'runOutput' | 'threads'> & {
+type Deps = Pick<
+  Services,
+  'runs' | 'prepareRun' | 'startFollowed' | 'resumeRun' | 'runFeeds' | 'runOutput' | 'threads'
+> & {
   openStreams: OpenStreams
 }
 
 /** `/runs`: start, stream, join, look at, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { runs, startRun, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
+  const { runs, prepareRun, startFollowed, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
 
   app.post(
     '/runs/stream',
@@ -50,9 +52,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       },
     },
     async (request, reply) => {
-      const { run, feed } = await startFollowed(runFeeds, (beforeStart) =>
-        startRun(sessionOf(request).user._id, request.body, beforeStart),
-      )
+      const { run, feed } = await startFollowed(prepareRun(sessionOf(request).user._id, request.body))
       logRun(reply, run)
       const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
       openStreams.track(stream.finished, stream.stop)
@@ -73,7 +73,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       },
     },
     async (request, reply) => {
-      const run = await startRun(sessionOf(request).user._id, request.body)
+      const run = await runs.start(await prepareRun(sessionOf(request).user._id, request.body))
       logRun(reply, run)
       reply.header('content-location', `/runs/${run._id}`)
       return runView(run)

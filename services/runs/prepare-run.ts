@@ -3,9 +3,9 @@ import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { MultitaskStrategy, RunRecord } from '../../domain/records/run.ts'
+import type { MultitaskStrategy } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { NewRun, Runs } from './index.ts'
+import type { NewRun } from './index.ts'
 
 export interface RunRequest {
   thread_id?: string
@@ -15,21 +15,20 @@ export interface RunRequest {
   multitask_strategy?: MultitaskStrategy
 }
 
-interface StartRequestDeps {
+interface PrepareRunDeps {
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
-  runs: Pick<Runs, 'start'>
 }
 
-export type StartRequested = ReturnType<typeof createStartRequested>
+export type PrepareRun = ReturnType<typeof createPrepareRun>
 
 /**
- * Starts the run that a user asks for: on a thread and with an assistant of the user's own. The ids
+ * Checks the run that a user asks for: on a thread and with an assistant of the user's own. The ids
  * may stand at the top or in `configurable`; two that disagree are refused. Without an assistant the
  * thread's own is taken.
  */
-export function createStartRequested({ threads, assistants, runs }: StartRequestDeps) {
-  return async (userId: string, request: RunRequest, beforeStart?: NewRun['beforeStart']): Promise<RunRecord> => {
+export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
+  return async (userId: string, request: RunRequest): Promise<NewRun> => {
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
@@ -42,13 +41,7 @@ export function createStartRequested({ threads, assistants, runs }: StartRequest
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (reading ?? assistants.readOwn(userId, assistantId))
-    return runs.start({
-      thread,
-      assistant,
-      input,
-      strategy: request.multitask_strategy ?? 'enqueue',
-      ...(beforeStart ? { beforeStart } : {}),
-    })
+    return { thread, assistant, input, strategy: request.multitask_strategy ?? 'enqueue' }
   }
 }
 
