@@ -3,6 +3,7 @@ import type { Settings } from '../infra/config.ts'
 import { isAway } from '../infra/is-away.ts'
 import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import type { Logger } from '../infra/logger.ts'
+import { createPollerCheck } from '../infra/temporal/queue-pollers.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
 import { createHealth } from '../services/health.ts'
 import { buildApp } from './app.ts'
@@ -15,9 +16,10 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
   const { infra, services } = platform
   const health = createHealth(
     [
-      { name: 'mongodb', check: infra.database.ping },
-      { name: 'redis', check: infra.redis.ping },
-      { name: 'temporal', check: infra.temporal.ping },
+      { name: 'mongodb', check: infra.database.ping, isNeeded: true },
+      { name: 'redis', check: infra.redis.ping, isNeeded: true },
+      { name: 'temporal', check: infra.temporal.ping, isNeeded: true },
+      { name: 'workers', check: createPollerCheck(infra.temporal.client, settings) },
       { name: 'mail', check: platform.core.mailer.ping },
       { name: 'model', check: createModelProbe(settings) },
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },

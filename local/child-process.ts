@@ -47,7 +47,7 @@ export function startChild({ name, script, env, logFile, onLine }: ChildOptions)
     exited,
     closed,
     /** Asks it to end, and kills it when that takes longer than `limitMs`. */
-    async stop(limitMs: number): Promise<void> {
+    async stop(limitMs = 5_000): Promise<void> {
       process_.kill('SIGTERM')
       const ended = await Promise.race([exited.then(() => true), pause(limitMs, false, { ref: false })])
       if (!ended) process_.kill('SIGKILL')

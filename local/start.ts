@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadSettings } from '../infra/config.ts'
 import { codecTokenOf } from '../infra/temporal/data-converter.ts'
-import { writeAddresses } from './addresses.ts'
+import { createAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
@@ -44,17 +44,24 @@ async function start(): Promise<void> {
   shutdown.add('the data folder', takeDataDir(dataDir))
   const codecToken = codecTokenOf(settings)
   const codecEndpoint = codecToken && `http://127.0.0.1:${port}/codec/${codecToken}`
-  const local = await startLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint })
+  const addresses = createAddresses(dataDir)
+  const watch = { say, onStart: addresses.noteProcess }
+  const local = await startLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)
   for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
 
+  // A process that is started again is there sooner when the code is compiled already.
+  const compileCache = { NODE_COMPILE_CACHE: path.join(dataDir, 'compiled') }
   const run = (name: string, script: string, childEnv: NodeJS.ProcessEnv, stopLimitMs: number) => {
     const onLine = (line: string) => {
       const readable = readableLine(name, line)
       if (readable) console.error(readable)
     }
     const logFile = path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`)
-    const child = supervise({ name, script, env: { ...steadyMemory, ...childEnv }, logFile, onLine }, say)
+    const child = supervise(
+      { name, script, env: { ...compileCache, ...steadyMemory, ...childEnv }, logFile, onLine },
+      watch,
+    )
     shutdown.add(`the ${name}`, () => child.stop(stopLimitMs))
     return child
   }
@@ -72,6 +79,7 @@ async function start(): Promise<void> {
   const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
   const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)
   await waitForAnswer(`http://127.0.0.1:${port}/ok`, [worker, api])
-  shutdown.add('the list of addresses', writeAddresses(dataDir, { port, env: serviceEnv }))
+  shutdown.add('the list of addresses', addresses.remove)
+  addresses.publish({ port, env: serviceEnv })
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
 }

@@ -1,9 +1,12 @@
+import { AppError } from '../domain/errors.ts'
 import { within } from './within.ts'
 
 export interface Probe {
   name: string
   /** Resolves when the dependency answers; undefined for one that the settings do not name. */
   check?: (() => Promise<string | void>) | undefined
+  /** Without it no request can be answered. */
+  isNeeded?: boolean
 }
 
 export type Health = ReturnType<typeof createHealth>
@@ -11,15 +14,43 @@ export type Health = ReturnType<typeof createHealth>
 type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: string }
 
 const timeoutMs = 2000
+/** How long an answer of `ready` holds: balancers ask often, and anybody may. */
+const readyForMs = 500
 
-/** Asks every dependency at once, each within two seconds. What a probe's error says stays inside: it may name addresses. */
+/**
+ * Asks dependencies side by side, each within two seconds. What a probe's error says stays inside,
+ * since it may name addresses; an `AppError` is ours, and is shown.
+ */
 export function createHealth(probes: Probe[], version: string) {
+  const statesOf = (some: Probe[]) =>
+    Promise.all(some.map(async (probe) => ({ name: probe.name, ...(await stateOf(probe)) })))
+
+  const away = async () => {
+    const states = await statesOf(probes.filter(({ isNeeded }) => isNeeded))
+    return states.filter(({ status }) => status === 'down').map(({ name }) => name)
+  }
+  let latest: { away: Promise<string[]>; until: number } | undefined
+
   return {
     async report() {
-      const states = await Promise.all(probes.map(async (probe) => [probe.name, await stateOf(probe)] as const))
-      const dependencies = Object.fromEntries(states)
-      const down = states.some(([, state]) => state.status === 'down')
+      const states = await statesOf(probes)
+      const dependencies = Object.fromEntries(states.map(({ name, ...state }) => [name, state]))
+      const down = states.some(({ status }) => status === 'down')
       return { status: down ? ('degraded' as const) : ('ok' as const), version, dependencies }
+    },
+
+    /** Whether requests can be answered. Throws `unavailable`, naming what is away, when they cannot. */
+    async ready() {
+      if (!latest || latest.until < Date.now()) {
+        const asked = { away: away(), until: Infinity }
+        latest = asked
+        void asked.away.finally(() => (asked.until = Date.now() + readyForMs))
+      }
+      const names = await latest.away
+      if (names.length > 0) {
+        throw new AppError('unavailable', `Away: ${names.join(', ')}.`, { retryAfterSeconds: 1 })
+      }
+      return { status: 'ready' as const }
     },
   }
 }
@@ -31,7 +62,7 @@ async function stateOf(probe: Probe): Promise<DependencyState> {
     const found = await within(timeoutMs, answer)
     if (found === undefined) return { status: 'down' }
     return { status: 'ok', ...(found.detail === undefined ? {} : { detail: found.detail }) }
-  } catch {
-    return { status: 'down' }
+  } catch (error) {
+    return error instanceof AppError ? { status: 'down', detail: error.message } : { status: 'down' }
   }
 }

@@ -56,7 +56,7 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   )
   const hasInput = hasBody || hasParameters
   if (route.method === 'OPTIONS') return { 200: { description: 'The headers that allow the request.', type: 'null' } }
-  const added = schema.operationId === 'health.read' ? [500] : [429, 500, 503]
+  const added = schema.tags?.includes('health') ? [500] : [429, 500, 503]
   if (hasBody) added.push(400, 413, 415)
   if (auth === 'user' || auth === 'token' || auth === 'admin') added.push(401)
   if (auth === 'project') added.push(401, 403)

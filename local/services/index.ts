@@ -1,3 +1,4 @@
+import type { Watch } from './keep-running.ts'
 import { prepareMailbox, startMailbox } from './mailbox.ts'
 import { prepareMongo, startMongo } from './mongo/index.ts'
 import { prepareRedis, startRedis } from './redis.ts'
@@ -19,6 +20,8 @@ type StartOptions = {
   log: Log
   /** Where the Temporal UI has payloads decoded. */
   codecEndpoint?: string
+  /** With it, a server that ends by itself is started again. */
+  watch?: Watch
 }
 
 /** The variable that names a service that is there already: where it is set, nothing is started. */
@@ -62,7 +65,7 @@ async function startOne(name: ServiceName, options: StartOptions): Promise<Start
 }
 
 const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>> = {
-  async temporal({ dataDir, env, log, codecEndpoint }) {
+  async temporal({ dataDir, env, log, codecEndpoint, watch }) {
     const { value: executable, source } = await prepareTemporal(log)
     const namespace = env.TEMPORAL_NAMESPACE || undefined
     const { address, uiUrl, stop } = await startTemporal({
@@ -70,23 +73,24 @@ const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>>
       dataDir,
       namespace,
       codecEndpoint,
+      watch,
     })
     const detail = `${address}, Web UI ${uiUrl}`
     return { env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl }, name: 'Temporal', detail, source, stop }
   },
-  async mongo({ dataDir, log }) {
+  async mongo({ dataDir, log, watch }) {
     const { value: server, source } = await prepareMongo(log)
-    const { url, stop } = await startMongo({ server, dataDir })
+    const { url, stop } = await startMongo({ server, dataDir, watch })
     return { env: { MONGODB_URI: url }, name: 'MongoDB', detail: url, source, stop }
   },
-  async redis({ dataDir, log }) {
+  async redis({ dataDir, log, watch }) {
     const { value: server, source } = await prepareRedis(log)
-    const { url, stop } = await startRedis({ server, dataDir })
+    const { url, stop } = await startRedis({ server, dataDir, watch })
     return { env: { REDIS_URL: url }, name: 'Redis', detail: url, source, stop }
   },
-  async mailbox({ dataDir }) {
+  async mailbox({ dataDir, watch }) {
     const { value: script, source } = await prepareMailbox()
-    const { url, smtpUrl, stop } = await startMailbox({ script, dataDir })
+    const { url, smtpUrl, stop } = await startMailbox({ script, dataDir, watch })
     return {
       env: { SMTP_URL: smtpUrl, MAILBOX_URL: url },
       name: 'Mailbox',

@@ -3,7 +3,8 @@ import path from 'node:path'
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf } from './command.ts'
 import { exchange, freePort } from './ports.ts'
-import { startServerProcess } from './server-process.ts'
+import type { Watch } from './keep-running.ts'
+import { startServer } from './server-process.ts'
 import { type Log, firstThatWorks } from './ways.ts'
 
 const cacheName = 'redis-debian'
@@ -66,22 +67,25 @@ async function unpacked(folder: string | undefined): Promise<RedisServer | undef
 }
 
 /** Starts Redis on its folder in `dataDir`, with the append-only file: without it a kill loses everything. */
-export async function startRedis(options: { server: RedisServer; dataDir: string; port?: number }) {
+export async function startRedis(options: { server: RedisServer; dataDir: string; port?: number; watch?: Watch }) {
   const port = options.port ?? (await freePort())
   const home = path.join(options.dataDir, 'redis')
   const { command, libraryPath } = options.server
-  const server = await startServerProcess({
-    name: 'Redis',
-    command,
-    args: [
-      ['--bind', '127.0.0.1', '--port', String(port), '--dir', home],
-      ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
-    ].flat(),
-    env: libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env,
-    cwd: home,
-    logFile: path.join(options.dataDir, 'logs', 'redis.log'),
-    // While it reads its file it answers -LOADING.
-    ready: async () => (await exchange(port, 'PING\r\n'))?.startsWith('+PONG') === true,
-  })
+  const server = await startServer(
+    {
+      name: 'Redis',
+      command,
+      args: [
+        ['--bind', '127.0.0.1', '--port', String(port), '--dir', home],
+        ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''],
+      ].flat(),
+      env: libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env,
+      cwd: home,
+      logFile: path.join(options.dataDir, 'logs', 'redis.log'),
+      // While it reads its file it answers -LOADING.
+      ready: async () => (await exchange(port, 'PING\r\n'))?.startsWith('+PONG') === true,
+    },
+    options.watch,
+  )
   return { ...server, url: `redis://127.0.0.1:${port}` }
 }

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, openSync, closeSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Watch, keepRunning } from './keep-running.ts'
 import { LocalServiceError } from './ways.ts'
 
 /** A server that was started here. `exited` resolves when it ends, whoever ended it. */
 export type ServerProcess = { pid: number; exited: Promise<string>; stop: () => Promise<void> }
 
-type ServerCommand = {
+export type ServerCommand = {
   name: string
   command: string
   args: string[]
@@ -32,8 +33,30 @@ export const diesWithUs = [
   'exec "$@" </dev/null 3<&-',
 ].join('\n')
 
-/** Starts a server and waits until it answers. Throws with the last lines of its log when it does not. */
-export async function startServerProcess(server: ServerCommand): Promise<ServerProcess> {
+/**
+ * Starts a server and waits until it answers. With `watch` it is started again, on its data and its
+ * port, whenever it ends by itself; one that keeps ending is given up.
+ */
+export async function startServer(server: ServerCommand, watch: Watch | undefined): Promise<ServerProcess> {
+  const first = await startServerProcess(server)
+  if (!watch) return first
+  const kept = keepRunning(
+    {
+      name: server.name,
+      first,
+      start: (signal) => startServerProcess(server, signal),
+      // It has answered by then: to be killed a little later is no failure of its own.
+      stableMs: 1_000,
+      maxFailures: 6,
+      whereToLook: `${server.logFile} says why. The service is without it until npm start is called again.`,
+    },
+    watch,
+  )
+  return { ...first, stop: () => kept.stop() }
+}
+
+/** Throws with the last lines of the server's log when it does not answer in time, and when the signal is aborted. */
+export async function startServerProcess(server: ServerCommand, signal?: AbortSignal): Promise<ServerProcess> {
   mkdirSync(path.dirname(server.logFile), { recursive: true })
   mkdirSync(server.cwd, { recursive: true })
   const log = openSync(server.logFile, 'a')
@@ -46,24 +69,29 @@ export async function startServerProcess(server: ServerCommand): Promise<ServerP
   })
   closeSync(log)
   const { promise: exited, resolve } = Promise.withResolvers<string>()
-  child.once('exit', (code, signal) => resolve(String(signal ?? code)))
+  child.once('exit', (code, killedBy) => {
+    // The guard, which waits for the end of this pipe, ends with what is left of the group.
+    child.stdin?.destroy()
+    resolve(String(killedBy ?? code))
+  })
   child.once('error', (error) => resolve(error.message))
   const pid = child.pid
   if (pid === undefined) throw new LocalServiceError(`${server.name} did not start: ${await exited}`)
   const stop = () => stopGroup(pid, exited)
-  await waitUntilReady(server, exited).catch(async (error: unknown) => {
+  await waitUntilReady(server, exited, signal).catch(async (error: unknown) => {
     await stop()
     throw error
   })
   return { pid, exited, stop }
 }
 
-async function waitUntilReady(server: ServerCommand, exited: Promise<string>): Promise<void> {
+async function waitUntilReady(server: ServerCommand, exited: Promise<string>, signal?: AbortSignal): Promise<void> {
   const limitMs = server.readyLimitMs ?? 60_000
   const deadline = Date.now() + limitMs
   let end: string | undefined
   void exited.then((how) => (end = how))
   while (!(await server.ready())) {
+    signal?.throwIfAborted()
     if (end === undefined && Date.now() < deadline) await pause(30)
     else {
       const what = end === undefined ? `did not answer within ${limitMs / 1000} s` : `ended at its start (${end})`

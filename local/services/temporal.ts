@@ -4,7 +4,8 @@ import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf, withTicks } from './command.ts'
 import { downloadArchive } from './download.ts'
 import { exchange, freePort } from './ports.ts'
-import { startServerProcess } from './server-process.ts'
+import type { Watch } from './keep-running.ts'
+import { startServer } from './server-process.ts'
 import { type Log, firstThatWorks } from './ways.ts'
 
 const version = '1.5.1'
@@ -79,30 +80,34 @@ export async function startTemporal(options: {
   codecEndpoint?: string
   /** Further dynamic configuration of the server, such as lower limits in tests. */
   dynamicConfig?: Record<string, string | number>
+  watch?: Watch
 }) {
   const port = options.port ?? (await freePort())
   const uiPort = await freePort()
   const namespace = options.namespace ?? 'default'
   const address = `127.0.0.1:${port}`
   const home = path.join(options.dataDir, 'temporal')
-  const server = await startServerProcess({
-    name: 'Temporal',
-    command: options.executable,
-    args: [
-      ['server', 'start-dev', '--log-level', 'warn', '--ip', '127.0.0.1', '--port', String(port)],
-      ['--ui-port', String(uiPort), '--db-filename', path.join(home, 'temporal.sqlite'), '--namespace', namespace],
-      searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
-      options.codecEndpoint ? ['--ui-codec-endpoint', options.codecEndpoint] : [],
-      tuning,
-      Object.entries(options.dynamicConfig ?? {}).flatMap(([name, value]) => [
-        '--dynamic-config-value',
-        `${name}=${value}`,
-      ]),
-    ].flat(),
-    cwd: home,
-    logFile: path.join(options.dataDir, 'logs', 'temporal.log'),
-    ready: async () => (await isServing(address, namespace)) && (await exchange(uiPort, httpGet)) !== undefined,
-  })
+  const server = await startServer(
+    {
+      name: 'Temporal',
+      command: options.executable,
+      args: [
+        ['server', 'start-dev', '--log-level', 'warn', '--ip', '127.0.0.1', '--port', String(port)],
+        ['--ui-port', String(uiPort), '--db-filename', path.join(home, 'temporal.sqlite'), '--namespace', namespace],
+        searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+        options.codecEndpoint ? ['--ui-codec-endpoint', options.codecEndpoint] : [],
+        tuning,
+        Object.entries(options.dynamicConfig ?? {}).flatMap(([name, value]) => [
+          '--dynamic-config-value',
+          `${name}=${value}`,
+        ]),
+      ].flat(),
+      cwd: home,
+      logFile: path.join(options.dataDir, 'logs', 'temporal.log'),
+      ready: async () => (await isServing(address, namespace)) && (await exchange(uiPort, httpGet)) !== undefined,
+    },
+    options.watch,
+  )
   return { ...server, address, uiUrl: `http://127.0.0.1:${uiPort}` }
 }
 

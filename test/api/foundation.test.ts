@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
 import { startScriptedModel } from '../support/scripted-model.ts'
 import { type TestService, startService } from '../support/service.ts'
 
@@ -10,11 +11,13 @@ describe('the HTTP foundation', () => {
   afterAll(() => service.close())
 
   it('reports each dependency', async () => {
-    const response = await fetch(`${service.url}/ok`)
-    expect(response.status).toBe(200)
-    expect(await response.json()).toMatchObject({
-      status: 'ok',
-      dependencies: { mongodb: { status: 'ok' }, redis: { status: 'ok' }, temporal: { status: 'ok' } },
+    const up = { status: 'ok' }
+    await eventually('the workers to be seen', async () => {
+      const response = await fetch(`${service.url}/ok`)
+      expect(response.status).toBe(200)
+      const dependencies = { mongodb: up, redis: up, temporal: up, workers: up }
+      expect(await response.json()).toMatchObject({ status: 'ok', dependencies })
+      return true
     })
   })
 

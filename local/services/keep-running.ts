@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { reason } from './ways.ts'
+
+/** A process that was started here. `exited` resolves when it ends, whoever ended it. */
+export interface Life {
+  pid: number | undefined
+  exited: Promise<string>
+  stop: (limitMs?: number) => Promise<void>
+}
+
+export interface Watch {
+  /** Gets one line each time that something was started again, or given up. */
+  say: (line: string) => void
+  /** Told of every process that is started, the first included. */
+  onStart?: (name: string, pid: number | undefined) => void
+}
+
+interface Kept<T extends Life> {
+  /** As the subject of a sentence: `Redis`, `The worker`. */
+  name: string
+  first: T
+  /** Starts another one; whoever stops meanwhile aborts the signal. */
+  start: (signal: AbortSignal) => T | Promise<T>
+  /** A process that lasted this long counts as good: the next pause is short again. */
+  stableMs: number
+  /** After this many in a row that did not last, no other one is started. */
+  maxFailures: number
+  /** What to add to the words with which it is given up. */
+  whereToLook: string
+}
+
+const firstPauseMs = 100
+const longestPauseMs = 10_000
+
+/**
+ * Keeps a process running: when it ends by itself another one is started, at first at once (whoever
+ * killed it waits for it), then after pauses that double.
+ */
+export function keepRunning<T extends Life>(kept: Kept<T>, { say, onStart }: Watch) {
+  const stopping = new AbortController()
+  const { promise: firstEnd, resolve: onFirstEnd } = Promise.withResolvers<string>()
+  let life = kept.first
+  onStart?.(kept.name, life.pid)
+
+  /** Another process, or undefined when it is stopped or given up. */
+  const another = async (how: string, failures: number): Promise<T | undefined> => {
+    if (failures > kept.maxFailures) {
+      say(`${kept.name} ended ${failures} times in a row (${how}) and is not started again. ${kept.whereToLook}`)
+      return undefined
+    }
+    const pauseMs = Math.min(firstPauseMs * 2 ** Math.max(failures - 1, 0), longestPauseMs)
+    await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+    if (stopping.signal.aborted) return undefined
+    try {
+      return await kept.start(stopping.signal)
+    } catch (error) {
+      return stopping.signal.aborted ? undefined : another(reason(error), failures + 1)
+    }
+  }
+
+  const loop = async () => {
+    let failures = 0
+    for (;;) {
+      const startedAt = Date.now()
+      const how = await life.exited
+      if (stopping.signal.aborted) return
+      onFirstEnd(how)
+      failures = Date.now() - startedAt >= kept.stableMs ? 1 : failures + 1
+      const next = await another(how, failures)
+      if (next === undefined) return
+      life = next
+      onStart?.(kept.name, life.pid)
+      say(`${kept.name} ended (${how}); started again as process ${life.pid ?? '?'}`)
+    }
+  }
+  const running = loop()
+
+  return {
+    pid: () => life.pid,
+    /** Resolves, with how, when it ends by itself for the first time. */
+    firstEnd,
+    async stop(limitMs?: number): Promise<void> {
+      stopping.abort()
+      await life.stop(limitMs)
+      await running
+      // One that was started while the stop began.
+      await life.stop(limitMs)
+    },
+  }
+}
