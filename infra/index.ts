@@ -32,7 +32,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])
   const outbound = createOutbound(settings)
-  const tracing = createTracing(settings)
+  const tracing = await createTracing(settings)
   const knowledge = createKnowledge(settings, database)
   const tokenCounter = createTokenCounter()
   const schemaChecker = createSchemaChecker()

@@ -5,7 +5,7 @@ import {
   ConnectionTimeoutError,
   DisconnectsClientError,
   SocketClosedUnexpectedlyError,
-} from 'redis'
+} from '@redis/client'
 
 const { MongoNetworkError, MongoNotConnectedError, MongoServerSelectionError, MongoTopologyClosedError } =
   mongoose.mongo

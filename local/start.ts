@@ -78,7 +78,7 @@ async function start(): Promise<void> {
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
   const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
   const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)
-  await waitForAnswer(`http://127.0.0.1:${port}/ok`, [worker, api])
+  await waitForAnswer(`http://127.0.0.1:${port}/ready`, [worker, api])
   shutdown.add('the list of addresses', addresses.remove)
   addresses.publish({ port, env: serviceEnv })
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))

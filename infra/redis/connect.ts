@@ -1,4 +1,4 @@
-import { createClient } from 'redis'
+import { createClient } from '@redis/client'
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
 export type RedisClient = RedisConnection['commands']

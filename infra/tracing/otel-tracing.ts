@@ -5,22 +5,16 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { AppError } from '../../domain/errors.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { TracedRun, Tracing } from '../../services/tracing.ts'
+import type { TracedRun } from '../../services/tracing.ts'
 import { chatAttributes, chatResultAttributes, runAttributes, toolAttributes } from './attributes.ts'
-import { noTracing } from './no-tracing.ts'
+import type { ClosableTracing } from './create-tracing.ts'
 import { contextOf, createIds, formatTraceparent, parseTraceparent, runSpanContext } from './trace-context.ts'
-
-export interface TracingSettings {
-  /** Where a collector takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is traced. */
-  otlpEndpoint?: string | undefined
-}
 
 const exportTimeoutMs = 5000
 const closeTimeoutMs = 5000
 
 /** Spans by OpenTelemetry, sent in batches as OTLP/JSON. A collector that is away loses spans and disturbs nothing. */
-export function createTracing({ otlpEndpoint }: TracingSettings): Tracing & { close(): Promise<void> } {
-  if (otlpEndpoint === undefined) return { ...noTracing, close: async () => undefined }
+export function createOtelTracing(otlpEndpoint: string): ClosableTracing {
   const ids = createIds()
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'assistant-platform', 'service.version': '1.0.0' }),

@@ -1,25 +1,63 @@
+import { constants } from 'node:fs'
+import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { Settings } from '../config.ts'
-import { createLanceStore } from './lancedb.ts'
-import { createPineconeStore } from './pinecone.ts'
 
 type VectorSettings = Pick<
   Settings,
   'vectorStore' | 'lancedbUri' | 'dataDir' | 'pineconeApiKey' | 'pineconeIndex' | 'pineconeHost'
 >
 
-/** The vector store that the settings name. Connects when it is first used. */
+/** The vector store that the settings name. Its library is loaded, and it connects, when it is first used. */
 export function createVectorStore(settings: VectorSettings): VectorStore {
   switch (settings.vectorStore) {
-    case 'lancedb':
-      return createLanceStore(settings.lancedbUri ?? join(settings.dataDir, 'lancedb'))
+    case 'lancedb': {
+      const uri = settings.lancedbUri ?? join(settings.dataDir, 'lancedb')
+      const load = async () => (await import('./lancedb.ts')).createLanceStore(uri)
+      // A health check alone is no reason to load the library.
+      return loadedWhenUsed('lancedb', load, uri.includes('://') ? undefined : () => usableFolder(uri))
+    }
     case 'pinecone': {
       const { pineconeApiKey, pineconeIndex, pineconeHost } = settings
       if (pineconeApiKey === undefined || (pineconeIndex === undefined && pineconeHost === undefined)) {
         throw new Error('VECTOR_STORE is pinecone: set PINECONE_API_KEY, and PINECONE_INDEX or PINECONE_HOST')
       }
-      return createPineconeStore({ apiKey: pineconeApiKey, index: pineconeIndex, host: pineconeHost })
+      const options = { apiKey: pineconeApiKey, index: pineconeIndex, host: pineconeHost }
+      return loadedWhenUsed('pinecone', async () => (await import('./pinecone.ts')).createPineconeStore(options))
     }
+  }
+}
+
+/** Loading a store's library takes a fifth of a second and tens of megabytes, which many processes never need. */
+function loadedWhenUsed(
+  name: VectorStore['name'],
+  load: () => Promise<VectorStore>,
+  pingUnloaded?: () => Promise<void>,
+): VectorStore {
+  let loading: Promise<VectorStore> | undefined
+  const store = () => (loading ??= load())
+  return {
+    name,
+    ping: async () => (loading || !pingUnloaded ? (await store()).ping() : pingUnloaded()),
+    upsert: async (...args) => (await store()).upsert(...args),
+    search: async (...args) => (await store()).search(...args),
+    count: async (...args) => (await store()).count(...args),
+    deleteFile: async (...args) => (await store()).deleteFile(...args),
+    deleteAssistant: async (...args) => (await store()).deleteAssistant(...args),
+    listAssistants: async () => (await store()).listAssistants(),
+    listFiles: async (...args) => (await store()).listFiles(...args),
+    settle: async (...args) => (await store()).settle(...args),
+    close: async () => (await loading)?.close(),
+  }
+}
+
+async function usableFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true })
+    await access(path, constants.R_OK | constants.W_OK)
+  } catch (cause) {
+    throw new AppError('unavailable', 'The vector store does not answer.', { cause })
   }
 }

@@ -3,7 +3,7 @@ import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/s
 import Type, { type Static } from 'typebox'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import type { Outbound } from '../outbound.ts'
-import { type McpServer, callRemoteTool, listRemoteTools } from './mcp-client.ts'
+import type { McpServer } from './mcp-client.ts'
 import type { Tool } from './tool.ts'
 import { limitText, secretsHider } from './tool-text.ts'
 import { toolName } from './tool-name.ts'
@@ -32,6 +32,9 @@ const maxServers = 500
 const maxListBytes = 512 * 1024
 const maxNameLength = 200
 
+/** Loaded when first used: the protocol's library brings a hundred modules that most processes never need. */
+const client = () => import('./mcp-client.ts')
+
 export type McpTools = ReturnType<typeof createMcpTools>
 
 /**
@@ -47,6 +50,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
     const entry = known.get(key)
     if (entry !== undefined && now() - entry.at < freshMs) return entry.list
     try {
+      const { listRemoteTools } = await client()
       const limit = AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)])
       const list = withinLimits(await listRemoteTools(server, outbound, limit))
       known.delete(key)
@@ -91,6 +95,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
       timeoutMs: callTimeoutMs,
       async execute(args, { signal }) {
         const call = { name: remote.name, arguments: args }
+        const { callRemoteTool } = await client()
         const result = await callRemoteTool(server, outbound, call, { signal, timeoutMs: callTimeoutMs }).catch(
           (error: unknown) => {
             signal.throwIfAborted()

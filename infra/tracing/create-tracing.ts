@@ -1,0 +1,16 @@
+import type { Tracing } from '../../services/tracing.ts'
+import { noTracing } from './no-tracing.ts'
+
+export type ClosableTracing = Tracing & { close(): Promise<void> }
+
+export interface TracingSettings {
+  /** Where a collector takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is traced. */
+  otlpEndpoint?: string | undefined
+}
+
+/** OpenTelemetry is loaded only where there is a collector. */
+export async function createTracing({ otlpEndpoint }: TracingSettings): Promise<ClosableTracing> {
+  if (otlpEndpoint === undefined) return { ...noTracing, close: async () => undefined }
+  const { createOtelTracing } = await import('./otel-tracing.ts')
+  return createOtelTracing(otlpEndpoint)
+}
