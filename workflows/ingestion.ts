@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   CancellationScope,
   condition,
+  continueAsNew,
   defineQuery,
   isCancellation,
   patched,
@@ -22,6 +23,7 @@ import {
   ingestionProgressQueryName,
 } from '../domain/contracts/ingestion.ts'
 import { stepPolicy, storePolicy } from './document-policies.ts'
+import { isHistoryLong } from './history-length.ts'
 import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'
 
 export const ingestionProgress = defineQuery<IngestionProgress>(ingestionProgressQueryName)
@@ -42,8 +44,11 @@ const extractionsAtOnce = 2
  * the workflow's details.
  */
 export async function ingestionWorkflow(input: IngestionInput): Promise<IngestionResult> {
-  const progress: IngestionProgress = { total: input.fileIds.length, current: null, outcomes: {} }
+  const before = Object.values(input.outcomes ?? {})
+  const total = before.length + input.fileIds.length
+  const progress: IngestionProgress = { total, current: null, outcomes: { ...input.outcomes } }
   const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
+  for (const outcome of before) result[outcome]++
   setHandler(ingestionProgress, () => progress)
   const patienceMs = (input.patienceHours ?? defaultPatienceHours) * 3_600_000
   const waits = new Map<string, string>()
@@ -71,12 +76,20 @@ export async function ingestionWorkflow(input: IngestionInput): Promise<Ingestio
       if (file) extractions.push(beginExtraction(file, extractions[next - extractionsAtOnce]))
     }
   }
+  let isEnding = false
   for (const [index, file] of files.entries()) {
     const { fileId } = file.step
+    // Files that are being extracted are finished here; the others go to the next execution.
+    isEnding ||= isHistoryLong('ingestion-continue-as-new')
+    if (isEnding && index === extractions.length) {
+      const { retry: _, ...rest } = input
+      const fileIds = input.fileIds.slice(index)
+      return continueAsNew<typeof ingestionWorkflow>({ ...rest, fileIds, outcomes: progress.outcomes })
+    }
     progress.current = fileId
-    headline = `File ${index + 1} of ${files.length}`
+    headline = `File ${before.length + index + 1} of ${total}`
     show()
-    beginUpTo(index + 1 + extractionsAtOnce)
+    if (!isEnding) beginUpTo(index + 1 + extractionsAtOnce)
     const outcome = await ingestFile(file, extractions[index] ?? Promise.resolve({}))
     progress.outcomes[fileId] = outcome
     result[outcome]++

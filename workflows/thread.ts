@@ -17,7 +17,6 @@ import {
   setCurrentDetails,
   setHandler,
   upsertSearchAttributes,
-  workflowInfo,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
 import { searchAttributes } from '../domain/contracts/search-attributes.ts'
@@ -43,6 +42,7 @@ import {
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy, toolPolicy } from './activity-policies.ts'
+import { isHistoryLong } from './history-length.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 
 export const enqueueRun = defineSignal<[EnqueueRun]>(enqueueRunSignalName)
@@ -115,7 +115,7 @@ export async function threadWorkflow({ threadId, carried }: ThreadWorkflowInput)
       const { runId, maxDurationMs } = next
       if (cancelled.delete(runId)) await settle({ runId, step: 0, outcome: 'cancelled' })
       else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs) }))
-      if (waiting.length > 0 && !isCancelled && isHistoryLong()) await goOnAsNew()
+      if (waiting.length > 0 && !isCancelled && shouldContinueAsNew()) await goOnAsNew()
     }
   })
   setCurrentDetails('No run waits.')
@@ -145,10 +145,7 @@ function begin(run: CarriedRun): CurrentRun {
   return { run, scope: new CancellationScope() }
 }
 
-/** Whether the server suggests to continue as new. Executions from before there was a way to do so stay as they are. */
-function isHistoryLong(): boolean {
-  return workflowInfo().continueAsNewSuggested && patched('thread-continue-as-new')
-}
+const shouldContinueAsNew = () => isHistoryLong('thread-continue-as-new')
 
 /**
  * Steps of the model and the tools that it asks for, until the run is over, or is to be carried into
@@ -166,7 +163,7 @@ async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carr
           setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(calls)}`)
           showStatus(runId, 'interrupted')
           const waitsSince = Date.now()
-          await condition(() => run.resumedStep === run.step || isHistoryLong())
+          await condition(() => run.resumedStep === run.step || shouldContinueAsNew())
           extendTimeLimit(run, Date.now() - waitsSince)
           if (run.resumedStep !== run.step) return 'carried'
           showStatus(runId, 'running')
@@ -176,7 +173,7 @@ async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carr
         await runTools(run, calls, parallelCalls)
         run.step += 1
         if (run.step >= maxSteps) throw stepLimitReached(maxSteps)
-        if (!scope.consideredCancelled && isHistoryLong()) return 'carried'
+        if (!scope.consideredCancelled && shouldContinueAsNew()) return 'carried'
       }
     })
   } catch (error) {

@@ -14,6 +14,8 @@ export interface IngestionInput {
   retry?: number
   /** How long a step may wait in all for stores and model servers that are away. */
   patienceHours?: number
+  /** Set when a long ingestion goes on in a new execution: what the files before these came to. */
+  outcomes?: Record<string, FileOutcome>
 }
 
 export const defaultPatienceHours = 168

@@ -6,11 +6,18 @@ import {
   type ToolInput,
   threadWorkflowId,
 } from '../../domain/contracts/thread.ts'
+import {
+  type EmbedStepResult,
+  type FileStepInput,
+  type IngestionInput,
+  ingestionWorkflowId,
+} from '../../domain/contracts/ingestion.ts'
+import { ingestionProgress, ingestionWorkflow } from '../../workflows/ingestion.ts'
 import { cancelRun, enqueueRun, resumeRun, threadWorkflow } from '../../workflows/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { startShortHistories } from '../support/short-histories.ts'
 
-describe('a workflow whose history becomes long', () => {
+describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
   let server: Awaited<ReturnType<typeof startShortHistories>>
   beforeAll(async () => {
     server = await startShortHistories(40)
@@ -130,5 +137,31 @@ describe('a workflow whose history becomes long', () => {
     )
     expect(seen).toEqual(['model 0 0', 'settle 0 cancelled'])
     expect(attributes).toMatchObject({ AgentRunId: ['0'], RunStatus: ['cancelled'] })
+  })
+
+  it('of an upload of many files: each is extracted and embedded once, in order, and all are counted', async () => {
+    const fileIds = Array.from({ length: 60 }, (_, index) => `file-${index}`)
+    const extracted: string[] = []
+    const embedded: string[] = []
+    const activities = {
+      extractFile: async ({ fileId }: FileStepInput) => void extracted.push(fileId),
+      embedFile: async ({ fileId }: FileStepInput): Promise<EmbedStepResult> => {
+        embedded.push(fileId)
+        return fileId === 'file-7' ? 'failed' : 'ready'
+      },
+    }
+    await server.withWorker(activities, async (taskQueue) => {
+      const input = { ingestionId: crypto.randomUUID(), assistantId: 'a', fileIds }
+      const workflowId = ingestionWorkflowId(input.ingestionId)
+      const options = { workflowId, taskQueue, args: [input] as [IngestionInput] }
+      const handle = await server.client.workflow.start(ingestionWorkflow, options)
+      expect(await handle.result()).toEqual({ ready: 59, failed: 1, gone: 0 })
+      const progress = await server.client.workflow.getHandle(workflowId).query(ingestionProgress)
+      expect(progress.total).toBe(60)
+      expect(Object.keys(progress.outcomes)).toEqual(fileIds)
+      expect(await server.executions(workflowId)).toBeGreaterThan(2)
+    })
+    expect(extracted.toSorted()).toEqual(fileIds.toSorted())
+    expect(embedded).toEqual(fileIds)
   })
 })
