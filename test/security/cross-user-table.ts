@@ -14,12 +14,17 @@ export interface Ids {
   receipt_id: string
 }
 
+interface ForeignBody {
+  status: number
+  body: (own: Ids, other: Ids) => unknown
+}
+
 /** What must happen when a user calls an operation with the ids of another. */
 export type Expectation =
   /** All ids in the path are the other's. `body` makes the request a valid one otherwise. */
-  | { foreign: number; body?: (own: Ids, other: Ids) => unknown }
-  /** No id in the path, but some in the body. */
-  | { foreignBody: { status: number; body: (own: Ids, other: Ids) => unknown }[] }
+  | { foreign: number; body?: (own: Ids, other: Ids) => unknown; foreignBody?: ForeignBody[] }
+  /** Ids of the other in the body; those of the path, if there are any, are the caller's. */
+  | { foreignBody: ForeignBody[] }
   /** Takes no ids: its answer must show nothing of the other. */
   | { shows: 'nothing of others' }
   /** Takes no ids and shows nothing but what the caller sent or the service is made of. */
@@ -66,7 +71,11 @@ export const native: Record<string, Expectation> = {
   'assistants.read': { foreign: 403 },
   'assistants.put': { foreign: 403, body: () => ({ name: 'mine' }) },
   'assistants.delete': { foreign: 403 },
-  'assistants.move': { foreign: 403, body: (own) => ({ project_id: own.project_id }) },
+  'assistants.move': {
+    foreign: 403,
+    body: (own) => ({ project_id: own.project_id }),
+    foreignBody: [{ status: 403, body: (_own, other) => ({ project_id: other.project_id }) }],
+  },
   'assistants.publicToken.renew': { foreign: 403 },
   'assistants.compatAccount.put': {
     foreign: 403,

@@ -1,0 +1,196 @@
+import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
+import { type Estate, fillEstate } from '../support/estate.ts'
+import type { TestService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
+import { type Expectation, type Ids, compat, native, operators, publicNative } from './cross-user-table.ts'
+
+export interface Operation {
+  method: string
+  path: string
+  name: string
+  expectation: Expectation | undefined
+  isPublic: boolean
+}
+
+/** One user with an estate, whose every text is `marker`. */
+export interface Side {
+  ids: Ids
+  estate: Estate
+  /** By the public token of the user's own assistant, and by the user's own token. */
+  publicToken: string
+  token: string
+  marker: string
+}
+
+export interface CrossRequest {
+  label: string
+  operation: Operation
+  path: string
+  body: unknown
+  expected: number[]
+}
+
+const tokenKey = 'type==agent/public_token'
+
+/** What `own` asks for with the ids of `other`, and how each must be answered. */
+export function requestsOf(operations: Operation[], own: Side, other: Side): CrossRequest[] {
+  return operations.flatMap((operation) =>
+    Array.from(requestsFor(operation, own.ids, other.ids), ({ what, ...request }) => ({
+      ...request,
+      operation,
+      label: `${operation.method} ${operation.path} (${what})`,
+    })),
+  )
+}
+
+/** What is wrong with the answer that `own` gets, if anything; `text` is the answer. */
+export async function judge(service: TestService, request: CrossRequest, own: Side, other: Side, patienceMs?: number) {
+  const { operation, path, body, expected, label } = request
+  const token = operation.isPublic ? own.publicToken : own.token
+  const { status, text } = await send(service, operation.method, path, token, body, patienceMs)
+  const wrong: string[] = []
+  if (!expected.includes(status))
+    wrong.push(`${label}: ${status} instead of ${expected.join(' or ')}: ${text.slice(0, 200)}`)
+  if (text.includes(other.marker)) wrong.push(`${label} shows what is another's`)
+  return { wrong, text }
+}
+
+/** All ids the other's; and, where there are several, each of them alone among the caller's own. */
+function* requestsFor({ path, expectation }: Operation, own: Ids, other: Ids) {
+  if (expectation === undefined || 'takesNoIds' in expectation) return
+  if ('shows' in expectation) {
+    yield { what: 'as it is', expected: [200], path, body: undefined }
+    return
+  }
+  for (const { status, body } of expectation.foreignBody ?? []) {
+    yield { what: 'ids in the body', expected: [status], path: fill(path, own), body: body(own, other) }
+  }
+  if (!('foreign' in expectation)) return
+  const body = expectation.body?.(own, other)
+  yield { what: "all ids the other's", expected: [expectation.foreign], path: fill(path, other), body }
+  const parameters = parametersOf(path)
+  if (parameters.length < 2) return
+  for (const parameter of parameters) {
+    const mixed = { ...own, [parameter]: Object.entries(other).find(([name]) => name === parameter)?.[1] }
+    yield {
+      what: `${parameter} the other's`,
+      expected: [403, 404],
+      path: fill(path, mixed),
+      body: expectation.body?.(own, other),
+    }
+  }
+}
+
+/** The answer, or as much of it as comes within `patienceMs`: a stream may stay open. Status 0 is no answer. */
+export async function send(
+  service: TestService,
+  method: string,
+  path: string,
+  token: string | undefined,
+  body: unknown,
+  patienceMs = 15_000,
+) {
+  const isForm = body instanceof FormData
+  const answer = { status: 0, text: '' }
+  try {
+    const response = await fetch(`${service.url}${path}`, {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    answer.status = response.status
+    const decoder = new TextDecoder()
+    for await (const piece of response.body ?? []) answer.text += decoder.decode(piece, { stream: true })
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error
+  }
+  return answer
+}
+
+export async function documentOf(service: TestService) {
+  const { paths } = (await apiClient(service.url).call('GET', '/openapi.json')).body
+  const found: { method: string; path: string; name: string; security: unknown }[] = []
+  for (const [path, methods] of Object.entries<Record<string, { operationId: string; security: unknown }>>(paths)) {
+    for (const [method, { operationId, security }] of Object.entries(methods)) {
+      found.push({ method: method.toUpperCase(), path, name: operationId, security })
+    }
+  }
+  return found
+}
+
+export async function operationsOf(service: TestService): Promise<Operation[]> {
+  const document = await documentOf(service)
+  return document
+    .filter(({ method, name }) => method !== 'OPTIONS' && !operators.test(name))
+    .map(({ method, path, name }) => {
+      const isPublic = path.startsWith('/public/')
+      const expectation = isPublic
+        ? (publicNative[name] ?? compat[name.replace(/^(?:compat|public)\./, '')])
+        : native[name]
+      return { method, path, name, isPublic, expectation }
+    })
+}
+
+export const parametersOf = (path: string) => Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name)
+export const isOpen = (name: string) => name === 'accounts.verificationStatus'
+export const fill = (path: string, ids: object) =>
+  path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(Object.entries(ids).find(([key]) => key === name)?.[1]))
+
+export async function createSide(service: TestService, name: string): Promise<Side> {
+  const user = await insertUser(service)
+  const estate = await fillEstate(service, user)
+  const [aid = ''] = estate.assistants
+  const [tid = '', publicThread = ''] = estate.threads
+  const [runId = '', publicRun = ''] = estate.runs
+  const publicToken = `${name}-${newId()}`
+  const config = {
+    'type==agent/access_mode': 'public_token',
+    [tokenKey]: publicToken,
+    'type==agent/system_message': name,
+  }
+  await user.call('PUT', `/assistants/${aid}`, { name, config })
+  await user.call('PUT', `/threads/${tid}`, { name, metadata: { name } })
+  for (const thread of [tid, publicThread]) {
+    await user.call('POST', `/threads/${thread}/state`, {
+      values: [{ type: 'human', content: name, id: `message-${thread}` }],
+    })
+  }
+  await service.collections.runs.updateOne({ _id: publicRun }, { $set: { public: true } })
+  const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
+  const receiptId = newId()
+  await service.collections.receipts.create({
+    _id: receiptId,
+    kind: 'thread',
+    subject_id: newId(),
+    user_id: user.userId,
+    status: 'complete',
+    found: {},
+    left: {},
+    created_at: new Date(),
+  })
+  return {
+    estate,
+    publicToken,
+    marker: name,
+    token: user.token,
+    ids: {
+      project_id: estate.secondProjectId,
+      aid,
+      assistant_id: aid,
+      model: aid,
+      file_id: file?._id ?? '',
+      ingestion_id: file?.ingestion_id ?? '',
+      tid,
+      thread_id: publicThread,
+      run_id: runId,
+      message_id: `message-${publicThread}`,
+      step_id: publicRun,
+      receipt_id: receiptId,
+    },
+  }
+}

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { fingerprint } from '../support/estate.ts'
+import { type TestService, startService } from '../support/service.ts'
+import {
+  type CrossRequest,
+  type Operation,
+  type Side,
+  createSide,
+  judge,
+  operationsOf,
+  requestsOf,
+} from './cross-user-requests.ts'
+import { type Mutant, type Mutation, mutateStatements } from './mutate-statements.ts'
+
+/**
+ * Statements whose owner may be left out, because the same request has checked the owner before, or
+ * checks again. A second line of defence is welcome; it cannot be seen from outside.
+ */
+const secondChecks: [statement: string, why: string][] = [
+  ['services/assistants/index.ts projects.findOne of any user_id', 'the project is then held by its owner only'],
+  ['services/public/index.ts runs.findOne of any user_id', 'the token of the assistant of the run decides'],
+  ['services/threads/index.ts threads.exists without user_id', 'says only why an update of the own thread found none'],
+  ['services/threads/index.ts threads.find without user_id', 'lists the project of the token, which is the own'],
+  ['services/threads/index.ts threads.countDocuments without user_id', 'counts the same list'],
+  ['services/threads/status.ts runs.find without thread_id', 'assigns each run to its thread by id'],
+]
+
+/** So long a stream is read that should not have been opened. */
+const streamMs = 1_500
+
+describe('a statement that does not look at the owner', () => {
+  let service: TestService
+  let mutation: Mutation
+  let operations: Operation[]
+
+  beforeAll(async () => {
+    service = await startService({
+      worker: false,
+      env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', DELETION_WAIT_SECONDS: '1' },
+    })
+    operations = await operationsOf(service)
+    mutation = mutateStatements(service.collections)
+  })
+  afterAll(async () => {
+    mutation.restore()
+    await service.close()
+  })
+
+  it('is noticed by the requests with the ids of another', { timeout: 300_000 }, async () => {
+    let sides = await newSides(service)
+    const requests = () => requestsOf(operations, sides.own, sides.other)
+    const answers = new Map<string, string>()
+    const requestsOfMutant = new Map<string, { mutant: Mutant; labels: Set<string> }>()
+    for (const request of requests()) {
+      const { answer, mutants } = await mutation.record(() => judge(service, request, sides.own, sides.other))
+      expect(answer.wrong).toEqual([])
+      answers.set(request.label, plain(answer.text, sides.own))
+      for (const mutant of mutants) {
+        const entry = requestsOfMutant.get(mutant.name) ?? { mutant, labels: new Set() }
+        entry.labels.add(request.label)
+        requestsOfMutant.set(mutant.name, entry)
+      }
+    }
+    expect(requestsOfMutant.size).toBeGreaterThan(20)
+
+    const unnoticed: string[] = []
+    for (const { mutant, labels } of requestsOfMutant.values()) {
+      const before = await fingerprint(service, sides.other.estate)
+      const noticed = await mutation.with({ ...mutant, caller: sides.own.estate.userId }, () =>
+        firstAsync(
+          requests().filter(({ label }) => labels.has(label)),
+          (request) => isNoticed(request),
+        ),
+      )
+      const changed = (await fingerprint(service, sides.other.estate)) !== before
+      if (!noticed && !changed) unnoticed.push(mutant.name)
+      if (changed) sides = await newSides(service)
+    }
+    const withoutLines = unnoticed.map((name) => name.replace(/:\d+ /, ' '))
+    expect(withoutLines.toSorted(), unnoticed.join('\n')).toEqual(secondChecks.map(([name]) => name).toSorted())
+
+    async function isNoticed(request: CrossRequest): Promise<boolean> {
+      const { wrong, text } = await judge(service, request, sides.own, sides.other, streamMs)
+      return wrong.length > 0 || plain(text, sides.own) !== answers.get(request.label)
+    }
+  })
+})
+
+async function newSides(service: TestService): Promise<{ own: Side; other: Side }> {
+  return {
+    own: await createSide(service, `mine-${newId()}`),
+    other: await createSide(service, `only-for-the-owner-${newId()}`),
+  }
+}
+
+/** An answer without what differs between two equal requests of two equal users. */
+function plain(text: string, { marker }: Side): string {
+  return text
+    .replaceAll(marker, 'mine')
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
+    .replaceAll(/eyJ[\w.-]+/g, 'token')
+}
+
+async function firstAsync<T>(items: T[], test: (item: T) => Promise<boolean>): Promise<boolean> {
+  for (const item of items) if (await test(item)) return true
+  return false
+}
