@@ -1,6 +1,5 @@
 import { createIdTokenVerifier } from '../infra/identity/id-tokens.ts'
 import { createSocialProvider } from '../infra/identity/social-provider.ts'
-import { accountWorkflows } from '../infra/temporal/account-workflows.ts'
 import { createHomeMembers } from '../services/accounts/home-members.ts'
 import { createAccounts } from '../services/accounts/index.ts'
 import { createAdminGate } from '../services/auth/admin-gate.ts'
@@ -11,7 +10,7 @@ import type { Core } from './core.ts'
 
 /** Accounts, the tokens that identify callers, and their projects. */
 export function composeAccounts(core: Core) {
-  const { settings, infra, collections, transaction, secretBox, assistants, createThread } = core
+  const { settings, workflows, collections, transaction, secretBox, assistants, createThread } = core
   const tokens = createTokens(settings)
   return {
     tokens,
@@ -23,7 +22,7 @@ export function composeAccounts(core: Core) {
       transaction,
       tokens,
       secrets: core.derivedSecrets,
-      workflows: accountWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+      workflows,
       homeMembers: createHomeMembers({ collections, assistants, createThread }),
       identity: { socialProvider: createSocialProvider(settings), verifyIdToken: createIdTokenVerifier() },
       secretBox,

@@ -3,13 +3,13 @@ import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
-import { createWorkflowControl } from '../infra/temporal/workflow-control.ts'
-import { createThreadActor } from '../infra/temporal/thread-actor.ts'
+import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
+import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
@@ -27,6 +27,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
   const assistantConfigs = createAssistantConfigs(secretBox, tokenHashes)
   const { embedder, vectors } = infra.knowledge
+  const workflows = createWorkflowClient(infra.temporal.client, settings)
   const log = createThreadLog({ collections, transaction })
   const scanLog = createLogScan(collections)
   const states = createThreadStates({ collections, scan: scanLog })
@@ -43,8 +44,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     derivedSecrets: createDerivedSecrets(settings.secretsKey),
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis),
-    actor: createThreadActor(infra.temporal.client, settings),
-    control: createWorkflowControl(infra.temporal.client),
+    workflows,
+    enqueueRun: createEnqueueRun({ workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,
     states,

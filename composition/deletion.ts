@@ -1,5 +1,3 @@
-import { emailVerificationWorkflowId } from '../domain/contracts/email-verification.ts'
-import { passwordResetWorkflowId } from '../domain/contracts/password-reset.ts'
 import { createCleanupWorkflows } from '../infra/temporal/cleanup-workflows.ts'
 import { createDeletionWorkflows } from '../infra/temporal/deletion-workflows.ts'
 import { createAdmin } from '../services/admin/index.ts'
@@ -12,7 +10,7 @@ import type { Core } from './core.ts'
 
 /** Deletions, asked for (API) and carried out (worker), and the clean-ups of an administrator. */
 export function composeDeletion(core: Core) {
-  const { settings, infra, collections, transaction, stream, actor, tracing, onError } = core
+  const { settings, infra, collections, transaction, stream, workflows, tracing, onError } = core
   const { client } = infra.temporal
   const { taskQueuePrefix } = settings
   const waitMs = settings.deletionWaitSeconds * 1000
@@ -28,9 +26,7 @@ export function composeDeletion(core: Core) {
       transaction,
       stream,
       stores: createStores({ collections, transaction, stream, knowledge }),
-      actor,
-      control: core.control,
-      accountWorkflowIds: (userId) => [emailVerificationWorkflowId(userId), passwordResetWorkflowId(userId)],
+      workflows,
       tracing,
       onError,
     }),

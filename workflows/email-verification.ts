@@ -2,7 +2,6 @@ import {
   ActivityFailure,
   allHandlersFinished,
   condition,
-  defineUpdate,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -11,21 +10,18 @@ import {
 } from '@temporalio/workflow'
 import type { createVerificationActivities } from '../activities/accounts/verification.ts'
 import {
-  type EmailVerificationInput,
   type EmailVerificationOutcome,
   type ResendCodeResult,
-  type VerifyCode,
   type VerifyCodeResult,
   codeAttempts,
   codeValidityMs,
-  resendCodeUpdateName,
+  emailVerificationContract,
   resendIntervalMs,
-  verifyCodeUpdateName,
 } from '../domain/contracts/email-verification.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { accountWritePolicy, mailPolicy } from './account-policies.ts'
 
-export const verifyCode = defineUpdate<VerifyCodeResult, [VerifyCode]>(verifyCodeUpdateName)
-export const resendCode = defineUpdate<ResendCodeResult>(resendCodeUpdateName)
+const { verify, resend } = emailVerificationContract.updates
 
 type Activities = ReturnType<typeof createVerificationActivities>
 const { sendVerificationCode } = proxyActivities<Pick<Activities, 'sendVerificationCode'>>(mailPolicy)
@@ -38,10 +34,10 @@ const { openVerificationCode, recordAttempt, markVerified } =
  * attempt and every wish is one turn of this workflow, so none can be used twice. The code itself is
  * never here: who calls `verify` has compared it.
  */
-export async function emailVerificationWorkflow({
+export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContract> = async ({
   userId,
   sendAtStart,
-}: EmailVerificationInput): Promise<EmailVerificationOutcome> {
+}) => {
   const { runId } = workflowInfo()
   let send = sendAtStart ? 1 : 0
   let attempts = sendAtStart ? codeAttempts : 0
@@ -49,7 +45,7 @@ export async function emailVerificationWorkflow({
   let lastSentAt: number | undefined
   let verified = false
 
-  setHandler(verifyCode, async ({ code, correct }): Promise<VerifyCodeResult> => {
+  setHandler(verify, async ({ code, correct }): Promise<VerifyCodeResult> => {
     if (verified) return { outcome: 'already_verified' }
     if (code.runId !== runId || code.send !== send) return { outcome: 'superseded', current: { runId, send } }
     if (attempts === 0) return { outcome: 'spent' }
@@ -64,7 +60,7 @@ export async function emailVerificationWorkflow({
     return { outcome: 'wrong', attemptsRemaining }
   })
 
-  setHandler(resendCode, (): ResendCodeResult => {
+  setHandler(resend, (): ResendCodeResult => {
     if (verified) return { outcome: 'verified' }
     const waitMs = sending ? resendIntervalMs : (lastSentAt ?? -Infinity) + resendIntervalMs - Date.now()
     if (waitMs > 0) return { outcome: 'too_soon', retryAfterSeconds: Math.ceil(waitMs / 1000) }

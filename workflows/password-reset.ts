@@ -2,8 +2,6 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
-  defineSignal,
-  defineUpdate,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -12,18 +10,15 @@ import {
 } from '@temporalio/workflow'
 import type { createPasswordResetActivities } from '../activities/accounts/password-reset.ts'
 import {
-  type PasswordResetInput,
   type PasswordResetOutcome,
-  type RedeemReset,
   type RedeemResetResult,
-  redeemResetUpdateName,
-  requestResetSignalName,
+  passwordResetContract,
   resetValidityMs,
 } from '../domain/contracts/password-reset.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { accountWritePolicy, mailPolicy } from './account-policies.ts'
 
-export const requestReset = defineSignal(requestResetSignalName)
-export const redeemReset = defineUpdate<RedeemResetResult, [RedeemReset]>(redeemResetUpdateName)
+const { signals, updates } = passwordResetContract
 
 type Activities = ReturnType<typeof createPasswordResetActivities>
 const { sendPasswordReset } = proxyActivities<Pick<Activities, 'sendPasswordReset'>>(mailPolicy)
@@ -36,20 +31,20 @@ type Delivery = 'sent' | 'undeliverable' | 'account_gone' | 'superseded'
  * that is still on its way. A token holds for an hour from when the mail server took it, and works
  * once: its use is one turn of this workflow.
  */
-export async function passwordResetWorkflow({ userId }: PasswordResetInput): Promise<PasswordResetOutcome> {
+export const passwordResetWorkflow: WorkflowOf<typeof passwordResetContract> = async ({ userId }) => {
   const { runId } = workflowInfo()
   const idOf = (token: number) => `${runId}.${token}`
   let newest = 0
   let active: number | undefined
   let outcome: PasswordResetOutcome | undefined
 
-  setHandler(requestReset, () => {
+  setHandler(signals.request, () => {
     newest += 1
     active = newest
     outcome = undefined
   })
 
-  setHandler(redeemReset, async ({ tokenId, redemptionId }): Promise<RedeemResetResult> => {
+  setHandler(updates.redeem, async ({ tokenId, redemptionId }): Promise<RedeemResetResult> => {
     if (active === undefined || tokenId !== idOf(active)) return { outcome: 'invalid' }
     active = undefined
     outcome = 'redeemed'

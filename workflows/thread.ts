@@ -8,8 +8,6 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
-  defineSignal,
-  defineUpdate,
   isCancellation,
   log,
   patched,
@@ -19,36 +17,28 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
-import { searchAttributes } from '../domain/contracts/search-attributes.ts'
+import { searchAttributePairs } from '../domain/contracts/search-attributes.ts'
 import {
-  type AboutRun,
   type CarriedRun,
   type EnqueueRun,
   type PlannedCall,
   type PlannedTools,
-  type ResumeRun,
   type SettleInput,
   type SettleResult,
-  type ThreadWorkflowInput,
   type ToolInput,
-  cancelRunSignalName,
-  enqueueRunSignalName,
-  resumeRunSignalName,
   supersededType,
   threadBusyType,
+  threadContract,
   toolActivityPrefix,
-  tryEnqueueRunUpdateName,
 } from '../domain/contracts/thread.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy, toolPolicy } from './activity-policies.ts'
 import { isHistoryLong } from './history-length.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 
-export const enqueueRun = defineSignal<[EnqueueRun]>(enqueueRunSignalName)
-export const cancelRun = defineSignal<[AboutRun]>(cancelRunSignalName)
-export const resumeRun = defineSignal<[ResumeRun]>(resumeRunSignalName)
-export const tryEnqueueRun = defineUpdate<boolean, [EnqueueRun]>(tryEnqueueRunUpdateName)
+const { signals, updates } = threadContract
 
 type RunActivities = ReturnType<typeof createRunActivities>
 
@@ -65,7 +55,7 @@ interface CurrentRun {
  * thread that is never idle continues as new when the server suggests it. When the workflow itself
  * is cancelled, it settles all its runs as cancelled before it ends.
  */
-export async function threadWorkflow({ threadId, carried }: ThreadWorkflowInput): Promise<void> {
+export const threadWorkflow: WorkflowOf<typeof threadContract> = async ({ threadId, carried }) => {
   const waiting: EnqueueRun[] = [...(carried?.waiting ?? [])]
   const cancelled = new Set(carried?.cancelled)
   // Before the handlers: the first signals may be about it.
@@ -89,9 +79,9 @@ export async function threadWorkflow({ threadId, carried }: ThreadWorkflowInput)
     if (isCancelled) cancelled.add(run.runId)
   }
 
-  setHandler(enqueueRun, enqueue)
-  setHandler(cancelRun, ({ runId }) => cancel(runId))
-  setHandler(resumeRun, ({ runId, step }) => {
+  setHandler(signals.enqueueRun, enqueue)
+  setHandler(signals.cancelRun, ({ runId }) => cancel(runId))
+  setHandler(signals.resumeRun, ({ runId, step }) => {
     if (current?.run.runId === runId) current.run.resumedStep = step
   })
   const refuseWhenBusy = ({ runId }: EnqueueRun) => {
@@ -103,7 +93,7 @@ export async function threadWorkflow({ threadId, carried }: ThreadWorkflowInput)
     enqueue(run)
     return true
   }
-  setHandler(tryEnqueueRun, tryEnqueue, { validator: refuseWhenBusy })
+  setHandler(updates.tryEnqueueRun, tryEnqueue, { validator: refuseWhenBusy })
   CancellationScope.current().cancelRequested.catch(() => {
     isCancelled = true
     cancelAll()
@@ -212,10 +202,7 @@ async function settle(input: SettleInput): Promise<RunStatus> {
 
 /** What an operator finds the workflow by. */
 function showStatus(runId: string, status: RunStatus): void {
-  upsertSearchAttributes([
-    { key: searchAttributes.AgentRunId, value: runId },
-    { key: searchAttributes.RunStatus, value: status },
-  ])
+  upsertSearchAttributes(searchAttributePairs({ AgentRunId: runId, RunStatus: status }))
 }
 
 /**

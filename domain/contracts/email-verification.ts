@@ -1,9 +1,27 @@
-/** Messages of the `email-verification` workflow. No code and no address travels in any of them. */
-export const emailVerificationWorkflowType = 'emailVerificationWorkflow'
+import { defineUpdate } from '@temporalio/workflow'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-export function emailVerificationWorkflowId(userId: string): string {
-  return `email-verification/${userId}`
-}
+/** The workflow that verifies an e-mail address. No code and no address travels in any message. */
+export const emailVerificationContract = {
+  type: workflowType('emailVerificationWorkflow'),
+  queue: 'accounts',
+  id: ({ userId }) => `email-verification/${userId}`,
+  input: (start) => start,
+  summary: ({ userId }) => `Verify the e-mail address of user ${userId}`,
+  details: () => 'Sends a code by mail and takes up to three attempts at it within 15 minutes.',
+  attributes: ({ userId }) => ({ UserId: userId }),
+  updates: {
+    /** The caller has compared what it was given with the code `code`, and says whether it was right. */
+    verify: defineUpdate<VerifyCodeResult, [VerifyCode]>('verify'),
+    /** Send a new code, which ends the one before. */
+    resend: defineUpdate<ResendCodeResult>('resend'),
+  },
+} satisfies WorkflowContract<{
+  key: { userId: string }
+  start: EmailVerificationInput
+  input: EmailVerificationInput
+  result: EmailVerificationOutcome
+}>
 
 export interface EmailVerificationInput {
   userId: string
@@ -19,8 +37,6 @@ export interface CodeReference {
   send: number
 }
 
-/** Update: the caller compared what it was given with the code of `code` and says whether it was right. */
-export const verifyCodeUpdateName = 'verify'
 export interface VerifyCode {
   code: CodeReference
   correct: boolean
@@ -36,8 +52,6 @@ export type VerifyCodeResult =
   /** Another code counts by now; no attempt was used. */
   | { outcome: 'superseded'; current: CodeReference }
 
-/** Update: send a new code, which ends the one before. */
-export const resendCodeUpdateName = 'resend'
 export type ResendCodeResult =
   | { outcome: 'accepted' }
   | { outcome: 'too_soon'; retryAfterSeconds: number }

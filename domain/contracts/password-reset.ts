@@ -1,9 +1,29 @@
-/** Messages of the `password-reset` workflow. Ids only: no token, no password, and no hash of either. */
-export const passwordResetWorkflowType = 'passwordResetWorkflow'
+import { defineSignal, defineUpdate } from '@temporalio/workflow'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-export function passwordResetWorkflowId(userId: string): string {
-  return `password-reset/${userId}`
-}
+/** The workflow of a user's password resets. Ids only: no token, no password, and no hash of either. */
+export const passwordResetContract = {
+  type: workflowType('passwordResetWorkflow'),
+  queue: 'accounts',
+  id: ({ userId }) => `password-reset/${userId}`,
+  input: (start) => start,
+  summary: ({ userId }) => `Reset the password of user ${userId}`,
+  details: () => 'Sends a link by mail that works once within an hour; a new request ends the link before.',
+  attributes: ({ userId }) => ({ UserId: userId }),
+  signals: {
+    /** Mail a new token; the one before ends at once. */
+    request: defineSignal('request'),
+  },
+  updates: {
+    /** Use the token `tokenId` for the new password that waits under `redemptionId`. */
+    redeem: defineUpdate<RedeemResetResult, [RedeemReset]>('redeem'),
+  },
+} satisfies WorkflowContract<{
+  key: { userId: string }
+  start: PasswordResetInput
+  input: PasswordResetInput
+  result: PasswordResetOutcome
+}>
 
 export interface PasswordResetInput {
   userId: string
@@ -11,11 +31,6 @@ export interface PasswordResetInput {
 
 export type PasswordResetOutcome = 'redeemed' | 'expired' | 'undeliverable' | 'account_gone'
 
-/** Signal, with start: mail a new token; the one before ends at once. */
-export const requestResetSignalName = 'request'
-
-/** Update: use the token `tokenId` for the new password that waits under `redemptionId`. */
-export const redeemResetUpdateName = 'redeem'
 export interface RedeemReset {
   tokenId: string
   redemptionId: string

@@ -1,11 +1,45 @@
+import { defineSignal, defineUpdate } from '@temporalio/workflow'
 import type { MultitaskStrategy, RunError, RunStatus } from '../records/run.ts'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** Messages of the `thread` workflow, the actor of one conversation. Ids and small facts only. */
-export const threadWorkflowType = 'threadWorkflow'
+/** The workflow of one conversation, which executes its runs one after the other. Ids and small facts only. */
+export const threadContract = {
+  type: workflowType('threadWorkflow'),
+  queue: 'runs',
+  id: ({ threadId }) => `thread/${threadId}`,
+  input: ({ threadId }) => ({ threadId }),
+  summary: ({ threadId }) => `Thread ${threadId}`,
+  attributes: ({ userId, projectId, threadId, assistantId, runId }) => ({
+    UserId: userId,
+    ProjectId: projectId,
+    ThreadId: threadId,
+    AssistantId: assistantId,
+    AgentRunId: runId,
+  }),
+  signals: {
+    /** A run wants its turn. Repeating it for the same run is harmless. */
+    enqueueRun: defineSignal<[EnqueueRun]>('enqueueRun'),
+    /** Stop a run, waiting or under way. Unknown and finished runs are ignored. */
+    cancelRun: defineSignal<[AboutRun]>('cancelRun'),
+    /** A person has decided about all tools for which a run waits after a step. Repeating it is harmless. */
+    resumeRun: defineSignal<[ResumeRun]>('resumeRun'),
+  },
+  updates: {
+    /**
+     * As the signal, but refused with `threadBusyType` while another run has the thread: by the
+     * validator, so that a refusal is not written to the history.
+     */
+    tryEnqueueRun: defineUpdate<boolean, [EnqueueRun]>('tryEnqueueRun'),
+  },
+} satisfies WorkflowContract<{
+  key: { threadId: string }
+  /** The thread and the run that is handed to it. */
+  start: { threadId: string; runId: string; userId: string; assistantId: string; projectId: string }
+  input: ThreadWorkflowInput
+  result: void
+}>
 
-export function threadWorkflowId(threadId: string): string {
-  return `thread/${threadId}`
-}
+export const threadBusyType = 'thread_busy'
 
 export interface ThreadWorkflowInput {
   threadId: string
@@ -39,8 +73,6 @@ export interface RunTimeLimit {
   deadlineMs: number
 }
 
-/** Signal: a run wants its turn. Repeating it for the same run is harmless. */
-export const enqueueRunSignalName = 'enqueueRun'
 export interface EnqueueRun {
   runId: string
   strategy: MultitaskStrategy
@@ -48,21 +80,10 @@ export interface EnqueueRun {
   maxDurationMs?: number
 }
 
-/**
- * Update: as the signal, but refused while another run has the thread: by the validator, with a
- * failure of this type, so that a refusal is not written to the history.
- */
-export const tryEnqueueRunUpdateName = 'tryEnqueueRun'
-export const threadBusyType = 'thread_busy'
-
-/** Signal: stop a run, waiting or under way. Unknown and finished runs are ignored. */
-export const cancelRunSignalName = 'cancelRun'
 export interface AboutRun {
   runId: string
 }
 
-/** Signal: a person has decided about all tools for which a run waits after a step. Repeating it is harmless. */
-export const resumeRunSignalName = 'resumeRun'
 export interface ResumeRun {
   runId: string
   step: number

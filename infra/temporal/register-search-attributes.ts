@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client'
-import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
+import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API; its package of enums cannot be imported by name from an ES module. */
 const keyword = 2
@@ -8,7 +8,7 @@ const keyword = 2
 export async function registerSearchAttributes(client: Client, namespace: string): Promise<void> {
   const { operatorService } = client.connection
   const known = await operatorService.listSearchAttributes({ namespace })
-  const missing = Object.keys(searchAttributes).filter((name) => !(name in (known.customAttributes ?? {})))
+  const missing = searchAttributeNames.filter((name) => !(name in (known.customAttributes ?? {})))
   if (missing.length === 0) return
   await operatorService
     .addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing.map((name) => [name, keyword])) })

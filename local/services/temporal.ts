@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { Connection } from '@temporalio/client'
+import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf, withTicks } from './command.ts'
 import { downloadArchive } from './download.ts'
@@ -13,9 +14,6 @@ const cacheName = `temporal-${version}`
 
 /** Later versions of the command carry a `replace` in their go.mod and cannot be installed this way. */
 const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
-
-/** The attributes by which an operator finds a workflow; each workflow sets those it knows. */
-export const searchAttributes = ['UserId', 'ProjectId', 'AssistantId', 'ThreadId', 'AgentRunId', 'RunStatus']
 
 /**
  * Measured: the stock dev server adds about 50 ms to every task (20 polls a second on its one shard),
@@ -94,7 +92,7 @@ export async function startTemporal(options: {
       args: [
         ['server', 'start-dev', '--log-level', 'warn', '--ip', '127.0.0.1', '--port', String(port)],
         ['--ui-port', String(uiPort), '--db-filename', path.join(home, 'temporal.sqlite'), '--namespace', namespace],
-        searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+        searchAttributeNames.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
         options.codecEndpoint ? ['--ui-codec-endpoint', options.codecEndpoint] : [],
         tuning,
         Object.entries(options.dynamicConfig ?? {}).flatMap(([name, value]) => [
@@ -121,7 +119,7 @@ async function isServing(address: string, namespace: string): Promise<boolean> {
   if (!connection) return false
   try {
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
-    return searchAttributes.every((name) => name in customAttributes)
+    return searchAttributeNames.every((name) => name in customAttributes)
   } catch {
     return false
   } finally {

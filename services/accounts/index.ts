@@ -1,3 +1,4 @@
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -9,16 +10,13 @@ import { createLogin } from './login.ts'
 import { createLoginAttempts } from './login-attempts.ts'
 import { createLoginGuard } from './login-guard.ts'
 import { createPasswords } from './passwords.ts'
-import { type PasswordResetWorkflows, createPasswordReset } from './password-reset.ts'
+import { createPasswordReset } from './password-reset.ts'
 import { createProfile } from './profile.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSignup } from './signup.ts'
 import { type IdentityProvider, createSocialLogin } from './social-login.ts'
 import { createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
-import type { VerificationWorkflows } from './verification-workflows.ts'
-
-export type AccountWorkflows = VerificationWorkflows & PasswordResetWorkflows
 
 /** The ways to identity providers. */
 export interface IdentityPorts {
@@ -31,7 +29,7 @@ export interface AccountsDeps {
   transaction: RunInTransaction
   tokens: Tokens
   secrets: DerivedSecrets
-  workflows: AccountWorkflows
+  workflows: Pick<WorkflowClient, 'start' | 'signalWithStart' | 'update' | 'updateWithStart'>
   homeMembers: HomeMembers
   identity: IdentityPorts
   secretBox: SecretBox

@@ -1,24 +1,18 @@
 import { normalizeEmail } from '../../domain/accounts.ts'
-import { type RedeemReset, type RedeemResetResult, resetValidityMs } from '../../domain/contracts/password-reset.ts'
+import { passwordResetContract, resetValidityMs } from '../../domain/contracts/password-reset.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { PasswordResetRecord } from '../../domain/records/password-reset.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { resetTokenHash } from './derived-secrets.ts'
 import { type Passwords, checkNewPassword } from './passwords.ts'
 
-/** The way to the `password-reset` workflow of a user. Both throw `unavailable` when nobody answers. */
-export interface PasswordResetWorkflows {
-  /** Answers as soon as the wish is durable; from then on an older token does not count. */
-  requestReset(userId: string): Promise<void>
-  redeemReset(userId: string, message: RedeemReset): Promise<RedeemResetResult>
-}
-
 interface PasswordResetDeps {
   collections: Pick<Collections, 'users' | 'passwordResets' | 'pendingPasswords'>
   passwords: Pick<Passwords, 'hash'>
-  workflows: PasswordResetWorkflows
+  workflows: Pick<WorkflowClient, 'signalWithStart' | 'update'>
 }
 
 /** Password reset as callers see it: who has the mail may choose a new password, once. */
@@ -34,7 +28,8 @@ export function createPasswordReset({ collections, passwords, workflows }: Passw
       if (user.provider !== 'email') {
         throw new AppError('not_found', 'This account has no password; log in through its identity provider.')
       }
-      await workflows.requestReset(user._id)
+      // Once the signal is stored, an older token does not count.
+      await workflows.signalWithStart(passwordResetContract, { userId: user._id }, 'request')
     },
 
     /** Throws `bad_request` for an unacceptable password (the token still works then) and for a token that does not count. */
@@ -49,8 +44,10 @@ export function createPasswordReset({ collections, passwords, workflows }: Passw
         password_hash: await passwords.hash(input.new_password),
         remove_at: new Date(Date.now() + resetValidityMs),
       })
-      const result = await workflows.redeemReset(reset.user_id, { tokenId: reset.token_id, redemptionId })
-      if (result.outcome === 'changed') return
+      const message = { tokenId: reset.token_id, redemptionId }
+      const outcome = await workflows.update(passwordResetContract, { userId: reset.user_id }, 'redeem', message)
+      if (outcome.status === 'refused') throw outcome.cause
+      if (outcome.status === 'answered' && outcome.answer.outcome === 'changed') return
       await pendingPasswords.deleteOne({ _id: redemptionId })
       throw invalidToken()
     },

@@ -1,12 +1,13 @@
 import { normalizeEmail } from '../../domain/accounts.ts'
+import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Homes } from './home.ts'
 import { type Passwords, checkNewPassword } from './passwords.ts'
-import type { VerificationWorkflows } from './verification-workflows.ts'
 
 export interface SignupInput {
   email: string
@@ -19,7 +20,7 @@ interface SignupDeps {
   collections: Pick<Collections, 'users' | 'projects'>
   passwords: Pick<Passwords, 'hash'>
   homes: Pick<Homes, 'ensureMainProject'>
-  workflows: Pick<VerificationWorkflows, 'startVerification'>
+  workflows: Pick<WorkflowClient, 'start'>
   threadMaxDefault: number
 }
 
@@ -51,7 +52,7 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
     })
     await homes.ensureMainProject(user._id)
     try {
-      await workflows.startVerification(user._id)
+      await workflows.start(emailVerificationContract, { userId: user._id, sendAtStart: true })
     } catch (error) {
       // Without its workflow the account would wait for a code that nobody sends: the caller may sign up again.
       await projects.deleteMany({ user_id: user._id })

@@ -1,16 +1,16 @@
 import { normalizeEmail } from '../../domain/accounts.ts'
-import { codeAttempts, resendIntervalMs } from '../../domain/contracts/email-verification.ts'
+import { codeAttempts, emailVerificationContract, resendIntervalMs } from '../../domain/contracts/email-verification.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord, VerificationRecord } from '../../domain/records/user.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { createInTurn } from '../in-turn.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
-import type { VerificationWorkflows } from './verification-workflows.ts'
 
 interface VerificationDeps {
   collections: Pick<Collections, 'users'>
   secrets: Pick<DerivedSecrets, 'isVerificationCode'>
-  workflows: Pick<VerificationWorkflows, 'verifyCode' | 'resendCode'>
+  workflows: Pick<WorkflowClient, 'update' | 'updateWithStart'>
 }
 
 /** Times are ISO 8601; null where there is nothing to tell. */
@@ -41,7 +41,11 @@ export function createVerification({ collections: { users }, secrets, workflows 
     // A newer code than the record tells of may be out; the workflow then says which, and no attempt is used.
     for (let round = 0; round < 3; round++) {
       const correct = code !== undefined && secrets.isVerificationCode(code, given)
-      const result = await workflows.verifyCode(user._id, { code: code ?? { runId: '', send: 0 }, correct })
+      const message = { code: code ?? { runId: '', send: 0 }, correct }
+      const outcome = await workflows.update(emailVerificationContract, { userId: user._id }, 'verify', message)
+      if (outcome.status === 'refused') throw outcome.cause
+      if (outcome.status === 'not_running') throw await whyEnded(user._id)
+      const result = outcome.answer
       if (result.outcome === 'verified') return
       if (result.outcome === 'already_verified') throw alreadyVerified()
       if (result.outcome === 'wrong') throw wrongCode(result.attemptsRemaining)
@@ -76,7 +80,12 @@ export function createVerification({ collections: { users }, secrets, workflows 
       // The workflow keeps the minute while it runs; this keeps it should it have been ended from outside.
       const waitMs = (user.verification?.sent_at.getTime() ?? 0) + resendIntervalMs - Date.now()
       if (waitMs > 0) throw tooSoon(Math.ceil(waitMs / 1000))
-      const result = await workflows.resendCode(user._id)
+      const start = { userId: user._id, sendAtStart: false }
+      const outcome = await workflows.updateWithStart(emailVerificationContract, start, 'resend')
+      if (outcome.status === 'refused') throw outcome.cause
+      if (outcome.status === 'not_running')
+        throw new AppError('unavailable', 'The verification ended meanwhile; ask for the code again.')
+      const result = outcome.answer
       if (result.outcome === 'too_soon') throw tooSoon(result.retryAfterSeconds)
       if (result.outcome === 'verified') throw alreadyVerified()
     },

@@ -1,3 +1,5 @@
+import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
+import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/contracts/deletion.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { Collections } from '../collections.ts'
@@ -12,9 +14,10 @@ export interface DeletionDeps extends StopRunsDeps {
   collections: Collections
   transaction: RunInTransaction
   stores: Store[]
-  /** Ids of the workflows that belong to an account beside its threads. */
-  accountWorkflowIds(userId: string): string[]
 }
+
+/** The workflows that belong to an account beside those of its threads. */
+const accountContracts = [emailVerificationContract, passwordResetContract]
 
 export type Deletion = ReturnType<typeof createDeletion>
 
@@ -51,8 +54,8 @@ export function createDeletion(deps: DeletionDeps) {
       const since = new Date((receipt?.created_at ?? new Date()).getTime() - 60_000)
       await stopRuns(deps, await membersOf(collections, input), since)
       if (input.kind !== 'account') return
-      for (const id of deps.accountWorkflowIds(input.id))
-        await deps.control.terminate(id, 'its account is being deleted')
+      for (const contract of accountContracts)
+        await deps.workflows.terminate(contract, { userId: input.id }, 'its account is being deleted')
     },
 
     /** Removes what is in the stores of a phase and answers what is left there. */

@@ -1,14 +1,12 @@
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../runs/end-run.ts'
-import type { WorkflowControl } from '../runs/sweep.ts'
-import type { ThreadActor } from '../runs/thread-actor.ts'
 import { type Members, inBatches } from './store.ts'
 
 export interface StopRunsDeps extends EndRunDeps {
-  actor: Pick<ThreadActor, 'cancel'>
-  control: WorkflowControl
+  workflows: Pick<WorkflowClient, 'signal' | 'state' | 'terminate'>
 }
 
 const graceMs = 15_000
@@ -33,17 +31,19 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
       busy.add(run.thread_id)
       if (run.finished_at !== undefined) continue
       await endRun(deps, run._id, cancelledError)
-      await deps.actor.cancel(run.thread_id, run._id)
+      await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
     }
   })
-  await Promise.all(Array.from(busy, (threadId) => waitForEnd(deps.control, threadId)))
+  await Promise.all(Array.from(busy, (threadId) => waitForEnd(deps.workflows, threadId)))
 }
 
-async function waitForEnd(control: WorkflowControl, threadId: string): Promise<void> {
-  const workflowId = threadWorkflowId(threadId)
+async function waitForEnd(workflows: StopRunsDeps['workflows'], threadId: string): Promise<void> {
   const end = Date.now() + graceMs
-  while ((await control.stateOf(workflowId)).status === 'running') {
-    if (Date.now() >= end) return control.terminate(workflowId, 'its thread is being deleted')
+  while ((await workflows.state(threadContract, { threadId })).status === 'running') {
+    if (Date.now() >= end) {
+      await workflows.terminate(threadContract, { threadId }, 'its thread is being deleted')
+      return
+    }
     await new Promise((resolve) => setTimeout(resolve, pollMs))
   }
 }

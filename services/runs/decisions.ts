@@ -1,4 +1,4 @@
-import { answerEntry } from '../../domain/contracts/thread.ts'
+import { answerEntry, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
@@ -6,10 +6,10 @@ import { messagesFromJson } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { RunStream } from './run-stream.ts'
-import type { ThreadActor } from './thread-actor.ts'
 
 export interface Decision {
   action: 'approve' | 'reject' | 'edit'
@@ -21,7 +21,7 @@ export interface Decision {
 interface ResumeDeps {
   collections: Pick<Collections, 'runs' | 'toolCalls' | 'checkpoints'>
   log: Pick<ThreadLog, 'append'>
-  actor: Pick<ThreadActor, 'resume'>
+  workflows: Pick<WorkflowClient, 'signal'>
   stream: Pick<RunStream, 'publish'>
   onError(error: unknown): void
 }
@@ -32,7 +32,7 @@ const abandonedAfterMs = 15_000
 export type Decisions = ReturnType<typeof createDecisions>
 
 /** What people decide about the calls of a run that waits for them. */
-export function createDecisions({ collections, log, actor, stream, onError }: ResumeDeps) {
+export function createDecisions({ collections, log, workflows, stream, onError }: ResumeDeps) {
   const { runs, toolCalls, checkpoints } = collections
   const undecided = { status: 'waiting' as const, decision: { $exists: false } }
 
@@ -99,7 +99,8 @@ export function createDecisions({ collections, log, actor, stream, onError }: Re
       current = resumed ?? run
       // Who joins from here on waits for what follows; without this entry the next message says the same.
       await stream.publish(run._id, current.fence, [{ type: 'resumed' }]).catch(onError)
-      await actor.resume(run.thread_id, run._id, first.step)
+      const message = { runId: run._id, step: first.step }
+      await workflows.signal(threadContract, { threadId: run.thread_id }, 'resumeRun', message)
     }
     await runs.updateOne({ _id: run._id }, { $unset: { deciding_since: 1 } })
     return current

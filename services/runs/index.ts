@@ -1,9 +1,11 @@
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
@@ -12,8 +14,8 @@ import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
+import type { EnqueueRun } from './enqueue-run.ts'
 import type { RunStream } from './run-stream.ts'
-import type { ThreadActor } from './thread-actor.ts'
 
 export interface NewRun {
   thread: ThreadRecord
@@ -31,7 +33,8 @@ export interface NewRun {
 interface RunsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'toolCalls'>
   transaction: RunInTransaction
-  actor: ThreadActor
+  enqueueRun: EnqueueRun
+  workflows: Pick<WorkflowClient, 'signal'>
   stream: RunStream
   tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
@@ -94,7 +97,7 @@ export function createRuns(deps: RunsDeps) {
         throw new AppError('not_found', 'There is no such assistant.')
       }
       try {
-        const accepted = await deps.actor.enqueue(refOf(run), strategy)
+        const accepted = await deps.enqueueRun(run, strategy)
         if (accepted) return run
       } catch (cause) {
         await endRun(deps, run._id, {
@@ -123,7 +126,7 @@ export function createRuns(deps: RunsDeps) {
     /** Ends an open run at once and tells its thread. One that has ended stays as it ended. */
     async cancel(run: RunRecord): Promise<RunRecord> {
       const cancelled = await endRun(deps, run._id, cancelledError)
-      await deps.actor.cancel(run.thread_id, run._id)
+      await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
       return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
     },
   }
@@ -135,14 +138,4 @@ export type ListedRun = Omit<RunRecord, 'input_json'>
 
 export function runBytes(run: ListedRun): number {
   return Buffer.byteLength(JSON.stringify(run))
-}
-
-export function refOf(run: RunRecord) {
-  return {
-    threadId: run.thread_id,
-    runId: run._id,
-    userId: run.user_id,
-    assistantId: run.assistant_id,
-    projectId: run.project_id,
-  }
 }

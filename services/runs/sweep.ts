@@ -1,31 +1,19 @@
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { type RunError, type RunRecord, isOpenRun, openRunStatuses } from '../../domain/records/run.ts'
+import type { WorkflowClient, WorkflowState } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
-import { refOf } from './index.ts'
-import type { ThreadActor } from './thread-actor.ts'
+import type { EnqueueRun } from './enqueue-run.ts'
 
 interface RunSweepDeps {
   collections: Pick<Collections, 'runs'>
-  actor: Pick<ThreadActor, 'enqueue'>
-  control: Pick<WorkflowControl, 'stateOf'>
+  enqueueRun: EnqueueRun
+  workflows: Pick<WorkflowClient, 'state'>
   decisions: Pick<Decisions, 'finishAbandoned'>
   /** Ends a run whose workflow is gone, and leaves its thread in order. */
   settle(run: RunRecord, error: RunError): Promise<unknown>
   onError(error: unknown): void
 }
-
-/** What is asked of workflows by their id. */
-export interface WorkflowControl {
-  stateOf(workflowId: string): Promise<WorkflowState>
-  /** Ends it at once, if it is there. */
-  terminate(workflowId: string, reason: string): Promise<void>
-}
-
-/** `broken_off`: terminated, failed, cancelled or timed out. */
-export type WorkflowState =
-  | { status: 'running' | 'not_found' }
-  | { status: 'completed' | 'broken_off'; closedAt: Date | undefined }
 
 /** Longer than a look takes. When a worker dies while it looks, another takes the run after this time. */
 const leaseMs = 60_000
@@ -51,7 +39,8 @@ const aborted: RunError = {
  * moves it on first, so that one worker at a time looks at a run, and another takes over from one
  * that died. Runs that are over have no `check_at`, so that its index holds open runs only.
  */
-export function createRunSweep({ collections: { runs }, actor, control, decisions, settle, onError }: RunSweepDeps) {
+export function createRunSweep({ collections, enqueueRun, workflows, decisions, settle, onError }: RunSweepDeps) {
+  const { runs } = collections
   let isFirstRound = true
 
   /** One round; answers how many runs it looked at. */
@@ -96,10 +85,10 @@ export function createRunSweep({ collections: { runs }, actor, control, decision
       return
     }
     await decisions.finishAbandoned(run, now)
-    const thread = await control.stateOf(threadWorkflowId(run.thread_id))
+    const thread = await workflows.state(threadContract, { threadId: run.thread_id })
     if (run.status === 'pending' && !wasStopped(thread, run)) {
       // One that waits in a running workflow is told to it once more, in case that it does not know it.
-      if (thread.status !== 'running' || !run.requeued) await actor.enqueue(refOf(run), 'enqueue')
+      if (thread.status !== 'running' || !run.requeued) await enqueueRun(run, 'enqueue')
     } else if (thread.status !== 'running') {
       await settle(run, aborted)
       return

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { emailVerificationWorkflowId } from '../../domain/contracts/email-verification.ts'
-import { passwordResetWorkflowId } from '../../domain/contracts/password-reset.ts'
+import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
+import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
@@ -44,8 +44,8 @@ describe('the histories of account workflows', () => {
       await eventually(`the end of ${workflowId}`, async () => (await handle.describe()).status.name === 'COMPLETED')
       return handle.fetchHistory()
     }
-    const verification = await ended(emailVerificationWorkflowId(body.user_id))
-    const reset = await ended(passwordResetWorkflowId(body.user_id))
+    const verification = await ended(emailVerificationContract.id({ userId: body.user_id }))
+    const reset = await ended(passwordResetContract.id({ userId: body.user_id }))
     await recordHistory('email-verification', verification)
     await recordHistory('password-reset', reset)
 
@@ -81,7 +81,7 @@ describe('the histories of account workflows', () => {
         return workflow
       return undefined
     })
-    expect(found.workflowId).toBe(emailVerificationWorkflowId(body.user_id))
+    expect(found.workflowId).toBe(emailVerificationContract.id({ userId: body.user_id }))
     const description = await service.temporal.workflow.getHandle(found.workflowId).describe()
     expect(await description.staticSummary()).toContain(body.user_id)
   })

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { emailVerificationWorkflowId } from '../../domain/contracts/email-verification.ts'
+import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { AppError } from '../../domain/errors.ts'
 import { createPasswords } from '../../services/accounts/passwords.ts'
 import { createSignup } from '../../services/accounts/signup.ts'
@@ -138,7 +138,7 @@ describe('from signup to the first login', () => {
     const email = newEmail()
     const { body } = await post('/auth/signup', { email, password: goodPassword })
     const first = await codeTo(email)
-    const handle = service.temporal.workflow.getHandle(emailVerificationWorkflowId(body.user_id))
+    const handle = service.temporal.workflow.getHandle(emailVerificationContract.id({ userId: body.user_id }))
     await eventually('both activities of the first code', async () => {
       const { events } = await handle.fetchHistory()
       return events?.filter((event) => event.activityTaskCompletedEventAttributes).length === 2
@@ -165,7 +165,7 @@ describe('from signup to the first login', () => {
       collections,
       passwords,
       homes: service.api.services.accounts.homes,
-      workflows: { startVerification: () => Promise.reject(new AppError('unavailable', 'away')) },
+      workflows: { start: () => Promise.reject(new AppError('unavailable', 'away')) },
       threadMaxDefault: 1,
     })
     await expect(signup({ email, password: goodPassword })).rejects.toMatchObject({ code: 'unavailable' })

@@ -111,9 +111,7 @@ function createDeletionDeps(service: TestService) {
     collections,
     transaction,
     stream: service.api.platform.core.stream,
-    actor: { cancel: async () => undefined },
-    control: { stateOf: async () => ({ status: 'not_found' as const }), terminate: async () => undefined },
-    accountWorkflowIds: () => [],
+    workflows: service.api.platform.core.workflows,
     tracing: { ended: () => undefined },
     onError: (error: unknown) => {
       throw error

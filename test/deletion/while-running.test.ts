@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { tracesOf } from '../support/estate.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -40,7 +40,7 @@ describe('a deletion while something runs', () => {
     const { text } = await stream
     expect(text).toContain('event: error')
     expect(text).toContain('"status_code":499')
-    const { status } = await service.temporal.workflow.getHandle(threadWorkflowId(threadId)).describe()
+    const { status } = await service.temporal.workflow.getHandle(threadContract.id({ threadId })).describe()
     expect(status.name).not.toBe('RUNNING')
     expect(await tracesOf(service, { ids: [threadId, runId], assistants: [], runs: [runId] })).toEqual([])
     expect((await call('GET', `/runs/${runId}`)).status).toBe(404)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deletionWorkflowId, deletionWorkflowType } from '../../domain/contracts/deletion.ts'
-import { emailVerificationWorkflowId } from '../../domain/contracts/email-verification.ts'
+import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { queueName } from '../../domain/contracts/queues.ts'
 import { newId } from '../../domain/ids.ts'
 import { codecTokenOf } from '../../infra/temporal/data-converter.ts'
@@ -41,7 +41,7 @@ describe('the payload codec', () => {
 
     for (const workflowId of [
       deletionWorkflowId({ kind: 'thread', id: thread.thread_id }),
-      emailVerificationWorkflowId(found?._id ?? ''),
+      emailVerificationContract.id({ userId: found?._id ?? '' }),
     ]) {
       const payloads = await payloadsOf(service, workflowId)
       expect(payloads.length).toBeGreaterThan(0)

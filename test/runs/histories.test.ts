@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
@@ -16,7 +16,7 @@ describe('the history of a thread', () => {
   const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
 
   async function historyOf(threadId: string) {
-    const handle = service.temporal.workflow.getHandle(threadWorkflowId(threadId))
+    const handle = service.temporal.workflow.getHandle(threadContract.id({ threadId }))
     await handle.result()
     return handle.fetchHistory()
   }
@@ -87,6 +87,6 @@ describe('the history of a thread', () => {
       for await (const execution of service.temporal.workflow.list({ query })) return execution
       return undefined
     })
-    expect(found.workflowId).toBe(threadWorkflowId(talk.threadId))
+    expect(found.workflowId).toBe(threadContract.id({ threadId: talk.threadId }))
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { compareIds, eventIdOf } from '../../domain/event-ids.ts'
 import type { Message } from '../../domain/messages.ts'
 import { type RunEntry, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
@@ -65,7 +65,7 @@ describe('coming back to a run', () => {
     await cancelled.client.post(`/runs/${started.run_id}/cancel`)
     const cancelledRun = { ...(await joined), runId: started.run_id }
     await eventually('the run to be settled', async () => (await cancelled.messages()).length === 2)
-    await service.temporal.workflow.getHandle(threadWorkflowId(cancelled.threadId)).result()
+    await service.temporal.workflow.getHandle(threadContract.id({ threadId: cancelled.threadId })).result()
 
     for (const [talk, run] of [
       [failed, failedRun],

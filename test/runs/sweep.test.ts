@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { createRunSweep } from '../../services/runs/sweep.ts'
 import { startHttpServer } from '../support/http-server.ts'
@@ -53,11 +53,9 @@ describe('the sweep of open runs', () => {
     const failing = createRunSweep({
       ...core,
       decisions: { finishAbandoned: async () => {} },
-      actor: {
-        enqueue: async ({ runId }) => {
-          told.push(runId)
-          throw new Error('the worker dies here')
-        },
+      enqueueRun: async ({ _id }) => {
+        told.push(_id)
+        throw new Error('the worker dies here')
       },
       settle: async () => {},
       onError: () => {},
@@ -78,7 +76,9 @@ describe('the sweep of open runs', () => {
     await reply.arrived
     const waiting = await talk.start('two')
     const reader = talk.join(current.run_id)
-    await service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId)).terminate('by an operator')
+    await service.temporal.workflow
+      .getHandle(threadContract.id({ threadId: talk.threadId }))
+      .terminate('by an operator')
     expect(await threadState(talk)).toBe('busy')
     await sweep()
     expect(await reader).toMatchObject({ end: 'error', error: { type: 'aborted', status_code: 500 } })
@@ -104,7 +104,9 @@ describe('the sweep of open runs', () => {
     })
     service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
     const run = await talk.stream('Ask first')
-    await service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId)).terminate('by an operator')
+    await service.temporal.workflow
+      .getHandle(threadContract.id({ threadId: talk.threadId }))
+      .terminate('by an operator')
     await sweep()
     expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'error', error: { type: 'aborted' } })
     expect((await talk.messages()).at(-1)).toMatchObject({ type: 'ToolMessage', data: { tool_call_id: 'c1' } })
@@ -117,7 +119,7 @@ describe('the sweep of open runs', () => {
     const current = await talk.start('one')
     await reply.arrived
     const waiting = await talk.start('two')
-    const handle = service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId))
+    const handle = service.temporal.workflow.getHandle(threadContract.id({ threadId: talk.threadId }))
     await handle.cancel()
     await expect(handle.result()).rejects.toThrow('cancelled')
     for (const { run_id } of [current, waiting]) {

@@ -1,7 +1,7 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing'
 import { Worker } from '@temporalio/worker'
 import { inject } from 'vitest'
-import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
+import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/start-worker.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
@@ -18,7 +18,7 @@ export async function startTimeSkipping() {
   // This server can add search attributes, but not list them.
   await env.client.connection.operatorService.addSearchAttributes({
     namespace: 'default',
-    searchAttributes: Object.fromEntries(Object.keys(searchAttributes).map((name) => [name, keyword])),
+    searchAttributes: Object.fromEntries(searchAttributeNames.map((name) => [name, keyword])),
   })
   return {
     client: env.client,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { historyText } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
@@ -68,7 +68,9 @@ describe('the keys of a tool configuration', () => {
       expect.stringContaining('[hidden]'),
       expect.stringContaining('may not be reached'),
     ])
-    const history = await service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId)).fetchHistory()
+    const history = await service.temporal.workflow
+      .getHandle(threadContract.id({ threadId: talk.threadId }))
+      .fetchHistory()
     const stream = await service.redis.xRange(`run:{${run.runId}}:stream`, '-', '+')
     const debug = await talk.client.get(`/runs/debug/assistant/${talk.assistantId}`)
     expect(stream).not.toEqual([])

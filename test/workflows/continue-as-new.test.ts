@@ -4,7 +4,7 @@ import {
   type StepInput,
   type StepResult,
   type ToolInput,
-  threadWorkflowId,
+  threadContract,
 } from '../../domain/contracts/thread.ts'
 import {
   type EmbedStepResult,
@@ -13,9 +13,11 @@ import {
   ingestionWorkflowId,
 } from '../../domain/contracts/ingestion.ts'
 import { ingestionProgress, ingestionWorkflow } from '../../workflows/ingestion.ts'
-import { cancelRun, enqueueRun, resumeRun, threadWorkflow } from '../../workflows/thread.ts'
+import { threadWorkflow } from '../../workflows/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { startShortHistories } from '../support/short-histories.ts'
+
+const { signals } = threadContract
 
 describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
   let server: Awaited<ReturnType<typeof startShortHistories>>
@@ -47,10 +49,10 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
   const start = (taskQueue: string) => {
     const threadId = crypto.randomUUID()
     return server.client.workflow.signalWithStart(threadWorkflow, {
-      workflowId: threadWorkflowId(threadId),
+      workflowId: threadContract.id({ threadId }),
       taskQueue,
       args: [{ threadId }],
-      signal: enqueueRun,
+      signal: signals.enqueueRun,
       signalArgs: [{ runId: '0', strategy: 'enqueue' }],
     })
   }
@@ -73,13 +75,13 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
       },
       async ({ handle, seen }) => {
         for (let run = 1; run < 60; run++) {
-          await handle.signal(enqueueRun, { runId: String(run), strategy: 'enqueue' })
+          await handle.signal(signals.enqueueRun, { runId: String(run), strategy: 'enqueue' })
         }
-        for (const runId of ['31', '58']) await handle.signal(cancelRun, { runId })
+        for (const runId of ['31', '58']) await handle.signal(signals.cancelRun, { runId })
         first.resolve()
         // While executions follow each other, signals keep coming.
         for (let run = 60; run < 90; run++) {
-          await handle.signal(enqueueRun, { runId: String(run), strategy: 'enqueue' })
+          await handle.signal(signals.enqueueRun, { runId: String(run), strategy: 'enqueue' })
         }
         await handle.result()
         return { seen, workflowId: handle.workflowId }
@@ -110,12 +112,12 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
       async ({ runId, step }) => (runId === '0' && step === 0 ? tools(true) : { next: 'done' }),
       async ({ handle, seen }) => {
         for (let run = 1; run < 90; run++) {
-          await handle.signal(enqueueRun, { runId: String(run), strategy: 'enqueue' })
+          await handle.signal(signals.enqueueRun, { runId: String(run), strategy: 'enqueue' })
         }
         // It is known to the execution that has just taken over.
-        await handle.signal(enqueueRun, { runId: '0', strategy: 'enqueue' })
+        await handle.signal(signals.enqueueRun, { runId: '0', strategy: 'enqueue' })
         await inLaterExecution(handle.workflowId)
-        await handle.signal(resumeRun, { runId: '0', step: 0 })
+        await handle.signal(signals.resumeRun, { runId: '0', step: 0 })
         await handle.result()
         return { seen }
       },
@@ -128,9 +130,9 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
     const { seen, attributes } = await thread(
       async () => tools(true),
       async ({ handle, seen }) => {
-        for (let round = 0; round < 90; round++) await handle.signal(cancelRun, { runId: 'unknown' })
+        for (let round = 0; round < 90; round++) await handle.signal(signals.cancelRun, { runId: 'unknown' })
         await inLaterExecution(handle.workflowId)
-        await handle.signal(cancelRun, { runId: '0' })
+        await handle.signal(signals.cancelRun, { runId: '0' })
         await handle.result()
         return { seen, attributes: (await handle.describe()).searchAttributes }
       },

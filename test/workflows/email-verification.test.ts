@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { ApplicationFailure } from '@temporalio/common'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { CodeReference, EmailVerificationOutcome } from '../../domain/contracts/email-verification.ts'
-import {
-  emailVerificationWorkflowId,
-  emailVerificationWorkflowType,
-} from '../../domain/contracts/email-verification.ts'
-import { resendCode, verifyCode } from '../../workflows/email-verification.ts'
+import { type CodeReference, emailVerificationContract } from '../../domain/contracts/email-verification.ts'
+import { emailVerificationWorkflow } from '../../workflows/email-verification.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
+const { updates } = emailVerificationContract
 const minute = 60_000
 
 interface Seen {
@@ -62,10 +59,11 @@ describe('the email-verification workflow', () => {
 
   async function startFlow(taskQueue: string, seen: Seen) {
     const userId = randomUUID()
-    const handle = await server.client.workflow.start<(input: object) => Promise<EmailVerificationOutcome>>(
-      emailVerificationWorkflowType,
-      { workflowId: emailVerificationWorkflowId(userId), taskQueue, args: [{ userId, sendAtStart: true }] },
-    )
+    const handle = await server.client.workflow.start(emailVerificationWorkflow, {
+      workflowId: emailVerificationContract.id({ userId }),
+      taskQueue,
+      args: [{ userId, sendAtStart: true }],
+    })
     return {
       ...seen,
       handle,
@@ -77,8 +75,8 @@ describe('the email-verification workflow', () => {
         return code
       },
       verify: (code: CodeReference, correct: boolean) =>
-        handle.executeUpdate(verifyCode, { args: [{ code, correct }] }),
-      resend: () => handle.executeUpdate(resendCode),
+        handle.executeUpdate(updates.verify, { args: [{ code, correct }] }),
+      resend: () => handle.executeUpdate(updates.resend),
     }
   }
 

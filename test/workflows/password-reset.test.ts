@@ -2,15 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { ApplicationFailure } from '@temporalio/common'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  type PasswordResetOutcome,
-  passwordResetWorkflowId,
-  passwordResetWorkflowType,
-} from '../../domain/contracts/password-reset.ts'
-import { redeemReset, requestReset } from '../../workflows/password-reset.ts'
+import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
+import { passwordResetWorkflow } from '../../workflows/password-reset.ts'
 import { eventually } from '../support/eventually.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
+const { signals, updates } = passwordResetContract
 const minute = 60_000
 
 describe('the password-reset workflow', () => {
@@ -46,18 +43,15 @@ describe('the password-reset workflow', () => {
 
   async function startFlow(taskQueue: string, seen: Seen) {
     const userId = randomUUID()
-    const workflowId = passwordResetWorkflowId(userId)
+    const workflowId = passwordResetContract.id({ userId })
     const request = () =>
-      server.client.workflow.signalWithStart<(input: object) => Promise<PasswordResetOutcome>, []>(
-        passwordResetWorkflowType,
-        {
-          workflowId,
-          taskQueue,
-          args: [{ userId }],
-          signal: requestReset,
-          signalArgs: [],
-        },
-      )
+      server.client.workflow.signalWithStart(passwordResetWorkflow, {
+        workflowId,
+        taskQueue,
+        args: [{ userId }],
+        signal: signals.request,
+        signalArgs: [],
+      })
     const handle = await request()
     return {
       ...seen,
@@ -65,7 +59,7 @@ describe('the password-reset workflow', () => {
       request,
       token: (count: number) => eventually(`mail ${count}`, () => seen.mails[count - 1]),
       redeem: (tokenId: string, redemptionId: string) =>
-        handle.executeUpdate(redeemReset, { args: [{ tokenId, redemptionId }] }),
+        handle.executeUpdate(updates.redeem, { args: [{ tokenId, redemptionId }] }),
     }
   }
 

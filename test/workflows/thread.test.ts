@@ -10,12 +10,14 @@ import {
   type StepResult,
   type ToolInput,
   threadBusyType,
-  threadWorkflowId,
+  threadContract,
 } from '../../domain/contracts/thread.ts'
-import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
-import { cancelRun, enqueueRun, resumeRun, threadWorkflow, tryEnqueueRun } from '../../workflows/thread.ts'
+import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
+import { threadWorkflow } from '../../workflows/thread.ts'
 import { recordHistory } from '../support/histories.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
+
+const { signals, updates } = threadContract
 
 const tools = (approval = false): StepResult & PlannedTools => ({
   next: 'tools',
@@ -69,10 +71,10 @@ describe('the thread workflow', () => {
   async function start(taskQueue: string, seen: string[], { maxDurationMs }: { maxDurationMs?: number } = {}) {
     const threadId = randomUUID()
     const handle = await server.client.workflow.signalWithStart(threadWorkflow, {
-      workflowId: threadWorkflowId(threadId),
+      workflowId: threadContract.id({ threadId }),
       taskQueue,
       args: [{ threadId }],
-      signal: enqueueRun,
+      signal: signals.enqueueRun,
       signalArgs: [{ runId: 'a', strategy: 'enqueue', ...(maxDurationMs === undefined ? {} : { maxDurationMs }) }],
     })
     return { handle, seen }
@@ -97,10 +99,10 @@ describe('the thread workflow', () => {
       async ({ handle, seen }) => {
         await server.sleep(7 * 24 * 3600_000)
         expect(seen).toEqual(['model a 0'])
-        await handle.signal(resumeRun, { runId: 'a', step: 1 })
+        await handle.signal(signals.resumeRun, { runId: 'a', step: 1 })
         await server.sleep(3600_000)
         expect(seen).toEqual(['model a 0'])
-        await handle.signal(resumeRun, { runId: 'a', step: 0 })
+        await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
         await handle.result()
         return seen
       },
@@ -117,12 +119,12 @@ describe('the thread workflow', () => {
         return { next: 'done' }
       },
       async ({ handle, seen }) => {
-        for (const runId of ['b', 'b', 'c']) await handle.signal(enqueueRun, { runId, strategy: 'enqueue' })
-        const attempt = handle.executeUpdate(tryEnqueueRun, { args: [{ runId: 'd', strategy: 'reject' }] })
+        for (const runId of ['b', 'b', 'c']) await handle.signal(signals.enqueueRun, { runId, strategy: 'enqueue' })
+        const attempt = handle.executeUpdate(updates.tryEnqueueRun, { args: [{ runId: 'd', strategy: 'reject' }] })
         await expect(attempt).rejects.toMatchObject({ cause: { type: threadBusyType } })
         const { events } = await handle.fetchHistory()
         expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toBe(false)
-        await handle.signal(cancelRun, { runId: 'b' })
+        await handle.signal(signals.cancelRun, { runId: 'b' })
         gate.resolve()
         await handle.result()
         return seen
@@ -138,7 +140,7 @@ describe('the thread workflow', () => {
         return { next: 'done' }
       },
       async ({ handle, seen }) => {
-        await handle.signal(enqueueRun, { runId: 'b', strategy: 'enqueue' })
+        await handle.signal(signals.enqueueRun, { runId: 'b', strategy: 'enqueue' })
         await handle.result()
         return seen
       },
@@ -162,7 +164,7 @@ describe('the thread workflow', () => {
           return handle.describe()
         },
       )
-      expect(typedSearchAttributes.get(searchAttributes.RunStatus)).toBe(status)
+      expect(typedSearchAttributes.get(searchAttributeKey('RunStatus'))).toBe(status)
     },
   )
 
@@ -172,7 +174,7 @@ describe('the thread workflow', () => {
       async () => tools(),
       async ({ handle, seen }) => {
         await begun.promise
-        await handle.signal(cancelRun, { runId: 'a' })
+        await handle.signal(signals.cancelRun, { runId: 'a' })
         await handle.result()
         return seen
       },
@@ -199,7 +201,7 @@ describe('the thread workflow', () => {
         return cancelled().finally(() => clearInterval(beat))
       },
       async ({ handle, seen }) => {
-        for (const runId of ['b', 'c']) await handle.signal(enqueueRun, { runId, strategy: 'enqueue' })
+        for (const runId of ['b', 'c']) await handle.signal(signals.enqueueRun, { runId, strategy: 'enqueue' })
         await begun.promise
         await handle.cancel()
         await expect(handle.result()).rejects.toThrow('cancelled')
@@ -221,7 +223,7 @@ describe('the thread workflow', () => {
       async ({ handle, seen }) => {
         await server.sleep(7 * 24 * 3600_000)
         const resumedAt = await server.now()
-        await handle.signal(resumeRun, { runId: 'a', step: 0 })
+        await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
         await handle.result()
         await recordHistory('thread-out-of-time', await handle.fetchHistory())
         expect((settled[0]?.at ?? 0) - resumedAt).toBeLessThanOrEqual(30 * 60_000)

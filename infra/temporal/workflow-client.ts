@@ -1,0 +1,236 @@
+import {
+  ApplicationFailure,
+  type QueryDefinition,
+  type SignalDefinition,
+  type UpdateDefinition,
+} from '@temporalio/common'
+import {
+  type Client,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  isGrpcServiceError,
+} from '@temporalio/client'
+import { queueName } from '../../domain/contracts/queues.ts'
+import {
+  type AnswerOf,
+  type ArgsOf,
+  type Startable,
+  type WorkflowType,
+  startOptions,
+} from '../../domain/contracts/workflow-contract.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { Settings } from '../config.ts'
+
+/** A workflow that is found by its key. */
+interface Addressed<Key> {
+  id: (key: Key) => string
+}
+
+type Messages<All, Definition> = Record<keyof All, Definition>
+
+export type UpdateOutcome<Answer> =
+  | { status: 'answered'; answer: Answer }
+  /** The workflow answered with a failure of this type. */
+  | { status: 'refused'; type: string; cause: Error }
+  /** There is no such workflow, or it ended before it had answered. */
+  | { status: 'not_running' }
+
+export type WorkflowEnd<Result> =
+  | { status: 'completed'; result: Result }
+  | { status: 'failed'; cause: WorkflowFailedError }
+  /** Not within the time that the caller waited. */
+  | { status: 'running' }
+  | { status: 'not_found' }
+
+/** `broken_off`: terminated, failed, cancelled or timed out. */
+export type WorkflowState =
+  | { status: 'running' | 'not_found' }
+  | { status: 'completed' | 'broken_off'; closedAt: Date | undefined }
+
+export type WorkflowClient = ReturnType<typeof createWorkflowClient>
+
+/**
+ * The one way to workflows, for any contract. Every call ends within the limit of the settings, and
+ * throws `unavailable` when Temporal does not answer by then.
+ */
+export function createWorkflowClient(
+  client: Client,
+  { taskQueuePrefix, dependencyTimeoutSeconds }: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
+) {
+  async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
+    } catch (error) {
+      throw isUnanswered(error) ? unavailable(error) : error
+    }
+  }
+
+  function optionsOf<Start, Input>(contract: Startable<Start, Input>, start: Start) {
+    return {
+      ...startOptions(contract, start),
+      taskQueue: queueName(contract.queue, taskQueuePrefix),
+      ...(contract.startsOnce ? { workflowIdReusePolicy: 'REJECT_DUPLICATE' as const } : {}),
+    }
+  }
+
+  return {
+    /** Starts the workflow, or joins the one that runs under its id. Answers as soon as that is durable. */
+    async start<Start>(contract: Startable<Start>, start: NoInfer<Start>): Promise<void> {
+      const options = { ...optionsOf(contract, start), workflowIdConflictPolicy: 'USE_EXISTING' as const }
+      try {
+        await withDeadline(() => client.workflow.start(contract.type.name, options))
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+      }
+    },
+
+    /** Sends a signal to the workflow, which is started if it does not run. */
+    async signalWithStart<Start, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
+      contract: Startable<Start> & { signals: All },
+      start: NoInfer<Start>,
+      name: Name,
+      ...args: ArgsOf<All[Name]>
+    ): Promise<void> {
+      const signalArgs: unknown[] = args
+      const options = { ...optionsOf(contract, start), signal: contract.signals[name].name, signalArgs }
+      await withDeadline(() => client.workflow.signalWithStart(contract.type.name, options))
+    },
+
+    /** Sends an update to the workflow, which is started if it does not run, and waits for the answer. */
+    updateWithStart<Start, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
+      contract: Startable<Start> & { updates: All },
+      start: NoInfer<Start>,
+      name: Name,
+      ...args: ArgsOf<All[Name]>
+    ): Promise<UpdateOutcome<AnswerOf<All[Name]>>> {
+      const startWorkflowOperation = new WithStartWorkflowOperation(contract.type.name, {
+        ...optionsOf(contract, start),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      })
+      const update = contract.updates[name].name
+      return outcomeOf(
+        withDeadline(() => client.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args })),
+      )
+    },
+
+    /** False when no such workflow runs. */
+    async signal<Key, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
+      contract: Addressed<Key> & { signals: All },
+      key: NoInfer<Key>,
+      name: Name,
+      ...args: ArgsOf<All[Name]>
+    ): Promise<boolean> {
+      const handle = client.workflow.getHandle(contract.id(key))
+      return wasFound(withDeadline(() => handle.signal(contract.signals[name].name, ...args)))
+    },
+
+    /** Sends an update to a workflow that runs, and waits for the answer. */
+    update<Key, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
+      contract: Addressed<Key> & { updates: All },
+      key: NoInfer<Key>,
+      name: Name,
+      ...[message]: ArgsOf<All[Name]>
+    ): Promise<UpdateOutcome<AnswerOf<All[Name]>>> {
+      const handle = client.workflow.getHandle(contract.id(key))
+      const update = contract.updates[name].name
+      return outcomeOf(withDeadline(() => handle.executeUpdate(update, { args: [message] })))
+    },
+
+    /** Undefined when there is no such workflow. */
+    async query<Key, All extends Messages<All, QueryDefinition<unknown>>, Name extends keyof All>(
+      contract: Addressed<Key> & { queries: All },
+      key: NoInfer<Key>,
+      name: Name,
+    ): Promise<AnswerOf<All[Name]> | undefined> {
+      const handle = client.workflow.getHandle(contract.id(key))
+      try {
+        return await withDeadline(() => handle.query(contract.queries[name].name))
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined
+        throw error
+      }
+    },
+
+    /** How the newest execution ended. Waits for its end until `waitMs` are over or `signal` aborts. */
+    async result<Key, Result>(
+      contract: Addressed<Key> & { type: WorkflowType<never, Result> },
+      key: NoInfer<Key>,
+      { waitMs, signal }: { waitMs: number; signal?: AbortSignal },
+    ): Promise<WorkflowEnd<Result>> {
+      const handle = client.workflow.getHandle<() => Promise<Result>>(contract.id(key))
+      const limit = AbortSignal.any([AbortSignal.timeout(waitMs), ...(signal === undefined ? [] : [signal])])
+      try {
+        return { status: 'completed', result: await client.withAbortSignal(limit, () => handle.result()) }
+      } catch (error) {
+        if (limit.aborted) return { status: 'running' }
+        if (error instanceof WorkflowFailedError) return { status: 'failed', cause: error }
+        if (error instanceof WorkflowNotFoundError) return { status: 'not_found' }
+        throw isUnanswered(error) ? unavailable(error) : error
+      }
+    },
+
+    async state<Key>(contract: Addressed<Key>, key: NoInfer<Key>): Promise<WorkflowState> {
+      const handle = client.workflow.getHandle(contract.id(key))
+      try {
+        const { status, closeTime } = await withDeadline(() => handle.describe())
+        if (status.name === 'RUNNING') return { status: 'running' }
+        return { status: status.name === 'COMPLETED' ? 'completed' : 'broken_off', closedAt: closeTime }
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return { status: 'not_found' }
+        throw error
+      }
+    },
+
+    /** Ends the workflow at once. False when no such workflow runs. */
+    terminate<Key>(contract: Addressed<Key>, key: NoInfer<Key>, reason: string): Promise<boolean> {
+      const handle = client.workflow.getHandle(contract.id(key))
+      return wasFound(withDeadline(() => handle.terminate(reason)))
+    },
+  }
+}
+
+async function wasFound(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call
+    return true
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false
+    throw error
+  }
+}
+
+/** The type of failure with which the SDK answers an update whose workflow ended before it had answered. */
+const endedBeforeAnswer = 'AcceptedUpdateCompletedWorkflow'
+
+async function outcomeOf<Answer>(call: Promise<Answer>): Promise<UpdateOutcome<Answer>> {
+  try {
+    return { status: 'answered', answer: await call }
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return { status: 'not_running' }
+    if (!(error instanceof WorkflowUpdateFailedError) || !(error.cause instanceof ApplicationFailure)) throw error
+    const { type } = error.cause
+    if (type === endedBeforeAnswer) return { status: 'not_running' }
+    if (typeof type !== 'string') throw error
+    return { status: 'refused', type, cause: error }
+  }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    error instanceof ServiceError ||
+    isGrpcServiceError(error)
+  )
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The service is busy or partly down; try again soon.', {
+    cause,
+    retryAfterSeconds: 5,
+  })
+}
