@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { threadWorkflowId } from '../../domain/contracts/thread.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { serviceEnv } from '../support/service.ts'
 import { conversation } from './support.ts'
@@ -35,7 +35,7 @@ describe('what a run costs', () => {
 
   it('stays within its limits on an idle thread', async () => {
     const talk = await conversation(service)
-    const workflow = service.temporal.workflow.getHandle(threadWorkflowId(talk.threadId))
+    const workflow = service.temporal.workflow.getHandle(threadContract.id({ threadId: talk.threadId }))
     // The first runs fill caches and load scripts.
     for (const words of ['Hello', 'Again']) {
       expect((await talk.stream(words)).end).toBe('end')
