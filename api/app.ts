@@ -14,6 +14,7 @@ import { installCors } from './plugins/cors.ts'
 import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
+import { type HttpMetrics, installMetrics } from './plugins/metrics.ts'
 import { installPathIds } from './plugins/path-ids.ts'
 import { type RateLimitSettings, installRateLimits } from './plugins/rate-limits.ts'
 import { installResponses } from './plugins/responses.ts'
@@ -59,6 +60,8 @@ export interface AppDeps {
   health: Health
   tracing: Pick<Tracing, 'request'>
   isAway: ErrorDeps['isAway']
+  /** Undefined when nothing is measured. */
+  metrics?: HttpMetrics | undefined
 }
 
 export type App = Awaited<ReturnType<typeof buildApp>>
@@ -84,6 +87,7 @@ export async function buildApp(deps: AppDeps) {
 
   limitConnections(app, settings)
   installLogging(app)
+  installMetrics(app, deps.metrics)
   installBodyTimeouts(app, settings)
   installTracing(app, deps.tracing)
   installJsonBody(app)

@@ -1,5 +1,7 @@
 import { connectPlatform } from '../composition/platform.ts'
 import type { Settings } from '../infra/config.ts'
+import { createMetrics } from '../infra/metrics/create-metrics.ts'
+import { startMetricsServer } from '../infra/metrics/metrics-server.ts'
 import { isAway } from '../infra/is-away.ts'
 import { createRateCounter } from '../infra/redis/rate-counter.ts'
 import type { Logger } from '../infra/logger.ts'
@@ -12,7 +14,8 @@ const version = '1.0.0'
 
 /** Settings → platform → app → listen. Used by the process entry and by tests. */
 export async function startApi(settings: Settings & { checkResponses?: boolean }, logger: Logger) {
-  const platform = await connectPlatform(settings, logger)
+  const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
+  const platform = await connectPlatform(settings, logger, metrics)
   const { infra, services } = platform
   const health = createHealth(
     [
@@ -27,7 +30,18 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     version,
   )
   const rateCounter = createRateCounter(infra.redis.commands, settings.taskQueuePrefix)
-  const app = await buildApp({ settings, logger, services, health, tracing: infra.tracing, rateCounter, isAway })
+  const app = await buildApp({
+    settings,
+    logger,
+    services,
+    health,
+    tracing: infra.tracing,
+    rateCounter,
+    isAway,
+    metrics,
+  })
+  const metricsServer = await startMetricsServer(settings, metrics, { isHealthy: () => app.server.listening })
+  app.addHook('onClose', () => metricsServer.close())
   const address = await app.listen({ port: settings.port, host: settings.host })
   return {
     app,
@@ -35,6 +49,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     platform,
     infra,
     services,
+    metricsPort: metricsServer.port,
     close: async () => {
       await app.close()
       await platform.close()

@@ -1,6 +1,7 @@
 import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
+import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createCodecService } from '../services/codec.ts'
@@ -17,8 +18,8 @@ export type Platform = Awaited<ReturnType<typeof connectPlatform>>
 export type Services = Platform['services']
 
 /** Connects to everything, and puts every capability together. `close` ends the connections. */
-export async function connectPlatform(settings: Settings, logger: Logger) {
-  const infra = await connectInfra(settings, logger)
+export async function connectPlatform(settings: Settings, logger: Logger, metrics?: Metrics) {
+  const infra = await connectInfra(settings, logger, metrics)
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
   const core = composeCore(settings, infra, logger)
   await sealStoredConfigs(core)

@@ -35,6 +35,10 @@ function serverSettings(read: Reader) {
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     dataDir: read.text('DATA_DIR', { fallback: '.data' }),
     otlpEndpoint: read.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
+    /** Where metrics and health are told, apart from the API; without it nothing is measured. */
+    metricsPort: read.optionalInteger('METRICS_PORT', { min: 0, max: 65535 }),
+    metricsHost: read.text('METRICS_HOST', { fallback: '127.0.0.1' }),
+    metricsToken: read.optionalSecret('METRICS_TOKEN'),
     /** How long a request waits for the end of the deletion that it asked for; after that it answers 202. */
     /** When what has no owner is removed: a cron expression in UTC, such as `0 3 * * *`; without it never by itself. */
     orphanSweepCron: read.optionalCron('ORPHAN_SWEEP_CRON'),

@@ -2,6 +2,9 @@ import { reasonOf } from '../domain/reason-of.ts'
 import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
 import { createKnowledge } from './knowledge.ts'
+import type { Metrics } from './metrics/create-metrics.ts'
+import { observeRuns } from './metrics/observe-runs.ts'
+import { observeMongo, observeRedis, observeVectors } from './metrics/observe-stores.ts'
 import { connectDatabase } from './mongo/connect.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
@@ -12,15 +15,22 @@ import { createTracing } from './tracing/create-tracing.ts'
 
 export type Infra = Awaited<ReturnType<typeof connectInfra>>
 
-/** Connects to everything that API and worker share. `close` ends it all, also when a part never answered. */
-export async function connectInfra(settings: Settings, logger: Logger) {
+/** Connects to everything that API and worker share, and measures it when there are `metrics`. `close` ends it all, also when a part never answered. */
+export async function connectInfra(settings: Settings, logger: Logger, metrics?: Metrics) {
   const named = async <T>(name: string, variable: string, connecting: Promise<T>): Promise<T> =>
     connecting.catch((cause: unknown) => {
       throw new Error(`${name} (${variable}) cannot be used: ${reasonOf(cause)}`, { cause })
     })
   const timeoutMs = settings.dependencyTimeoutSeconds * 1000
   const [database, redis, temporal] = await Promise.all([
-    named('MongoDB', 'MONGODB_URI', connectDatabase(settings.mongodbUri, { timeoutMs })),
+    named(
+      'MongoDB',
+      'MONGODB_URI',
+      connectDatabase(settings.mongodbUri, {
+        timeoutMs,
+        onClient: metrics && ((client) => observeMongo(client, metrics)),
+      }),
+    ),
     named(
       'Redis',
       'REDIS_URL',
@@ -32,8 +42,11 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])
   const outbound = createOutbound(settings)
-  const tracing = await createTracing(settings)
-  const knowledge = createKnowledge(settings, database)
+  const spans = await createTracing(settings)
+  const tracing = metrics ? observeRuns(spans, metrics, settings.defaultModel) : spans
+  const stores = createKnowledge(settings, database)
+  const knowledge = metrics ? { ...stores, vectors: observeVectors(stores.vectors, metrics) } : stores
+  const stopObservingRedis = metrics ? observeRedis(metrics) : () => undefined
   const tokenCounter = createTokenCounter()
   const schemaChecker = createSchemaChecker()
   return {
@@ -46,6 +59,7 @@ export async function connectInfra(settings: Settings, logger: Logger) {
     tokenCounter,
     schemaChecker,
     close: async () => {
+      stopObservingRedis()
       await Promise.allSettled([
         database.close(),
         redis.close(),

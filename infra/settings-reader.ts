@@ -83,6 +83,11 @@ export function createReader(env: NodeJS.ProcessEnv) {
     return key.length === bytes ? key : undefined
   }
 
+  const parseInteger = (min: number, max: number) => (value: string) => {
+    const number = Number(value)
+    return Number.isInteger(number) && number >= min && number <= max ? number : undefined
+  }
+
   return {
     isProduction,
     text: (name: string, { fallback }: { fallback: string }) => raw(name) ?? fallback,
@@ -99,15 +104,9 @@ export function createReader(env: NodeJS.ProcessEnv) {
       ),
     list: (name: string, fallback: string[]) => checked(name, fallback, parseList, 'a comma-separated list'),
     integer: (name: string, { fallback, min, max }: { fallback: number; min: number; max: number }) =>
-      checked(
-        name,
-        fallback,
-        (value) => {
-          const number = Number(value)
-          return Number.isInteger(number) && number >= min && number <= max ? number : undefined
-        },
-        `a whole number from ${min} to ${max}`,
-      ),
+      checked(name, fallback, parseInteger(min, max), `a whole number from ${min} to ${max}`),
+    optionalInteger: (name: string, { min, max }: { min: number; max: number }) =>
+      checked<number | undefined>(name, undefined, parseInteger(min, max), `a whole number from ${min} to ${max}`),
     boolean: (name: string, fallback: boolean) =>
       checked(
         name,

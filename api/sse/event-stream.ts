@@ -11,6 +11,7 @@ const keepAliveMs = 15_000
  */
 export function openEventStream(reply: FastifyReply, headers: Record<string, string> = {}) {
   reply.hijack()
+  const watch = reply.watchStream?.()
   const raw: ServerResponse = reply.raw
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value)
   raw.writeHead(200, {
@@ -46,6 +47,7 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
       const id = event.id === undefined ? '' : `id: ${event.id}\n`
       const frame = `${name}${id}data: ${onOneLine(event.data)}\n\n`
       sentBytes += frame.length
+      watch?.(event.name)
       return raw.write(frame)
     },
     /** A line that clients pass over. */

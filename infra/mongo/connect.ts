@@ -41,7 +41,13 @@ function timeLimits(timeoutMs: number) {
  * Writes are acknowledged by a majority and journalled: a lower concern was seen to lose
  * acknowledged writes when the database was killed.
  */
-export async function connectDatabase(uri: string, { timeoutMs = 4000 } = {}): Promise<Database> {
+export async function connectDatabase(
+  uri: string,
+  {
+    timeoutMs = 4000,
+    onClient,
+  }: { timeoutMs?: number; onClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined } = {},
+): Promise<Database> {
   const connection = mongoose.createConnection()
   connection.on('error', () => {
     // Operations report their own failures; without a listener the emitter would end the process.
@@ -54,11 +60,14 @@ export async function connectDatabase(uri: string, { timeoutMs = 4000 } = {}): P
         // While the server is away, statements fail after the limits below instead of being kept for it.
         bufferCommands: false,
         ...timeLimits(timeoutMs),
+        // Commands are timed only for those who listen.
+        monitorCommands: onClient !== undefined,
       })
       .catch((error: unknown) => {
         if (attempt === connectAttempts) throw error
       })
   }
+  onClient?.(connection.getClient())
   const collections = {
     ...coreModels(connection),
     ...accountModels(connection),

@@ -53,6 +53,7 @@ export async function startService({ env, worker = true, onLog }: ServiceOptions
     settings,
     url: api.address,
     api,
+    worker: running,
     collections: api.infra.database.collections,
     temporal: api.infra.temporal.client,
     redis: api.infra.redis.commands,

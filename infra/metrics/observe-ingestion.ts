@@ -1,0 +1,18 @@
+import type { FileStepInput } from '../../domain/contracts/ingestion.ts'
+import type { Metrics } from './create-metrics.ts'
+import { timed } from './observe-runs.ts'
+
+interface Stages {
+  extractFile(input: FileStepInput): Promise<unknown>
+  embedFile(input: FileStepInput): Promise<unknown>
+}
+
+/** The activities of an ingestion, each execution of a stage measured. */
+export function observeIngestion(activities: Stages, { ingestionSeconds }: Pick<Metrics, 'ingestionSeconds'>): object {
+  const { extractFile, embedFile } = activities
+  return {
+    ...activities,
+    extractFile: (input: FileStepInput) => timed(ingestionSeconds, { stage: 'extract' }, () => extractFile(input)),
+    embedFile: (input: FileStepInput) => timed(ingestionSeconds, { stage: 'embed' }, () => embedFile(input)),
+  }
+}

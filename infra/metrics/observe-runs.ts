@@ -1,0 +1,63 @@
+import type { Histogram } from 'prom-client'
+import type { Tracing } from '../../services/tracing.ts'
+import { isListedModel } from '../model/context-window.ts'
+import { type Metrics, secondsSince } from './create-metrics.ts'
+
+type RunMetrics = Pick<
+  Metrics,
+  'runsEnded' | 'runSeconds' | 'runWaitSeconds' | 'modelSeconds' | 'modelTokens' | 'toolSeconds'
+>
+
+/** Runs are counted where they leave their traces: `tracing` with metrics of runs, model answers and tool calls. */
+export function observeRuns<T extends Tracing>(tracing: T, metrics: RunMetrics, defaultModel: string): T {
+  // Users may name any model: those that are on no list are counted together.
+  const labelOf = (model: string) => (model === defaultModel || isListedModel(model) ? model : 'other')
+
+  return {
+    ...tracing,
+
+    async chat(run, facts, ask, resultOf) {
+      const model = labelOf(facts.model)
+      const answer = await timed(metrics.modelSeconds, { model }, () => tracing.chat(run, facts, ask, resultOf))
+      const { usage } = resultOf(answer)
+      if (usage) {
+        metrics.modelTokens.inc({ model, kind: 'prompt' }, usage.prompt_tokens)
+        metrics.modelTokens.inc({ model, kind: 'completion' }, usage.completion_tokens)
+      }
+      return answer
+    },
+
+    tool: (run, facts, execute) =>
+      timed(metrics.toolSeconds, { type: facts.type }, () => tracing.tool(run, facts, execute)),
+
+    ended(run) {
+      tracing.ended(run)
+      const { status, created_at, started_at, finished_at = new Date() } = run
+      metrics.runsEnded.inc({ status })
+      metrics.runSeconds.observe({ status }, secondsBetween(created_at, finished_at))
+      if (started_at) metrics.runWaitSeconds.observe(secondsBetween(created_at, started_at))
+    },
+  }
+}
+
+/** Observes how long `work` took and whether it succeeded. */
+export async function timed<L extends string, T>(
+  histogram: Pick<Histogram<L | 'outcome'>, 'observe'>,
+  labels: Record<L, string>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const start = performance.now()
+  let outcome = 'failed'
+  try {
+    const result = await work()
+    outcome = 'ok'
+    return result
+  } finally {
+    histogram.observe({ ...labels, outcome }, secondsSince(start))
+  }
+}
+
+/** Clocks of several processes: the difference may come out below zero. */
+function secondsBetween(from: Date, to: Date): number {
+  return Math.max(0, to.getTime() - from.getTime()) / 1000
+}
