@@ -1,12 +1,14 @@
+import { embeddingSlots, readingSlots } from '../domain/knowledge/slots.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
 import { ingestionWorkflows } from '../infra/temporal/ingestion-workflows.ts'
 import { createFiles } from '../services/knowledge/files.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
 import { createUploads } from '../services/knowledge/uploads.ts'
+import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 
-/** Files that assistants can quote. `extraction` starts no process before a file is read. */
-export function composeKnowledge({ settings, infra, collections, assistantConfigs }: Core) {
+/** Files that assistants can quote. `ingestion` starts no process before a file is read. */
+export function composeKnowledge({ settings, infra, collections, assistantConfigs, logger }: Core) {
   const { blobs, vectors, embedder } = infra.knowledge
   const workflows = ingestionWorkflows(infra.temporal.client, settings)
   const uploads = createUploads({
@@ -21,10 +23,16 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     uploads,
     retries: createRetries({ collections, workflows, admit: uploads.admit }),
     files: createFiles({ collections, workflows }),
-    extraction: createExtractor({
-      memoryMb: settings.extractMemoryMb,
-      timeoutSeconds: settings.extractTimeoutSeconds,
-      concurrency: settings.extractConcurrency,
-    }),
+    ingestion: {
+      extraction: createExtractor({
+        memoryMb: settings.extractMemoryMb,
+        cpuSeconds: settings.extractCpuSeconds,
+        timeoutSeconds: settings.extractTimeoutSeconds,
+        keptReaders: settings.extractConcurrency,
+        onConfinement: (confinement) => logger.info({ confinement }, 'the processes that read files are confined'),
+      }),
+      readingSlots: createSemaphore(readingSlots(settings.extractConcurrency)),
+      embeddingSlots: createSemaphore(embeddingSlots),
+    },
   }
 }

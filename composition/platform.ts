@@ -43,7 +43,7 @@ export async function connectPlatform(settings: Settings, logger: Logger, metric
     close: async () => {
       runs.runFeeds.close()
       core.mailer.close()
-      await knowledge.extraction.close()
+      await knowledge.ingestion.extraction.close()
       await infra.close()
     },
   }

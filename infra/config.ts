@@ -177,7 +177,8 @@ function modelSettings(read: Reader) {
       min: 1,
       max: 8760,
     }),
-    extractConcurrency: read.integer('EXTRACT_CONCURRENCY', { fallback: 2, min: 1, max: 64 }),
+    extractCpuSeconds: read.integer('EXTRACT_CPU_SECONDS', { fallback: 30, min: 1, max: 86_400 }),
+    extractConcurrency: read.integer('EXTRACT_CONCURRENCY', { fallback: 3, min: 1, max: 64 }),
   }
 }
 

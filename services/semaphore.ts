@@ -1,40 +1,113 @@
 import { AppError } from '../domain/errors.ts'
 
+export interface SemaphoreOptions {
+  /** Pieces of work that run at once. */
+  slots: number
+  /** How many of them may be one owner's; all, unless it is given. */
+  slotsPerOwner?: number
+  /** Pieces of work that wait in all. */
+  waiting?: number
+  /** How many of them may be one owner's. */
+  waitingPerOwner: number
+}
+
+/** Gives a slot back; only the first call counts. */
+export type Release = () => void
+
+export type Semaphore = ReturnType<typeof createSemaphore>
+
 /**
- * Lets at most `slots` pieces of work run at once. A slot that becomes free goes to the owners that
- * wait in turn, so that the queue of one does not delay another; of each owner at most `maxWaiting`
- * wait, more are refused as `unavailable`.
+ * Limits how much runs at once. A slot that becomes free goes to the waiting owners in turn, so that
+ * the queue of one does not delay another.
  */
-export function createSemaphore(slots: number, maxWaiting: number) {
+export function createSemaphore({
+  slots,
+  slotsPerOwner = slots,
+  waiting: maxWaiting = Infinity,
+  waitingPerOwner,
+}: SemaphoreOptions) {
   let free = slots
+  let waitingInAll = 0
+  const runningOf = new Map<string, number>()
   /** By owner, in the order of their turns. */
-  const waiting = new Map<string, (() => void)[]>()
+  const queues = new Map<string, Set<() => void>>()
 
-  function wait(owner: string): Promise<void> {
-    const queue = waiting.get(owner) ?? []
-    if (queue.length >= maxWaiting)
-      throw new AppError('unavailable', 'Too many requests at once; try again soon.', { retryAfterSeconds: 5 })
-    waiting.set(owner, queue)
-    return new Promise((resolve) => queue.push(resolve))
+  const hasSlotFor = (owner: string) => free > 0 && (runningOf.get(owner) ?? 0) < slotsPerOwner
+
+  function take(owner: string): void {
+    free -= 1
+    runningOf.set(owner, (runningOf.get(owner) ?? 0) + 1)
   }
 
-  function passOn(): void {
-    for (const [owner, queue] of waiting) {
-      waiting.delete(owner)
-      const next = queue.shift()
-      if (queue.length > 0) waiting.set(owner, queue)
-      if (next) return next()
-    }
+  function giveBack(owner: string): void {
     free += 1
+    const left = (runningOf.get(owner) ?? 1) - 1
+    if (left > 0) runningOf.set(owner, left)
+    else runningOf.delete(owner)
+    for (const [next, queue] of queues) {
+      if (!hasSlotFor(next)) continue
+      const [enter] = queue
+      // The next turn of this owner comes after those of all others.
+      queues.delete(next)
+      queues.set(next, queue)
+      return enter?.()
+    }
   }
 
-  return async function withSlot<T>(work: () => Promise<T>, owner = ''): Promise<T> {
-    if (free > 0) free -= 1
-    else await wait(owner)
-    try {
-      return await work()
-    } finally {
-      passOn()
+  /** Undefined when too many wait already. */
+  function wait(owner: string, signal?: AbortSignal): Promise<void> | undefined {
+    const queue = queues.get(owner) ?? new Set()
+    if (queue.size >= waitingPerOwner || waitingInAll >= maxWaiting) return undefined
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        signal?.removeEventListener('abort', abort)
+        waitingInAll -= 1
+        queue.delete(enter)
+        if (queue.size === 0) queues.delete(owner)
+      }
+      const enter = () => {
+        leave()
+        take(owner)
+        resolve()
+      }
+      const abort = () => {
+        leave()
+        reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
+      }
+      waitingInAll += 1
+      queues.set(owner, queue.add(enter))
+      signal?.addEventListener('abort', abort, { once: true })
+    })
+  }
+
+  /** A slot, once it is this owner's turn; undefined when too many wait already. Throws the signal's reason when that comes first. */
+  async function acquire(owner: string, signal?: AbortSignal): Promise<Release | undefined> {
+    signal?.throwIfAborted()
+    if (hasSlotFor(owner)) take(owner)
+    else {
+      const turn = wait(owner, signal)
+      if (turn === undefined) return undefined
+      await turn
     }
+    let isReleased = false
+    return () => {
+      if (!isReleased) giveBack(owner)
+      isReleased = true
+    }
+  }
+
+  return {
+    acquire,
+    /** Throws `unavailable` when too many wait already. */
+    async withSlot<T>(work: () => Promise<T>, owner = ''): Promise<T> {
+      const release = await acquire(owner)
+      if (release === undefined)
+        throw new AppError('unavailable', 'Too many requests at once; try again soon.', { retryAfterSeconds: 5 })
+      try {
+        return await work()
+      } finally {
+        release()
+      }
+    },
   }
 }

@@ -1,12 +1,18 @@
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { type Queue, queueName } from '../domain/contracts/queues.ts'
+import { documentActivities } from '../domain/knowledge/slots.ts'
 import type { Settings } from '../infra/config.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 
 export interface WorkerOptions {
   settings: Pick<
     Settings,
-    'temporalNamespace' | 'temporalCodecKey' | 'temporalCodecKeyPrevious' | 'taskQueuePrefix' | 'shutdownGraceSeconds'
+    | 'temporalNamespace'
+    | 'temporalCodecKey'
+    | 'temporalCodecKeyPrevious'
+    | 'taskQueuePrefix'
+    | 'shutdownGraceSeconds'
+    | 'extractConcurrency'
   >
   connection: NativeConnection
   queue: Queue
@@ -38,7 +44,7 @@ export function createWorker({
     maxHeartbeatThrottleInterval: '500ms',
     defaultHeartbeatThrottleInterval: '500ms',
     maxConcurrentWorkflowTaskExecutions: 200,
-    maxConcurrentActivityTaskExecutions: activitySlots[queue],
+    maxConcurrentActivityTaskExecutions: activitySlots(settings)[queue],
     maxCachedWorkflows: 500,
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,
     shutdownForceTime: `${settings.shutdownGraceSeconds + 5}s`,
@@ -46,4 +52,6 @@ export function createWorker({
 }
 
 /** How much runs at once in one process: model calls mostly wait, extraction of documents does not. */
-const activitySlots: Record<Queue, number> = { runs: 500, documents: 8, accounts: 50 }
+function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {
+  return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50 }
+}

@@ -41,7 +41,7 @@ export async function startWorker(
     engine: runs.engine,
     deletion: deletion.deletion,
     cleanup: deletion,
-    documents: { collections, extraction: knowledge.extraction, ...infra.knowledge },
+    documents: { collections, ...knowledge.ingestion, ...infra.knowledge },
   })
   const measured = metrics ? { ...activities, documents: observeIngestion(activities.documents, metrics) } : activities
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))

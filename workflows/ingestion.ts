@@ -113,7 +113,7 @@ type Extraction = Promise<{ failure?: Error }>
 async function beginExtraction(file: IngestedFile, after?: Extraction): Extraction {
   await after
   try {
-    await keepTrying(() => extractFile(file.step), file.trying)
+    await extract(file)
     return {}
   } catch (error) {
     return { failure: error instanceof Error ? error : new Error('not an error') }
@@ -121,6 +121,17 @@ async function beginExtraction(file: IngestedFile, after?: Extraction): Extracti
     file.isExtracted = true
   }
 }
+
+async function extract(file: IngestedFile): Promise<void> {
+  for (let pauses = 0; ; pauses++) {
+    const result = await keepTrying(() => extractFile(file.step), file.trying)
+    if (result !== 'busy') return
+    await sleep(Math.min(longestTurnPauseMs, 1000 * 2 ** pauses))
+  }
+}
+
+/** Between two attempts to get a turn. */
+const longestTurnPauseMs = 60_000
 
 /** Embedding begins with the first chunks, while the rest is still being extracted. */
 async function ingestFile(file: IngestedFile, extraction: Extraction): Promise<FileOutcome> {

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExtractor } from '../../infra/extract/extractor.ts'
@@ -23,13 +24,14 @@ export interface Recall {
  */
 export async function measureRecall(): Promise<Recall> {
   const folder = await mkdtemp(join(tmpdir(), 'recall-'))
-  const extractor = createExtractor({ memoryMb: 1024, timeoutSeconds: 120, concurrency: 1 })
+  const extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 120, keptReaders: 1 })
   const store = createLanceStore(folder)
   try {
     const texts = new Map<string, string>()
-    for await (const { text } of extractor.extract(join(corpus, 'devils-dictionary.txt'), 'devils-dictionary.txt')) {
-      texts.set(`f:${texts.size}`, text)
-    }
+    const name = 'devils-dictionary.txt'
+    const path = join(corpus, name)
+    const file = { name, size: (await stat(path)).size, owner: 'recall', content: () => createReadStream(path) }
+    for await (const { text } of extractor.extract(file)) texts.set(`f:${texts.size}`, text)
     const records = [...texts].map(([id, text], position) => {
       return { id, fileId: 'f', position, text, vector: embedByHashing(text, dimensions) }
     })

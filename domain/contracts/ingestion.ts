@@ -43,6 +43,9 @@ export interface FileStepInput {
   assistantId: string
 }
 
+/** `busy`: too many files wait for their turn already, of this user or in all. */
+export type ExtractStepResult = 'done' | 'gone' | 'busy'
+
 /** `waiting`: all chunks so far are embedded, and more are being extracted. */
 export type EmbedStepResult = 'ready' | 'failed' | 'gone' | 'waiting'
 

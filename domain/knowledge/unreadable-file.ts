@@ -17,6 +17,7 @@ export const unreadableReasons = [
   'unsupported',
   'too_large',
   'out_of_memory',
+  'too_slow',
   'timed_out',
   'crashed',
 ] as const

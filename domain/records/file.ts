@@ -5,6 +5,13 @@
 export const fileStatuses = ['uploading', 'queued', 'processing', 'failing', 'ready', 'failed'] as const
 export type FileStatus = (typeof fileStatuses)[number]
 
+/** Of files on which there is work left to do. */
+export const openFileStatuses = ['uploading', 'queued', 'processing'] as const satisfies FileStatus[]
+
+export function isOpenFile({ status }: Pick<FileRecord, 'status'>): boolean {
+  return openFileStatuses.some((open) => open === status)
+}
+
 /** A file of an assistant's knowledge. */
 export interface FileRecord {
   _id: string

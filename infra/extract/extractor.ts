@@ -1,31 +1,27 @@
-import { stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Chunk, defaultChunkerOptions } from '../../domain/chunking/chunker.ts'
-import type { ExtractionJob } from './messages.ts'
-import { type ReaderProcess, startReader } from './reader-process.ts'
+import type { Extraction, FileToRead } from '../../services/knowledge/extraction.ts'
+import { type Confinement, describeConfinement, findConfinement, folderPrefix } from './confinement.ts'
+import { type ReaderProcess, type ReadingLimits, startReader } from './reader-process.ts'
 
 export interface ExtractorOptions {
   /** Resident memory that reading one file may take. */
   memoryMb: number
+  /** Processor time for each megabyte of a file; smaller files get a third of it. */
+  cpuSeconds: number
   /** Time for a file of up to a megabyte; larger ones get a second more for each megabyte. */
   timeoutSeconds: number
-  /** Files read at the same moment. */
-  concurrency: number
+  /** Processes that wait for the next file of their owner. */
+  keptReaders: number
+  /** Told once, before the first file is read, how the processes that read are confined. */
+  onConfinement?: (description: string) => void
   maxTokens?: number
   overlapTokens?: number
 }
 
-export interface ExtractOptions {
-  signal?: AbortSignal
-  /** Whose file it is. Files of one owner may be read by the same process, one after the other. */
-  owner?: string
-}
-
-export interface Extractor {
-  /**
-   * The chunks of a file, in order, as they are read: nothing is held but what the caller has not yet
-   * taken. Throws `UnreadableFile`, and the signal's reason when aborted.
-   */
-  extract(path: string, name: string, options?: ExtractOptions): AsyncGenerator<Chunk, { contentType: string }>
+export interface Extractor extends Extraction {
   close(): Promise<void>
 }
 
@@ -39,34 +35,50 @@ interface KeptReader {
 const keepMs = 30_000
 
 /**
- * Reads files in processes of their own, with a limit on memory and time: a file made to harm hurts
- * only itself, and a process that has read one owner's files never reads another's. One process is
- * kept started and waiting, so that a file does not wait for it.
+ * Reads files in processes of their own, with limits on memory, processor time and time, that can
+ * reach nothing but their file: a file made to harm hurts only itself, and a process that has read one
+ * owner's files never reads another's. One process is kept started and waiting, so that a file does
+ * not wait for it. Nothing is started before the first file.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
-  const gate = createGate(options.concurrency)
   const processes = new Set<ReaderProcess>()
   const kept: KeptReader[] = []
-  let spare: ReaderProcess | undefined
+  let confinement: Promise<Confinement> | undefined
+  let spare: Promise<ReaderProcess> | undefined
   let isClosed = false
 
-  function start(): ReaderProcess {
-    const reader = startReader(options.memoryMb)
+  async function prepare(): Promise<Confinement> {
+    const [found] = await Promise.all([findConfinement(), removeOldFolders()])
+    options.onConfinement?.(describeConfinement(found))
+    return found
+  }
+
+  async function start(): Promise<ReaderProcess> {
+    confinement ??= prepare()
+    confinement.catch(() => {
+      confinement = undefined
+    })
+    const reader = await startReader(await confinement, options.memoryMb)
     processes.add(reader)
     void reader.gone.then(() => processes.delete(reader))
+    if (isClosed) await reader.kill()
     return reader
   }
 
-  function take(owner: string | undefined): ReaderProcess {
+  async function take(owner: string): Promise<ReaderProcess> {
     const known = kept.find((entry) => entry.owner === owner && !entry.reader.isGone)
     if (known) {
       forget(known)
       return known.reader
     }
-    const reader = spare && !spare.isGone ? spare : start()
+    const waiting = spare ?? start()
     // The next spare starts while this one works.
     spare = isClosed ? undefined : start()
-    return reader
+    spare?.catch(() => {
+      spare = undefined
+    })
+    const reader = await waiting
+    return reader.isGone ? start() : reader
   }
 
   function keep(owner: string, reader: ReaderProcess): void {
@@ -77,7 +89,7 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     }, keepMs)
     entry.timer.unref()
     kept.push(entry)
-    const oldest = kept.length > options.concurrency ? kept[0] : undefined
+    const oldest = kept.length > options.keptReaders ? kept[0] : undefined
     if (oldest) {
       forget(oldest)
       void oldest.reader.kill()
@@ -89,72 +101,55 @@ export function createExtractor(options: ExtractorOptions): Extractor {
     kept.splice(kept.indexOf(entry), 1)
   }
 
-  async function* extract(
-    path: string,
-    name: string,
-    { signal, owner }: ExtractOptions = {},
-  ): AsyncGenerator<Chunk, { contentType: string }> {
-    const release = await gate(signal)
-    const reader = take(owner)
-    let isReusable = false
-    try {
-      const { size } = await stat(path)
-      const timeoutMs = (options.timeoutSeconds + size / (1024 * 1024)) * 1000
-      const result = yield* reader.read(jobOf(path, name, options), timeoutMs, signal)
-      isReusable = true
-      return result
-    } finally {
-      if (isReusable && owner !== undefined && !isClosed) keep(owner, reader)
-      else void reader.kill()
-      release()
-    }
-  }
-
   return {
-    extract,
-    close: async () => {
+    async *extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }> {
+      const reader = await take(file.owner)
+      let isReusable = false
+      try {
+        const result = yield* reader.read(file.content, jobOf(file, options), limitsOf(file, options), signal)
+        isReusable = true
+        return result
+      } finally {
+        if (isReusable && !isClosed) keep(file.owner, reader)
+        else void reader.kill()
+      }
+    },
+
+    async close() {
       isClosed = true
       for (const { timer } of kept) clearTimeout(timer)
+      await spare?.catch(() => undefined)
       await Promise.all([...processes].map((reader) => reader.kill()))
     },
   }
 }
 
-function jobOf(path: string, name: string, { maxTokens, overlapTokens }: ExtractorOptions): ExtractionJob {
+function jobOf({ name }: FileToRead, { maxTokens, overlapTokens }: ExtractorOptions) {
   return {
-    path,
     name,
     maxTokens: maxTokens ?? defaultChunkerOptions.maxTokens,
     overlapTokens: overlapTokens ?? defaultChunkerOptions.overlapTokens,
   }
 }
 
-/** Lets `places` callers through at a time, in the order in which they came. */
-function createGate(places: number) {
-  let free = places
-  const waiting: (() => void)[] = []
+function limitsOf({ size }: FileToRead, { memoryMb, cpuSeconds, timeoutSeconds }: ExtractorOptions): ReadingLimits {
+  const megabytes = size / (1024 * 1024)
+  return {
+    memoryMb,
+    cpuSeconds: cpuSeconds * Math.max(1 / 3, megabytes),
+    timeoutMs: (timeoutSeconds + megabytes) * 1000,
+  }
+}
 
-  return async (signal?: AbortSignal): Promise<() => void> => {
-    signal?.throwIfAborted()
-    if (free > 0) free--
-    else {
-      await new Promise<void>((resolve, reject) => {
-        const enter = () => {
-          signal?.removeEventListener('abort', leave)
-          resolve()
-        }
-        const leave = () => {
-          waiting.splice(waiting.indexOf(enter), 1)
-          reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
-        }
-        waiting.push(enter)
-        signal?.addEventListener('abort', leave, { once: true })
-      })
-    }
-    return () => {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
+const dayMs = 24 * 3_600_000
+
+/** What workers left that were killed: copies of users' files. */
+async function removeOldFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(folderPrefix)) continue
+    const path = join(tmpdir(), name)
+    const found = await stat(path).catch(() => undefined)
+    if (found && found.mtimeMs < Date.now() - dayMs)
+      await rm(path, { recursive: true, force: true }).catch(() => undefined)
   }
 }

@@ -1,16 +1,63 @@
 import type { Chunk } from '../../domain/chunking/chunker.ts'
-import type { UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
+import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
 
-/** What a process that reads is asked, over its IPC channel. */
+/** What a process that reads is asked, on its standard input, one JSON text a line. The file lies in its folder. */
 export interface ExtractionJob {
-  path: string
   name: string
   maxTokens: number
   overlapTokens: number
 }
 
-/** What it answers on standard output, one JSON text a line; `end` or `failed` is the last of a job. */
+/** What the file to be read is called in the reader's folder. */
+export const jobFile = 'file'
+
+/** What it answers on standard output, in the same form; `end` or `failed` is the last of a job. */
 export type ExtractionLine =
   | { chunk: Chunk }
   | { end: { contentType: string } }
   | { failed: { reason: UnreadableReason; message: string } }
+
+/** Longer than any line of an honest reader: a chunk has at most some hundred tokens. */
+export const maxLineCharacters = 1024 * 1024
+
+/** Undefined for what no honest reader writes. A reader may have been taken over by its file. */
+export function parseLine(text: string): ExtractionLine | undefined {
+  const line = parseJson(text)
+  if (!isObject(line)) return undefined
+  if ('chunk' in line) return isChunk(line.chunk) ? { chunk: line.chunk } : undefined
+  if ('end' in line) {
+    const contentType = isObject(line.end) ? textIn(line.end, 'contentType') : undefined
+    return contentType === undefined ? undefined : { end: { contentType: contentType.slice(0, 200) } }
+  }
+  if (!('failed' in line) || !isObject(line.failed)) return undefined
+  const said = textIn(line.failed, 'reason')
+  const reason = unreadableReasons.find((known) => known === said)
+  const message = textIn(line.failed, 'message')
+  return reason === undefined || message === undefined ? undefined : { failed: { reason, message } }
+}
+
+function isChunk(value: unknown): value is Chunk {
+  return (
+    isObject(value) &&
+    textIn(value, 'text') !== undefined &&
+    ['tokens', 'newCharacters'].every((name) => isCount(Reflect.get(value, name))) &&
+    (!('page' in value) || isCount(value.page)) &&
+    (!('heading' in value) || typeof value.heading === 'string')
+  )
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+const isCount = (value: unknown) => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+function textIn(value: object, name: string): string | undefined {
+  const member: unknown = Reflect.get(value, name)
+  return typeof member === 'string' ? member : undefined
+}

@@ -1,107 +1,157 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import type { ChildProcess } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
-import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
+import { UnreadableFile, type UnreadableReason } from '../../domain/knowledge/unreadable-file.ts'
 import { linesOf } from '../lines.ts'
-import type { ExtractionJob, ExtractionLine } from './messages.ts'
+import { type Confinement, giveBackUserId, makeFolder, makeReadable, spawnConfined, takeUserId } from './confinement.ts'
+import { type ExtractionJob, jobFile, maxLineCharacters, parseLine } from './messages.ts'
+import { watchProcess } from './process-usage.ts'
 
-const childPath = fileURLToPath(new URL('./child/main.ts', import.meta.url))
+const script = fileURLToPath(new URL('./child/main.ts', import.meta.url))
 
-export type ReaderProcess = ReturnType<typeof startReader>
+export interface ReadingLimits {
+  memoryMb: number
+  cpuSeconds: number
+  timeoutMs: number
+}
+
+export type ReaderProcess = Awaited<ReturnType<typeof startReader>>
 
 /** Starts a process that reads files, one after the other. It does not keep this process alive while it waits. */
-export function startReader(memoryMb: number) {
-  const child = fork(childPath, [String(memoryMb)], {
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    execArgv: [`--max-old-space-size=${memoryMb}`, '--stack-size=2000', '--disable-warning=ExperimentalWarning'],
-    // Parsers of foreign files see nothing of the service's settings.
-    env: { PATH: process.env['PATH'] },
+export async function startReader(confinement: Confinement, memoryMb: number) {
+  const userId = confinement.user ? takeUserId() : undefined
+  const folder = await makeFolder(userId).catch((error: unknown) => {
+    if (userId !== undefined) giveBackUserId(userId)
+    throw error
   })
+  const path = join(folder, jobFile)
+  const child = spawnConfined(script, [], { confinement, userId, folder, memoryMb })
+  const { stdin, stdout, stderr } = child
+  if (!stdin || !stdout || !stderr) throw new Error('a process without pipes')
+  const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
   let errors = ''
   let isGone = false
   const gone = Promise.withResolvers<void>()
   const end = () => {
+    if (isGone) return
     isGone = true
-    gone.resolve()
+    if (userId !== undefined) giveBackUserId(userId)
+    void rm(folder, { recursive: true, force: true }).then(gone.resolve, gone.resolve)
   }
   child.once('exit', end)
   child.once('error', end)
-  child.stderr?.on('data', (data: Buffer) => {
+  // A reader that is gone does not take its job; that is seen by its output's end.
+  stdin.on('error', () => undefined)
+  stderr.on('data', (data: Buffer) => {
     if (errors.length < 4096) errors += data.toString('utf8')
   })
-  const lines = child.stdout ? linesOf(child.stdout) : undefined
   rest()
 
   function rest(): void {
-    child.unref()
-    child.channel?.unref()
+    for (const handle of handles()) handle.unref()
   }
 
-  /** Throws `UnreadableFile`, and the signal's reason when aborted; after either the process is of no more use. */
-  async function* read(
-    job: ExtractionJob,
-    timeoutMs: number,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<Chunk, { contentType: string }> {
-    signal?.throwIfAborted()
-    child.ref()
-    child.channel?.ref()
-    let isTimedOut = false
-    const kill = () => child.kill('SIGKILL')
-    const timer = setTimeout(() => {
-      isTimedOut = true
-      kill()
-    }, timeoutMs)
-    signal?.addEventListener('abort', kill, { once: true })
-    try {
-      child.send(job, () => undefined)
-      for (;;) {
-        const next = await lines?.next()
-        if (!next || next.done) break
-        const line = parseLine(next.value)
-        if ('chunk' in line) yield line.chunk
-        else if ('end' in line) {
-          rest()
-          return line.end
-        } else throw new UnreadableFile(line.failed.reason, line.failed.message)
-      }
-      await gone.promise
-      signal?.throwIfAborted()
-      throw whyItDied(isTimedOut, errors)
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', kill)
-    }
+  function work(): void {
+    for (const handle of handles()) handle.ref()
+  }
+
+  /** What keeps this process alive: pipes are sockets. */
+  function handles(): (ChildProcess | Socket)[] {
+    return [child, ...[stdin, stdout, stderr].filter((pipe) => pipe instanceof Socket)]
+  }
+
+  function kill(): void {
+    child.kill('SIGKILL')
   }
 
   return {
-    read,
+    /**
+     * Copies a file to where only the reader can read it, and has it read. Throws `UnreadableFile`, the
+     * content's error, and the signal's reason when aborted; after any of them the process is of no more use.
+     */
+    async *read(
+      content: () => Readable,
+      job: ExtractionJob,
+      limits: ReadingLimits,
+      signal: AbortSignal | undefined,
+    ): AsyncGenerator<Chunk, { contentType: string }> {
+      signal?.throwIfAborted()
+      try {
+        await pipeline(content(), createWriteStream(path, { mode: 0o400, flags: 'wx' }), signal ? { signal } : {})
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw error
+      }
+      await makeReadable(path, 0o440, userId)
+      work()
+      let verdict: UnreadableReason | undefined
+      const stopFor = (reason: UnreadableReason) => {
+        verdict ??= reason
+        kill()
+      }
+      const timer = setTimeout(() => stopFor('timed_out'), limits.timeoutMs)
+      let cpuAtStart: number | undefined
+      const watch = watchProcess(child.pid ?? 0, ({ residentBytes, cpuSeconds }) => {
+        cpuAtStart ??= cpuSeconds
+        if (residentBytes > limits.memoryMb * 1024 * 1024) stopFor('out_of_memory')
+        if (cpuSeconds - cpuAtStart > limits.cpuSeconds) stopFor('too_slow')
+      })
+      signal?.addEventListener('abort', kill, { once: true })
+      try {
+        stdin.write(`${JSON.stringify(job)}\n`)
+        for (;;) {
+          const next = await lines.next().catch(() => ended)
+          if (next.done) break
+          const line = parseLine(next.value)
+          if (line === undefined) break
+          if ('chunk' in line) yield line.chunk
+          else if ('end' in line) {
+            await rm(path, { force: true })
+            rest()
+            return line.end
+          } else throw new UnreadableFile(line.failed.reason, line.failed.message)
+        }
+        kill()
+        await gone.promise
+        signal?.throwIfAborted()
+        throw whyItDied(verdict, errors)
+      } finally {
+        clearTimeout(timer)
+        watch.stop()
+        signal?.removeEventListener('abort', kill)
+      }
+    },
+
     get isGone() {
       return isGone
     },
     gone: gone.promise,
     async kill(): Promise<void> {
-      if (isGone) return
-      child.ref()
-      const exited = once(child, 'exit')
-      child.kill('SIGKILL')
-      await exited
+      work()
+      kill()
+      await gone.promise
     },
   }
 }
 
-/** Our own code wrote the line, in a process of the same checkout. */
-function parseLine(text: string): ExtractionLine {
-  return JSON.parse(text) as ExtractionLine
+/** As if there were no more lines: after one that no honest reader writes. */
+const ended = { done: true, value: undefined } as const
+
+const messages: Partial<Record<UnreadableReason, string>> = {
+  timed_out: 'Reading this file took too long.',
+  too_slow: 'Reading this file takes more processor time than is allowed for its size.',
+  out_of_memory: 'Reading this file takes more memory than is allowed.',
 }
 
-function whyItDied(isTimedOut: boolean, errors: string): UnreadableFile {
-  if (isTimedOut) return new UnreadableFile('timed_out', 'Reading this file took too long.')
-  if (errors.includes('OUT_OF_MEMORY') || /heap out of memory|Allocation failed/i.test(errors)) {
-    return new UnreadableFile('out_of_memory', 'Reading this file takes more memory than is allowed.')
-  }
-  return new UnreadableFile('crashed', 'Reading this file failed: its content brought the reader down.', {
+function whyItDied(verdict: UnreadableReason | undefined, errors: string): UnreadableFile {
+  const reason = verdict ?? (/heap out of memory|Allocation failed/i.test(errors) ? 'out_of_memory' : 'crashed')
+  return new UnreadableFile(reason, messages[reason] ?? 'The process that read this file ended unexpectedly.', {
     cause: errors.slice(0, 1000),
   })
 }

@@ -21,7 +21,7 @@ export type Passwords = ReturnType<typeof createPasswords>
  * wave of logins cannot slow the streams of those who are in.
  */
 export function createPasswords(slots = Math.max(1, Math.floor(availableParallelism() / 2))) {
-  const withSlot = createSemaphore(slots, maxWaiting)
+  const { withSlot } = createSemaphore({ slots, waitingPerOwner: maxWaiting })
   const hash = async (password: string) => {
     checkNewPassword(password)
     return withSlot(() => argon2.hash(password, parameters))

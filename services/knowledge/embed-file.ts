@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbedStepResult, FileStepInput } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
+import { type ChunkRecord, type FileRecord, isOpenFile } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import type { Semaphore } from '../semaphore.ts'
 import type { Embedder } from './embedder.ts'
 import type { VectorStore } from './vector-store.ts'
 
@@ -10,6 +11,8 @@ export interface EmbedFileDeps {
   collections: KnowledgeCollections
   vectors: Pick<VectorStore, 'upsert' | 'count' | 'deleteFile' | 'settle'>
   embedder: Embedder
+  /** One user's files leave some of them to those of others. */
+  embeddingSlots: Pick<Semaphore, 'acquire'>
 }
 
 /** Texts in one request: about 50,000 tokens, a sixth of what the largest provider takes. */
@@ -27,9 +30,29 @@ const idleLimitMs = 5000
  * Embeds the chunks of a file in batches and stores their vectors, while the file is still being
  * extracted. `embedded` on the file's record counts the chunks, from the first, whose vectors are
  * stored: a repetition goes on from there. The last batch makes the file ready, once a recount found
- * every vector; when some are missing, all are stored again.
+ * every vector; when some are missing, all are stored again. Answers `waiting` when there is nothing to
+ * embed yet, or no slot for this user.
  */
 export async function embedFile(
+  deps: EmbedFileDeps,
+  input: FileStepInput,
+  signal: AbortSignal,
+): Promise<EmbedStepResult> {
+  const file = await deps.collections.files
+    .findById(input.fileId, { user_id: 1, status: 1 })
+    .lean<Pick<FileRecord, 'user_id' | 'status'>>()
+  // What is gone or failing has remains to be removed, which needs no slot.
+  if (file === null || !isOpenFile(file)) return embedUntilIdle(deps, input, signal)
+  const release = await deps.embeddingSlots.acquire(file.user_id, signal)
+  if (release === undefined) return 'waiting'
+  try {
+    return await embedUntilIdle(deps, input, signal)
+  } finally {
+    release()
+  }
+}
+
+async function embedUntilIdle(
   deps: EmbedFileDeps,
   input: FileStepInput,
   signal: AbortSignal,

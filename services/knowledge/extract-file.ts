@@ -1,20 +1,21 @@
-import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
+import type { ExtractStepResult } from '../../domain/contracts/ingestion.ts'
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
-import { type ChunkRecord, type FileRecord, chunkId } from '../../domain/records/file.ts'
+import { type ChunkRecord, type FileRecord, chunkId, isOpenFile, openFileStatuses } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import type { Semaphore } from '../semaphore.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Extraction } from './extraction.ts'
+import { watchFile } from './watch-file.ts'
 
 export interface ExtractFileDeps {
-  collections: KnowledgeCollections
+  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   blobs: Pick<BlobStore, 'read'>
   extraction: Extraction
+  /** One user's files leave some of them to those of others. */
+  readingSlots: Pick<Semaphore, 'acquire'>
 }
 
 /** Chunks stored with one write. */
@@ -24,45 +25,47 @@ const group = 384
  * Reads a file into chunks and stores these, in order. A repetition reads the file again and goes on
  * behind the chunks that are stored. A file that its reader calls unreadable is marked as failing,
  * which is no failure of this step; every other error says nothing about the file and is thrown.
- * Answers whether the file is still there.
+ * Stops within a second when the file or its assistant is deleted, and kills the process that reads.
  */
 export async function extractFile(
   deps: ExtractFileDeps,
   fileId: string,
   signal: AbortSignal,
-): Promise<'done' | 'gone'> {
+): Promise<ExtractStepResult> {
   const { files } = deps.collections
-  const file = await files
-    .findOneAndUpdate(
-      { _id: fileId, status: { $in: ['uploading', 'queued', 'processing'] } },
-      { $set: { status: 'processing', updated_at: new Date() } },
-      { returnDocument: 'after' },
-    )
-    .lean<FileRecord>()
-  if (!file) return (await files.exists({ _id: fileId })) ? 'done' : 'gone'
-  if (file.extracted) return 'done'
-  const folder = await mkdtemp(join(tmpdir(), 'extract-'))
+  const found = await files.findById(fileId).lean<FileRecord>()
+  if (!found) return 'gone'
+  if (found.extracted || !isOpenFile(found)) return 'done'
+  const release = await deps.readingSlots.acquire(found.user_id, signal)
+  if (release === undefined) return 'busy'
+  const watch = watchFile(deps.collections, found)
   try {
-    const path = join(folder, 'file')
-    await pipeline(deps.blobs.read(file.blob_id), createWriteStream(path), { signal })
-    return await readInto(deps, file, path, signal)
+    const file = await begin(deps.collections, fileId)
+    return file ? await readInto(deps, file, AbortSignal.any([signal, watch.signal])) : 'gone'
   } catch (error) {
-    if (!(await files.exists({ _id: fileId }))) return 'gone'
+    if (watch.signal.aborted || !(await files.exists({ _id: fileId }))) return 'gone'
     if (!isUnreadableFile(error) || !isFinal(error)) throw error
     await markFailing(deps.collections, fileId, { error: error.message, retryable: false })
     return 'done'
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    watch.stop()
+    release()
   }
 }
 
-async function readInto(
-  deps: ExtractFileDeps,
-  file: FileRecord,
-  path: string,
-  signal: AbortSignal,
-): Promise<'done' | 'gone'> {
-  const chunks = deps.extraction.extract(path, file.name, { signal, owner: file.assistant_id })
+function begin({ files }: Pick<KnowledgeCollections, 'files'>, fileId: string): Promise<FileRecord | null> {
+  return files
+    .findOneAndUpdate(
+      { _id: fileId, status: { $in: [...openFileStatuses] } },
+      { $set: { status: 'processing', updated_at: new Date() } },
+      { returnDocument: 'after' },
+    )
+    .lean<FileRecord>()
+}
+
+async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSignal): Promise<'done' | 'gone'> {
+  const { name, size, assistant_id: owner } = file
+  const chunks = deps.extraction.extract({ name, size, owner, content: () => deps.blobs.read(file.blob_id) }, signal)
   let position = 0
   let characters = 0
   let waiting: ChunkRecord[] = []
@@ -135,7 +138,7 @@ export async function markFailing(
   { error, retryable }: { error: string; retryable: boolean },
 ): Promise<void> {
   await files.updateOne(
-    { _id: fileId, status: { $in: ['uploading', 'queued', 'processing'] } },
+    { _id: fileId, status: { $in: [...openFileStatuses] } },
     { $set: { status: 'failing', error: error.slice(0, 500), retryable, updated_at: new Date() } },
   )
 }

@@ -1,14 +1,22 @@
+import type { Readable } from 'node:stream'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 
 /** Reads files in a place where they can do no harm; `infra/extract` is it. */
 export interface Extraction {
   /**
-   * The chunks of a file on disk, in order; the same file gives the same chunks again. Throws
-   * `UnreadableFile`, and the signal's reason when aborted. Nothing of one owner's files is near another's.
+   * The chunks of a file, in order, as they are read: nothing is held but what the caller has not yet
+   * taken. The same file gives the same chunks again. Throws `UnreadableFile`, the content's own error,
+   * and the signal's reason when aborted: the process that reads is killed at that moment.
    */
-  extract(
-    path: string,
-    name: string,
-    options?: { signal?: AbortSignal; owner?: string },
-  ): AsyncGenerator<Chunk, { contentType: string }>
+  extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }>
+}
+
+export interface FileToRead {
+  name: string
+  /** Bytes. */
+  size: number
+  /** Opens the content; called once. */
+  content: () => Readable
+  /** Whose file it is. One process may read files of one owner, one after the other, and of nobody else. */
+  owner: string
 }

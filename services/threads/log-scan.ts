@@ -34,7 +34,7 @@ const batchSize = 100
  * so reading pauses for other requests, and only two long logs are read at once in a process.
  */
 export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>) {
-  const withSlot = createSemaphore(longAtOnce, longWaitingOfOne)
+  const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
 
   return async function scan(
     { filter, userId }: LogPart,

@@ -1,7 +1,6 @@
 import argon2 from 'argon2'
 import { describe, expect, it } from 'vitest'
 import { checkNewPassword, createPasswords } from '../../services/accounts/passwords.ts'
-import { createSemaphore } from '../../services/semaphore.ts'
 
 describe('passwords', () => {
   it('are argon2id with the parameters that OWASP names', async () => {
@@ -37,34 +36,5 @@ describe('a password that nobody may have', () => {
       expect(await passwords.matches(password, undefined)).toBe(false)
       await expect(passwords.hash(password)).rejects.toThrow('8 to 256 characters')
     }
-  })
-})
-
-describe('the semaphore', () => {
-  it('lets no more in than it has slots, in order, and refuses what it cannot keep waiting', async () => {
-    const withSlot = createSemaphore(2, 2)
-    const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
-    const begun: number[] = []
-    const works = gates.map((gate, index) =>
-      withSlot(async () => {
-        begun.push(index)
-        await gate.promise
-        return index
-      }),
-    )
-    await expect(withSlot(async () => undefined)).rejects.toMatchObject({ code: 'unavailable' })
-    expect(begun).toEqual([0, 1])
-    gates[1]?.resolve()
-    await works[1]
-    expect(begun).toEqual([0, 1, 2])
-    for (const gate of gates) gate.resolve()
-    expect(await Promise.all(works)).toEqual([0, 1, 2, 3])
-    expect(await withSlot(async () => 'free again')).toBe('free again')
-  })
-
-  it('gives a slot back when the work fails', async () => {
-    const withSlot = createSemaphore(1, 1)
-    await expect(withSlot(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed')
-    expect(await withSlot(async () => 'next')).toBe('next')
   })
 })

@@ -5,15 +5,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
+import { fileOnDisk } from '../support/file-on-disk.ts'
 import { deepDocx, docxBomb, endlessPdf } from '../support/hostile-files.ts'
 
+const limits = { memoryMb: 600, cpuSeconds: 30, timeoutSeconds: 60, keptReaders: 3 }
 const fixtures = join(import.meta.dirname, 'fixtures')
 let folder: string
 let extractor: Extractor
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'extraction-'))
-  extractor = createExtractor({ memoryMb: 600, timeoutSeconds: 60, concurrency: 2 })
+  extractor = createExtractor(limits)
 })
 afterAll(async () => {
   await extractor.close()
@@ -28,7 +30,7 @@ interface Read {
 
 async function read(path: string, name: string, from = extractor): Promise<Read> {
   const chunks: Chunk[] = []
-  const running = from.extract(path, name)
+  const running = from.extract(await fileOnDisk(path, name))
   for (;;) {
     const next = await running.next()
     if (next.done) return { chunks, ...next.value, text: chunks.map((chunk) => chunk.text).join('\n') }
@@ -199,7 +201,7 @@ describe('files made to do harm', () => {
       /out_of_memory|too_large|damaged|crashed|no_text/,
     ],
     ['a page nested without end', 'deep.html', () => Buffer.from('<div>'.repeat(1_000_000)), /damaged/],
-    ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|timed_out|out_of_memory/],
+    ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|too_slow|out_of_memory/],
   ])('%s fails alone', async (_what, name, make, reason) => {
     const [bad, good] = await Promise.all([reasonOf(content(name, make())), fixture('harbour.md')])
     expect(bad).toMatch(reason)
@@ -212,10 +214,13 @@ describe('files made to do harm', () => {
     expect(text).toBe('0.0.0.0.0.0: core')
   })
 
-  it('ends a reader that takes too long', async () => {
-    const impatient = createExtractor({ memoryMb: 600, timeoutSeconds: 0.2, concurrency: 1 })
+  it.each([
+    ['too long', { timeoutSeconds: 0.2 }, 'timed_out'],
+    ['too much processor time for its size', { cpuSeconds: 1 }, 'too_slow'],
+  ])('ends a reader that takes %s', async (_what, limit, reason) => {
+    const impatient = createExtractor({ ...limits, ...limit })
     try {
-      expect(await reasonOf(content('slow.pdf', endlessPdf(20_000), impatient))).toBe('timed_out')
+      expect(await reasonOf(content('slow.pdf', endlessPdf(20_000), impatient))).toBe(reason)
     } finally {
       await impatient.close()
     }
@@ -225,7 +230,7 @@ describe('files made to do harm', () => {
     const stop = new AbortController()
     const path = join(folder, 'aborted.pdf')
     await writeFile(path, endlessPdf(50_000))
-    const running = extractor.extract(path, 'aborted.pdf', { signal: stop.signal })
+    const running = extractor.extract(await fileOnDisk(path, 'aborted.pdf'), stop.signal)
     await running.next()
     stop.abort(new Error('enough'))
     const drained = (async () => {

@@ -29,7 +29,15 @@ function docx(body: string): Buffer {
 /** A small PDF that shows one page, full of text, `pages` times. */
 export function endlessPdf(pages: number): Buffer {
   const line = '(Endless pages of the very same words, again and again and again.) Tj T*\n'
-  const content = `BT /F1 9 Tf 40 780 Td 11 TL\n${line.repeat(60)}ET`
+  return samePage(`BT /F1 9 Tf 40 780 Td 11 TL\n${line.repeat(60)}ET`, pages)
+}
+
+/** A PDF of a few hundred kilobytes that takes its reader many minutes, of which nothing is heard: pages of drawings. */
+export function silentPdf(): Buffer {
+  return samePage('0 0 m 1 1 l S\n'.repeat(20_000), 20_000)
+}
+
+function samePage(content: string, pages: number): Buffer {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     `<< /Type /Pages /Count ${pages} /Kids [${'3 0 R '.repeat(pages)}] >>`,

@@ -1,21 +1,12 @@
 import { once } from 'node:events'
-import { enableCompileCache } from 'node:module'
-import { Worker } from 'node:worker_threads'
+import { createChunker } from '../../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
-import type { ExtractionJob, ExtractionLine } from '../messages.ts'
+import { parseOwnJson } from '../../../domain/own-json.ts'
+import { linesOf } from '../../lines.ts'
+import { extractBlocks } from '../extract-blocks.ts'
+import { type ExtractionJob, type ExtractionLine, jobFile } from '../messages.ts'
 
-// Before anything large is loaded: it halves the time that this process takes to start.
-enableCompileCache()
-const { createChunker } = await import('../../../domain/chunking/chunker.ts')
-const { extractBlocks } = await import('../extract-blocks.ts')
-
-/** The process in which foreign files meet their parsers. */
-const memoryMb = Number(process.argv[2])
-const watchdog = new Worker(new URL('./watchdog.ts', import.meta.url), {
-  workerData: { limitBytes: memoryMb * 1024 * 1024 },
-})
-watchdog.unref()
-
+/** The process in which foreign files meet their parsers: see `confinement.ts` for what it cannot do. */
 const flushCharacters = 64 * 1024
 let buffer = ''
 
@@ -24,7 +15,7 @@ async function write(line: ExtractionLine): Promise<void> {
   if (buffer.length >= flushCharacters) await flush()
 }
 
-/** Waits when the reader is slow, so that a large file is never held here as a whole. */
+/** Waits when the parent is slow, so that a large file is never held here as a whole. */
 async function flush(): Promise<void> {
   const text = buffer
   buffer = ''
@@ -33,7 +24,7 @@ async function flush(): Promise<void> {
 
 async function run(job: ExtractionJob): Promise<void> {
   const chunker = createChunker({ maxTokens: job.maxTokens, overlapTokens: job.overlapTokens })
-  const blocks = extractBlocks(job.path, job.name)
+  const blocks = extractBlocks(jobFile, job.name)
   for (;;) {
     const next = await blocks.next()
     const chunks = next.done ? chunker.flush() : chunker.push(next.value)
@@ -50,12 +41,9 @@ function failure(error: unknown): ExtractionLine {
   return { failed: { reason: 'damaged', message: 'This file is damaged and cannot be read.' } }
 }
 
-let working = Promise.resolve()
-process.on('message', (job: ExtractionJob) => {
-  working = working
-    .then(() => run(job))
-    .catch((error: unknown) => write(failure(error)))
-    .then(flush)
-    .catch(() => process.exit(1))
-})
-process.once('disconnect', () => process.exit(1))
+// Ends when the parent does: its end of the pipe is closed then.
+for await (const line of linesOf(process.stdin)) {
+  const job = parseOwnJson<ExtractionJob>(line)
+  await run(job).catch((error: unknown) => write(failure(error)))
+  await flush()
+}

@@ -1,0 +1,45 @@
+import dgram from 'node:dgram'
+import dns from 'node:dns'
+import { registerHooks, syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+
+/**
+ * Loaded before the first parser. Node's permission model closes files, processes, threads and
+ * addons, but leaves the network, signals and `node:sqlite` (which opens files by itself) open. This
+ * closes them in JavaScript; where the operating system lets us, a network namespace and a user id
+ * do so for good.
+ */
+function refuse(): never {
+  throw new Error('A process that reads files may not do this.')
+}
+
+/** Replaces functions of an object, by name or all. */
+function close(target: object, names: string[] = Object.getOwnPropertyNames(target)): void {
+  for (const name of names) {
+    const known = Object.getOwnPropertyDescriptor(target, name)
+    if (name === 'constructor' || typeof known?.value !== 'function') continue
+    Object.defineProperty(target, name, { value: refuse, writable: false, configurable: false })
+  }
+}
+
+close(net.Socket.prototype, ['connect'])
+close(net.Server.prototype, ['listen'])
+close(dgram.Socket.prototype, ['bind', 'connect', 'send', 'sendto'])
+close(dns.promises)
+close(dns.promises.Resolver.prototype)
+close(dns.Resolver.prototype)
+close(dns)
+close(globalThis, ['fetch', 'WebSocket', 'EventSource'])
+close(process, ['kill', '_kill', '_debugProcess', 'abort', 'setuid', 'seteuid', 'setgid', 'setegid', 'setgroups'])
+syncBuiltinESMExports()
+
+const isClosed = (specifier: string) => /^(node:)?sqlite$/.test(specifier)
+registerHooks({
+  resolve: (specifier, context, next) => (isClosed(specifier) ? refuse() : next(specifier, context)),
+})
+const getBuiltinModule = process.getBuiltinModule.bind(process)
+Object.defineProperty(process, 'getBuiltinModule', {
+  value: (name: string) => (isClosed(name) ? refuse() : getBuiltinModule(name)),
+  writable: false,
+  configurable: false,
+})

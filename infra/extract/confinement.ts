@@ -1,0 +1,140 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmod, chown, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+
+const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
+/** The code of a reader: all that it can read beside its own folder. */
+const code = ['../../node_modules', '../../domain', '.', '../lines.ts', '../../package.json'].map(pathOf)
+const lockdown = new URL('./child/lockdown.ts', import.meta.url).href
+
+/**
+ * What the operating system adds to Node's permission model, which holds everywhere: a network
+ * namespace with nothing in it, and a user id that owns nothing.
+ */
+export interface Confinement {
+  network: boolean
+  user: boolean
+}
+
+export function describeConfinement({ network, user }: Confinement): string {
+  const parts = ['permission model', ...(network ? ['network namespace'] : []), ...(user ? ['user id of its own'] : [])]
+  return parts.join(', ')
+}
+
+const isRoot = () => process.getuid?.() === 0
+
+function candidates(): Confinement[] {
+  const networks = process.platform === 'linux' ? [true, false] : [false]
+  // A user id of its own may be impossible for root, too: where nobody else can read the code.
+  const users = isRoot() ? [true, false] : [false]
+  return networks.flatMap((network) => users.map((user) => ({ network, user })))
+}
+
+/** The strongest confinement that works on this machine. */
+export async function findConfinement(): Promise<Confinement> {
+  for (const confinement of candidates()) if (await works(confinement)) return confinement
+  throw new Error("Processes cannot be started with Node's permission model on this machine.")
+}
+
+const word = 'readable'
+
+async function works(confinement: Confinement): Promise<boolean> {
+  const userId = confinement.user ? takeUserId() : undefined
+  const folder = await makeFolder(userId)
+  try {
+    const path = join(folder, 'file')
+    await writeFile(path, word)
+    await makeReadable(path, 0o440, userId)
+    const child = spawnConfined(pathOf('./child/probe.ts'), [], { confinement, userId, folder, memoryMb: 128 })
+    return child.stdout !== null && (await text(child.stdout)) === word
+  } catch {
+    return false
+  } finally {
+    if (userId !== undefined) giveBackUserId(userId)
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export interface ConfinedOptions {
+  confinement: Confinement
+  /** Given with a confinement that has one; see `takeUserId`. */
+  userId: number | undefined
+  /** What the process may read beside its code. */
+  folder: string
+  memoryMb: number
+}
+
+/** Starts a script of ours that can write nothing, start nothing, connect to nothing and read only its folder. */
+export function spawnConfined(script: string, args: string[], options: ConfinedOptions): ChildProcess {
+  const { confinement, userId, folder, memoryMb } = options
+  const node = [
+    process.execPath,
+    '--permission',
+    ...[...code, script, folder].map((path) => `--allow-fs-read=${path}`),
+    `--max-old-space-size=${memoryMb}`,
+    '--stack-size=2000',
+    '--disable-warning=ExperimentalWarning',
+    '--import',
+    lockdown,
+    script,
+    ...args,
+  ]
+  const [command = process.execPath, ...rest] = confinement.network ? [...intoNamespace(userId), ...node] : node
+  const child = spawn(command, rest, {
+    cwd: folder,
+    // Parsers of foreign files see nothing of the service's settings.
+    env: { PATH: process.env['PATH'] },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(userId === undefined || confinement.network ? {} : { uid: userId, gid: userId }),
+  })
+  // A program that cannot be started is seen by its end; without a listener the error would end the worker.
+  child.on('error', () => undefined)
+  return child
+}
+
+/** Each program replaces itself by the next (util-linux); the process ends with the one that started it. */
+function intoNamespace(userId: number | undefined): string[] {
+  const asUser = userId === undefined ? [] : [`--reuid=${userId}`, `--regid=${userId}`, '--clear-groups']
+  const intoNetwork = ['unshare', ...(isRoot() ? [] : ['--user']), '--net', '--']
+  return [...intoNetwork, 'setpriv', '--no-new-privs', '--pdeathsig=KILL', ...asUser, '--']
+}
+
+export const folderPrefix = 'assistant-reader-'
+
+/** A folder that only one reader can look into, and that it cannot change: it could lead us elsewhere by a link. */
+export async function makeFolder(userId: number | undefined): Promise<string> {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), folderPrefix))
+  await makeReadable(folder, 0o750, userId)
+  return folder
+}
+
+/** Leaves what is ours ours, and lets one reader read it, as the only member of its group. */
+export async function makeReadable(path: string, mode: number, userId: number | undefined): Promise<void> {
+  if (userId === undefined) return
+  await chown(path, process.getuid?.() ?? 0, userId)
+  await chmod(path, mode)
+}
+
+/** A range that Linux distributions and systemd leave alone (systemd, "Users, Groups, UIDs and GIDs"). */
+const userIds = { first: 60_600, count: 500 }
+const usedUserIds = new Set<number>()
+
+/** A user id that no other reader of this process has: readers must not reach each other either. */
+export function takeUserId(): number {
+  for (let step = 0; step < userIds.count; step++) {
+    // Begins elsewhere in each process, so that the ids of two workers seldom meet.
+    const id = userIds.first + ((process.pid * 37 + step) % userIds.count)
+    if (usedUserIds.has(id)) continue
+    usedUserIds.add(id)
+    return id
+  }
+  throw new Error('All user ids of readers are in use.')
+}
+
+export function giveBackUserId(id: number): void {
+  usedUserIds.delete(id)
+}

@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { silentPdf } from '../support/hostile-files.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
+import { useModelService } from '../support/model-service.ts'
+import { type TestService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
+
+const slow = { name: 'slow.pdf', content: Uint8Array.from(silentPdf()) }
+const small = { name: 'small.txt', content: 'The dredging of the western basin cost 73,500 marks.' }
+
+/** Only a test's own word ends a slow file: no limit of time does. */
+const env = { EMBEDDING_DIMENSIONS: '64', EXTRACT_CPU_SECONDS: '3600', EXTRACT_TIMEOUT_SECONDS: '3600' }
+
+/** Resolves when `count` files of an assistant are being read. */
+function reading({ collections }: TestService, assistantId: string, count: number) {
+  return eventually(`${count} files that are read`, async () => {
+    return (await collections.files.countDocuments({ assistant_id: assistantId, status: 'processing' })) === count
+  })
+}
+
+/** The processes of this worker that read files. */
+async function readers(): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-axo', 'ppid=,args='], { maxBuffer: 16 * 1024 * 1024 })
+  return stdout
+    .split('\n')
+    .filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes('extract/child/main.ts')).length
+}
+
+describe('files that are slow to read', () => {
+  const service = useModelService({ env: { ...env, EXTRACT_CONCURRENCY: '2' } })
+
+  it("leave a slot to another user's small file", async () => {
+    const hog = await knowledgeClient(await insertUser(service))
+    const bystander = await knowledgeClient(await insertUser(service))
+    for (let upload = 0; upload < 3; upload++) await hog.upload([slow, slow], '?wait=false')
+    await reading(service, hog.assistantId, 1)
+    const { body } = await bystander.upload([small])
+    expect(body.files[0].metadata).toMatchObject({ status: 'ready' })
+    expect(
+      await service.collections.files.countDocuments({ assistant_id: hog.assistantId, status: 'processing' }),
+    ).toBe(1)
+    await hog.call('DELETE', `/assistants/${hog.assistantId}`)
+  })
+})
+
+describe('a file that is being read when it is deleted', () => {
+  const service = useModelService({ env: { ...env, EXTRACT_CONCURRENCY: '1' } })
+
+  it.each([
+    ['itself', (assistant: string, file: string) => `/assistants/${assistant}/files/${file}`],
+    ['with its assistant', (assistant: string) => `/assistants/${assistant}`],
+  ])('loses its process, and its slot is free: %s', async (_what, path) => {
+    const owner = await knowledgeClient(await insertUser(service))
+    const { body } = await owner.upload([slow], '?wait=false')
+    await reading(service, owner.assistantId, 1)
+    // One works, one waits for the next file.
+    await eventually('two processes', async () => (await readers()) === 2)
+    expect((await owner.call('DELETE', path(owner.assistantId, body.files[0].id))).status).toBeLessThan(300)
+    await eventually('the end of the process', async () => (await readers()) === 1)
+  })
+})
