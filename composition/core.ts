@@ -15,6 +15,7 @@ import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
 import { createLogScan } from '../services/threads/log-scan.ts'
+import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
 import { createTools } from '../services/tools/index.ts'
 
@@ -29,8 +30,9 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const { embedder, vectors } = infra.knowledge
   const workflows = createWorkflowClient(infra.temporal.client, settings)
   const log = createThreadLog({ collections, transaction })
-  const scanLog = createLogScan(collections)
-  const states = createThreadStates({ collections, scan: scanLog })
+  const pendingInput = createPendingInput(collections)
+  const scanLog = createLogScan(collections, pendingInput)
+  const states = createThreadStates({ collections, scan: scanLog, pendingInput })
   const createThread = createThreadCreation({ collections, transaction })
   return {
     settings,
@@ -48,9 +50,10 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     enqueueRun: createEnqueueRun({ workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,
+    pendingInput,
     states,
     createThread,
-    threads: createThreads({ collections, createThread, log, states }),
+    threads: createThreads({ collections, createThread, log, states, pendingInput }),
     assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
     accountOf: createAccountOf(settings, secretBox),
     tools: createTools({

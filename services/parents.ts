@@ -58,5 +58,10 @@ export async function parentsRemain(
   return project !== null && assistant !== null
 }
 
+/** As `parentsRemain`, for what is stored beneath a thread. */
+export async function threadRemains({ threads }: Pick<HeldCollections, 'threads'>, threadId: string): Promise<boolean> {
+  return (await threads.exists({ _id: threadId, deleting: { $ne: true } })) !== null
+}
+
 /** A real change: a write that changes nothing would not conflict with the fence. */
 const touch = { $inc: { holds: 1 } } as const

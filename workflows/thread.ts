@@ -103,7 +103,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async ({ thread
     if (current) await execute(current)
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const { runId, maxDurationMs } = next
-      if (cancelled.delete(runId)) await settle({ runId, step: 0, outcome: 'cancelled' })
+      if (cancelled.delete(runId)) await settle({ runId, step: 0, outcome: 'cancelled', neverBegan: true })
       else await execute(begin({ runId, step: 0, ...newTimeLimit(maxDurationMs) }))
       if (waiting.length > 0 && !isCancelled && shouldContinueAsNew()) await goOnAsNew()
     }

@@ -48,8 +48,7 @@ export function installAuthentication(
         request.session = await sessions.open(requireBearer(request))
         return
       case 'project':
-        request.session = await sessions.open(requireBearer(request))
-        await sessions.requireProject(request.session)
+        request.session = await sessions.open(requireBearer(request), { withProject: true })
         return
       case 'token':
         request.tokenClaims = await sessions.claims(requireBearer(request))

@@ -131,6 +131,8 @@ export const supersededType = 'superseded'
 export interface SettleInput extends StepInput {
   outcome: 'cancelled' | 'error'
   error?: RunError
+  /** The run ends before its turn: its thread never hears its input. */
+  neverBegan?: boolean
 }
 
 /** How the run ended in fact: one that had ended before stays as it was. */

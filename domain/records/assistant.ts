@@ -28,6 +28,8 @@ export interface AssistantRecord {
   updated_at: Date
   /** The assistant's own model account, its key encrypted. */
   compat_account?: CompatAccountRecord
+  /** False while the assistant has never had a file, so that a run need not look; absent in records of an earlier version. */
+  has_files?: boolean
   /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
   holds?: number
   deleting?: boolean

@@ -151,6 +151,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
       user_id: place.userId,
       project_id: place.projectId,
       ...fieldsOf(assistantId, payload),
+      has_files: false,
       created_at: now,
       updated_at: now,
     }

@@ -28,24 +28,27 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
     /** What a token says, for the few answers that outlive its user. */
     claims: (token: string): Promise<TokenClaims> => tokens.verify(token),
 
-    async open(token: string): Promise<Session> {
+    /**
+     * `withProject` refuses a pinned project that is gone, being deleted, or not the caller's. Both are
+     * read at once: a token names them.
+     */
+    async open(token: string, { withProject = false } = {}): Promise<Session> {
       const claims = await tokens.verify(token)
-      const known = await users.findById(claims.user_id).lean<UserRecord>()
+      const [known, project] = await Promise.all([
+        users.findById(claims.user_id).lean<UserRecord>(),
+        withProject ? findProject(claims) : undefined,
+      ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
       if (user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
       await noteActivity(user)
+      // A user who has just been made has a project that was not there before.
+      if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
       return { user, projectId: claims.project_id }
     },
+  }
 
-    /** Refuses a pinned project that is gone, being deleted, or not the caller's. */
-    async requireProject(session: Session): Promise<void> {
-      const project = await projects
-        .findOne({ _id: session.projectId, user_id: session.user._id })
-        .select({ deleting: 1 })
-        .lean()
-      if (project === null || project.deleting)
-        throw new AppError('forbidden', 'The project of this token is not available.')
-    },
+  function findProject({ user_id, project_id }: TokenClaims): Promise<{ deleting?: boolean } | null> {
+    return projects.findOne({ _id: project_id, user_id }, { deleting: 1 }).lean<{ deleting?: boolean }>().exec()
   }
 
   async function noteActivity(user: UserRecord): Promise<void> {
@@ -54,4 +57,8 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
     if (user.last_active_at > before) return
     await users.updateOne({ _id: user._id, last_active_at: { $lte: before } }, { $set: { last_active_at: now } })
   }
+}
+
+function requireAvailable(project: { deleting?: boolean } | null | undefined): void {
+  if (!project || project.deleting) throw new AppError('forbidden', 'The project of this token is not available.')
 }

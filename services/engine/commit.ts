@@ -5,6 +5,7 @@ import type { AIMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
+import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './run-writer.ts'
 import { usageOf } from './usage.ts'
 
@@ -22,11 +23,12 @@ export async function commitAnswer(
     source: 'step',
     runId: run._id,
     step: answerEntry(step),
+    input: inputOf(run, step),
     guard: async (session) => {
       const status = approval
         ? { status: 'interrupted' as const, ...lastDataEvent(lastId) }
         : { status: 'running' as const }
-      await takeIfMine(runs.updateOne(mine(run), { $set: status }, { session }))
+      await takeIfMine(runs.updateOne(mine(run), { $set: { ...status, ...begun(run) } }, { session }))
       await toolCalls.insertMany(calls, { session, lean: true })
     },
   })
@@ -46,6 +48,7 @@ export async function commitEnd(
   const usage = step === 0 ? answer.data.usage : await usageOf(deps.collections, run._id, answer)
   const ended = {
     status: 'success' as const,
+    ...begun(run),
     finished_at: new Date(),
     ...lastDataEvent(lastId),
     ...(usage ? { usage } : {}),
@@ -59,6 +62,7 @@ export async function commitEnd(
     source: 'step',
     runId: run._id,
     step: answerEntry(step),
+    input: inputOf(run, step),
     thread: { last_outcome: 'success' },
     guard: finish,
   })
@@ -69,12 +73,26 @@ export async function commitEnd(
   deps.tracing.ended({ ...run, ...ended })
 }
 
+/** The first answer of a run is stored together with the run's input. */
+export function inputOf(run: RunRecord, step: number): InputEntry | undefined {
+  return step === 0 ? inputEntryOf(run) : undefined
+}
+
+/** An attempt that did not have to claim its run tells with its result when it began. */
+function begun({ started_at }: RunRecord): Pick<RunRecord, 'started_at'> {
+  return started_at === undefined ? {} : { started_at }
+}
+
 /** What readers get after the newest entry so far is the whole answer, once it is stored. */
 function lastDataEvent(lastId: EntryId | undefined): Pick<RunRecord, 'last_data_event_id'> {
   return lastId === undefined ? {} : { last_data_event_id: eventIdOf(lastId, 'final') }
 }
 
-const mine = (run: RunRecord) => ({ _id: run._id, fence: run.fence, status: 'running' as const })
+const mine = (run: RunRecord) => ({
+  _id: run._id,
+  fence: run.fence,
+  status: { $in: ['pending' as const, 'running' as const] },
+})
 
 async function takeIfMine(update: PromiseLike<{ matchedCount: number }>): Promise<void> {
   const { matchedCount } = await update

@@ -1,6 +1,6 @@
-import { type StepInput, type StepResult, answerEntry, inputEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { type StepInput, type StepResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
+import { type AIMessage, type Message, messagesFromJson } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -23,8 +23,9 @@ export async function modelStep(
   { runId, step }: StepInput,
   cancellation: AbortSignal,
 ): Promise<StepResult> {
-  const run = await claimRun(deps, runId)
-  if (run === null) return resultOfEarlierAttempt(deps, { runId, step })
+  const claim = await claimRun(deps, runId)
+  if (claim === null) return resultOfEarlierAttempt(deps, { runId, step })
+  const { run, isFresh } = claim
 
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (assistant === null || assistant.deleting) throw new AppError('not_found', 'The assistant of this run is gone.')
@@ -47,21 +48,14 @@ export async function modelStep(
     step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
   // The model is asked while this is being stored; what is refused (the thread is being deleted) stops the asking.
-  const recorded = deps.log.append(run.thread_id, {
-    messages: added,
-    runId,
-    ...(step === 0
-      ? { source: 'input' as const, step: inputEntry }
-      : { source: 'tools' as const, step: toolsEntry(step - 1) }),
-  })
+  const recorded = step === 0 ? Promise.resolve() : recordToolResults(deps, run, step, added)
   recorded.catch((error: unknown) => superseded.abort(error))
 
   // Found once: the model is asked with the same tools as its calls are planned with.
   const tools = deps.toolsOf(assistant, signal)
   tools.catch(() => undefined)
 
-  const isFirstAttempt = step === 0 && run.fence === 1
-  const stored = isFirstAttempt ? undefined : await storedAnswer(deps, runId, step)
+  const stored = isFresh ? undefined : await storedAnswer(deps, runId, step)
   const message =
     stored ??
     (await askModel(deps, { run, step, added, assistant, tools, config, answer, writer, signal })
@@ -87,6 +81,10 @@ export async function modelStep(
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', ...plannedTools(message, known), approval, maxSteps: config.maxSteps }
+}
+
+async function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<void> {
+  await deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
 }
 
 /** Readers hear at once that the model is asked again, for that may take a while; and the log says why. */

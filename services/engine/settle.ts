@@ -1,10 +1,18 @@
-import { type SettleInput, type SettleResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import {
+  type SettleInput,
+  type SettleResult,
+  answerEntry,
+  inputEntry,
+  toolsEntry,
+} from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { laterId, zeroId } from '../../domain/event-ids.ts'
+import { messagesFromJson } from '../../domain/messages.ts'
 import type { RunError, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { cancelledError, endRun } from '../runs/end-run.ts'
+import { inputOf } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './model-step.ts'
@@ -18,14 +26,15 @@ import { usageOf } from './usage.ts'
  */
 export async function settleRun(
   deps: EngineDeps,
-  { runId, step, outcome, error }: SettleInput,
+  { runId, step, outcome, error, neverBegan = false }: SettleInput,
   { endAnyway = false } = {},
 ): Promise<SettleResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { status: outcome }
   if (run.status === 'success') return { status: run.status }
-  const shown = await shownSoFar(deps, runId)
-  for (const part of [closeCalls, keepPartialAnswer, completeRecord]) {
+  const shown = neverBegan ? emptyView() : await shownSoFar(deps, runId)
+  const parts = neverBegan ? [] : [closeCalls, keepAnswerSoFar, completeRecord]
+  for (const part of parts) {
     try {
       await part(deps, run, step, shown)
     } catch (cause) {
@@ -47,7 +56,13 @@ export async function settleRun(
 /** Ends a run that no workflow works on any more. What was stored tells how far it had come. */
 export async function settleLostRun(deps: EngineDeps, run: RunRecord, error: RunError): Promise<void> {
   const last = await lastCall(deps, run)
-  const input = { runId: run._id, step: last === null ? 0 : last.step + 1, outcome: 'error' as const, error }
+  const input = {
+    runId: run._id,
+    step: last === null ? 0 : last.step + 1,
+    outcome: 'error' as const,
+    error,
+    neverBegan: run.status === 'pending',
+  }
   await settleRun(deps, input, { endAnyway: true })
 }
 
@@ -63,19 +78,29 @@ async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step
   if (Object.keys(changes).length > 0) await collections.runs.updateOne({ _id: run._id }, { $set: changes })
 }
 
-/** What readers have seen of the answer under way stays. Calls in it were never made, so that only the text is kept. */
-async function keepPartialAnswer(deps: EngineDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
+/**
+ * What readers have seen of the answer under way stays. Calls in it were never made, so that only the
+ * text is kept. The input of a run that ends in its first step is stored here.
+ */
+async function keepAnswerSoFar(deps: EngineDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
   const folded = shown.messages.get(answerIdOf(run._id, step))
   const content = folded === undefined ? '' : shownMessage(folded).data.content
   const entry = answerEntry(step)
-  if (content === '' || (await deps.collections.checkpoints.exists({ run_id: run._id, step: entry }))) return
-  await deps.log.append(run.thread_id, {
-    messages: [{ type: 'AIMessage', data: { id: answerIdOf(run._id, step), content, incomplete: true } }],
-    source: 'step',
-    runId: run._id,
-    step: entry,
-    pastLimit: true,
-  })
+  if ((content === '' && step > 0) || (await deps.collections.checkpoints.exists({ run_id: run._id, step: entry })))
+    return
+  const shared = { runId: run._id, pastLimit: true }
+  await deps.log.append(
+    run.thread_id,
+    content === ''
+      ? { ...shared, messages: messagesFromJson(run.input_json), source: 'input', step: inputEntry }
+      : {
+          ...shared,
+          messages: [{ type: 'AIMessage', data: { id: answerIdOf(run._id, step), content, incomplete: true } }],
+          source: 'step',
+          step: entry,
+          input: inputOf(run, step),
+        },
+  )
 }
 
 async function shownSoFar({ stream, onError }: EngineDeps, runId: string): Promise<RunView> {

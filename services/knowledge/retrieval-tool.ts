@@ -16,6 +16,7 @@ export async function createRetrievalTool(
   assistant: AssistantRecord,
   name: string,
 ): Promise<Tool | undefined> {
+  if (assistant.has_files === false) return undefined
   const { files } = deps.collections
   const ready = { assistant_id: assistant._id, status: 'ready', chunks: { $gt: 0 } } as const
   if ((await files.exists(ready)) === null) return undefined

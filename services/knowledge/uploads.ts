@@ -38,7 +38,7 @@ const touchEveryMs = 60_000
 
 /** Takes files in and hands them to their ingestion. */
 export function createUploads(deps: UploadsDeps) {
-  const { files } = deps.collections
+  const { files, assistants } = deps.collections
 
   /**
    * To be called before the first byte is read: throws `bad_request` for an assistant whose
@@ -107,6 +107,9 @@ export function createUploads(deps: UploadsDeps) {
       created_at: now,
       updated_at: now,
     }
+    // Before the first file is there: runs look for files only where there may be some.
+    if (assistant.has_files !== true)
+      await assistants.updateOne({ _id: assistant._id, has_files: { $ne: true } }, { $set: { has_files: true } })
     // Stored first and looked afterwards: many uploads at once would fight for a write to their assistant's record.
     await files.create([record])
     if (await parentsRemain(deps.collections, { ...assistant, assistant_id: assistant._id })) return record

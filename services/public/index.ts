@@ -9,6 +9,7 @@ import type { FollowedRun, StartFollowed } from '../runs/start-followed.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
+import type { PendingInput } from '../threads/pending-input.ts'
 import { createPublicAccess } from './access.ts'
 import { type OriginSettings, createPublicOrigins } from './origins.ts'
 import { createPublicThreads } from './threads.ts'
@@ -19,6 +20,7 @@ interface PublicFamilyDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
   scanLog: ScanLog
+  pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'cancel'>
   startFollowed: StartFollowed
   runFeeds: Pick<RunFeeds, 'open'>

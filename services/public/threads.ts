@@ -11,6 +11,7 @@ import { type ListedRun, runBytes, withoutInput } from '../runs/index.ts'
 import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
+import type { PendingInput } from '../threads/pending-input.ts'
 import { type LoggedMessage, loggedMessages } from './thread-messages.ts'
 
 interface PublicThreadsDeps {
@@ -18,6 +19,7 @@ interface PublicThreadsDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
   scanLog: ScanLog
+  pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 
 export interface NewPublicThread {
@@ -36,7 +38,7 @@ export interface PageQuery {
 export type PublicThreads = ReturnType<typeof createPublicThreads>
 
 /** Threads of public callers. Each belongs to one assistant; through any other, and everything else, is `not_found`. */
-export function createPublicThreads({ collections, createThread, log, scanLog }: PublicThreadsDeps) {
+export function createPublicThreads({ collections, createThread, log, scanLog, pendingInput }: PublicThreadsDeps) {
   const { threads, runs } = collections
 
   return {
@@ -68,7 +70,8 @@ export function createPublicThreads({ collections, createThread, log, scanLog }:
 
     async addMessage(assistant: AssistantRecord, threadId: string, message: Message): Promise<LoggedMessage> {
       await find(assistant, threadId)
-      const { record: entry } = await log.append(threadId, { messages: [message], source: 'update' })
+      const input = await pendingInput.missingFromLog(threadId)
+      const { record: entry } = await log.append(threadId, { messages: [message], source: 'update', input })
       return { message, createdAt: entry.created_at, runId: undefined }
     },
 

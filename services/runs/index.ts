@@ -3,13 +3,13 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import type { MultitaskStrategy, RunError, RunOverrides, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
-import { holdThread, parentsRemain } from '../parents.ts'
+import { parentsRemain, threadRemains } from '../parents.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -57,13 +57,37 @@ export function createRuns(deps: RunsDeps) {
     }
   }
 
+  /** With its thread in one transaction, or by one journalled write: whether the thread is still there is looked up afterwards. */
+  async function store(run: RunRecord, thread: ThreadRecord | undefined): Promise<void> {
+    if (thread === undefined) {
+      await runs.insertMany([run], { lean: true })
+      return
+    }
+    await deps.transaction(async (session) => {
+      await deps.collections.threads.create([thread], { session })
+      await runs.insertMany([run], { session, lean: true })
+    })
+  }
+
+  /** Leaves nothing of a run whose thread was being deleted when it was stored. */
+  async function takeBack(run: RunRecord): Promise<void> {
+    await endRun(deps, run._id, cancelledError)
+    await tellThread(run)
+    await runs.deleteOne({ _id: run._id })
+    await deps.stream.remove([run._id])
+  }
+
+  function tellThread(cancelled: RunRecord): Promise<boolean> {
+    return deps.workflows.signal(threadContract, { threadId: cancelled.thread_id }, 'cancelRun', { runId: cancelled._id })
+  }
+
   return {
     /**
      * Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to
-     * reject, `invalid_input` when the thread is full.
+     * reject, `invalid_input` when the thread is full, `not_found` when it is being deleted.
      */
     async start(
-      { thread, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
+      { thread, withThread = false, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
       runId: string = newId(),
     ): Promise<RunRecord> {
       requireModel(assistant)
@@ -87,29 +111,26 @@ export function createRuns(deps: RunsDeps) {
         check_at: new Date(now.getTime() + firstCheckAfterMs),
         ...(traceparent === undefined ? {} : { traceparent }),
       }
-      await deps.transaction(async (session) => {
-        if (rest.withThread) await deps.collections.threads.create([thread], { session })
-        else await holdThread(deps.collections, thread._id, session)
-        await runs.insertMany([run], { session, lean: true })
-      })
-      if (rest.withThread && !(await parentsRemain(deps.collections, run))) {
-        await Promise.all([runs.deleteOne({ _id: run._id }), deps.collections.threads.deleteOne({ _id: thread._id })])
-        throw new AppError('not_found', 'There is no such assistant.')
-      }
-      try {
-        const accepted = await deps.enqueueRun(run, strategy)
-        if (accepted) return run
-      } catch (cause) {
-        await endRun(deps, run._id, {
-          status_code: 503,
-          message: 'The run could not be started.',
-          type: 'unavailable',
-          details: '',
-        })
+      await store(run, withThread ? thread : undefined)
+      const accepted = await deps.enqueueRun(run, strategy).catch(async (cause: unknown) => {
+        await endRun(deps, run._id, notStarted)
         throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+      })
+      if (!accepted) {
+        await runs.deleteOne({ _id: run._id })
+        throw new AppError('conflict', 'Another run is under way on this thread.')
       }
-      await runs.deleteOne({ _id: run._id })
-      throw new AppError('conflict', 'Another run is under way on this thread.')
+      // After the thread's workflow was told: a deletion that begins later finds it at work and waits for it.
+      const remains = withThread ? parentsRemain(deps.collections, run) : threadRemains(deps.collections, thread._id)
+      // The run is accepted and goes on when nobody can look.
+      const unknown = (error: unknown) => {
+        deps.onError(error)
+        return true
+      }
+      if (await remains.catch(unknown)) return run
+      await takeBack(run)
+      if (withThread) await deps.collections.threads.deleteOne({ _id: thread._id })
+      throw new AppError('not_found', withThread ? 'There is no such assistant.' : 'There is no such thread.')
     },
 
     /** A run of the user's own threads; another's is not found. */
@@ -126,10 +147,17 @@ export function createRuns(deps: RunsDeps) {
     /** Ends an open run at once and tells its thread. One that has ended stays as it ended. */
     async cancel(run: RunRecord): Promise<RunRecord> {
       const cancelled = await endRun(deps, run._id, cancelledError)
-      await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
+      await tellThread(run)
       return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
     },
   }
+}
+
+const notStarted: RunError = {
+  status_code: 503,
+  message: 'The run could not be started.',
+  type: 'unavailable',
+  details: '',
 }
 
 /** Lists show no inputs: each may be megabytes. */

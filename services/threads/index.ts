@@ -11,6 +11,7 @@ import { type PageRange, readPage } from '../page.ts'
 import type { CreateThread } from './create-thread.ts'
 import type { ThreadLog } from './log.ts'
 import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
+import type { PendingInput } from './pending-input.ts'
 import { type ThreadStatus, statusesOf } from './status.ts'
 
 export type Threads = ReturnType<typeof createThreads>
@@ -38,6 +39,7 @@ interface ThreadsDeps {
   createThread: CreateThread
   log: Pick<ThreadLog, 'append'>
   states: ThreadStates
+  pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 
 const present = { deleting: { $ne: true } } as const
@@ -46,7 +48,7 @@ const defaultName = 'New thread'
 const restBytes = 5000
 
 /** Conversations. Another user's thread is answered like a missing one: `not_found`. */
-export function createThreads({ collections, createThread, log, states }: ThreadsDeps) {
+export function createThreads({ collections, createThread, log, states, pendingInput }: ThreadsDeps) {
   const { threads, assistants } = collections
 
   return {
@@ -90,14 +92,17 @@ export function createThreads({ collections, createThread, log, states }: Thread
 
     async addState(userId: string, threadId: string, messages: MessageInput[]): Promise<void> {
       await requireOwn(userId, threadId)
-      await log.append(threadId, { messages: storable(messages), source: 'update' })
+      const added = storable(messages)
+      const input = await pendingInput.missingFromLog(threadId)
+      await log.append(threadId, { messages: added, source: 'update', input })
     },
 
-    /** Past states, newest first. `newest`: number of the newest entry of all. */
+    /** Past states, newest first. `newest`: number of the newest entry of all, when it is on this page. */
     async history(userId: string, threadId: string, page: { limit: number; before?: string }): Promise<History> {
       const thread = await requireOwn(userId, threadId)
       const [found, [status]] = await Promise.all([states.history(thread, page), statuses([thread])])
-      return { ...found, status: status ?? 'idle', newest: thread.last_seq }
+      const newest = page.before === undefined ? found.states[0]?.checkpoint.seq : undefined
+      return { ...found, status: status ?? 'idle', newest }
     },
   }
 

@@ -3,6 +3,7 @@ import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { createSemaphore } from '../semaphore.ts'
+import type { InputEntry, PendingInput } from './pending-input.ts'
 
 /** An entry of the log without its text. */
 export type LogPosition = Omit<CheckpointRecord, 'messages_json'>
@@ -31,15 +32,24 @@ const batchSize = 100
 
 /**
  * Shows the entries of a log to `visit`, oldest first, and keeps none of them. A thread may hold 64 MB,
- * so reading pauses for other requests, and only two long logs are read at once in a process.
+ * so reading pauses for other requests, and only two long logs are read at once in a process. The input
+ * of the run under way is shown at the end while the log lacks it.
  */
-export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>) {
+export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>, pendingInput: PendingInput) {
   const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
+
+  async function pendingOf(filter: LogPart['filter']): Promise<InputEntry | undefined> {
+    if ('thread_id' in filter) return pendingInput.ofThread(filter.thread_id)
+    return filter.source === undefined ? pendingInput.ofRun(filter.run_id) : undefined
+  }
 
   return async function scan(
     { filter, userId }: LogPart,
     visit: (entry: LogPosition, messages: SizedMessage[]) => void,
   ): Promise<void> {
+    // Before the log: see `createPendingInput`.
+    let pending = await pendingOf(filter)
+    let lastSeq = 0
     // Steps count within their run as entries do within their thread; each order has its index.
     const position = 'run_id' in filter ? 'step' : 'seq'
     const cursor = checkpoints
@@ -53,19 +63,27 @@ export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>)
         const record = await cursor.next()
         if (record === null) return false
         const { messages_json: text, ...entry } = record
+        if (entry.source === 'input' && entry.run_id === pending?.run_id) pending = undefined
+        lastSeq = entry.seq
         visit(entry, sizedMessages(text))
         read += text.length
       }
       return true
     }
     try {
-      if (!(await visitSome(longBytes))) return
-      await withSlot(async () => {
-        while (await visitSome(sliceBytes)) await nextTurn()
-      }, userId)
+      if (await visitSome(longBytes)) {
+        await withSlot(async () => {
+          while (await visitSome(sliceBytes)) await nextTurn()
+        }, userId)
+      }
     } finally {
       await cursor.close()
     }
+    const seq = lastSeq + 1
+    const until = 'thread_id' in filter ? filter.seq?.$lt : undefined
+    if (pending === undefined || (until !== undefined && seq >= until)) return
+    const { messages_json: text, ...entry } = pending
+    visit({ ...entry, seq }, sizedMessages(text))
   }
 }
 

@@ -3,6 +3,7 @@ import { createMessageWindow } from '../../domain/message-window.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import type { PendingInput } from './pending-input.ts'
 import type { LogPosition, ScanLog, SizedMessage } from './log-scan.ts'
 
 /** A thread's state after one entry of its log. */
@@ -23,20 +24,21 @@ export interface HistoryPage {
   hasMore: boolean
 }
 
-type Thread = Pick<ThreadRecord, '_id' | 'user_id'>
+type Thread = Pick<ThreadRecord, '_id' | 'user_id' | 'last_seq'>
 
 export type ThreadStates = ReturnType<typeof createThreadStates>
 
 interface ThreadStatesDeps {
   collections: Pick<Collections, 'checkpoints'>
   scan: ScanLog
+  pendingInput: Pick<PendingInput, 'ofThread'>
 }
 
 /** What a state takes beside its messages. */
 const stateBytes = 512
 
 /** What a thread holds and held, in answers of bounded size. */
-export function createThreadStates({ collections: { checkpoints }, scan }: ThreadStatesDeps) {
+export function createThreadStates({ collections: { checkpoints }, scan, pendingInput }: ThreadStatesDeps) {
   const partOf = (thread: Thread, until?: number) => ({
     filter: { thread_id: thread._id, ...(until === undefined ? {} : { seq: { $lt: until } }) },
     userId: thread.user_id,
@@ -67,6 +69,14 @@ export function createThreadStates({ collections: { checkpoints }, scan }: Threa
     return { first: sizes[first]?.seq ?? last.seq, last: last.seq, hasMore: first > 0 }
   }
 
+  /** Number of the entry of that id; null for one that is unknown. */
+  async function seqOf(thread: Thread, id: string): Promise<number | null> {
+    const entry = await checkpoints.findOne({ _id: id, thread_id: thread._id }, { seq: 1 }).lean()
+    if (entry !== null) return entry.seq
+    const input = await pendingInput.ofThread(thread._id)
+    return input?._id === id ? (thread.last_seq ?? 0) + 1 : null
+  }
+
   return {
     /** The current state, or null while the log is empty. `before` is the id of a message: only what precedes it. */
     async state(thread: Thread, before?: string): Promise<ThreadState | null> {
@@ -85,12 +95,9 @@ export function createThreadStates({ collections: { checkpoints }, scan }: Threa
      */
     async history(thread: Thread, { limit, before }: { limit: number; before?: string }): Promise<HistoryPage> {
       const nothing = { states: [], hasMore: false }
-      const end =
-        before === undefined
-          ? undefined
-          : await checkpoints.findOne({ _id: before, thread_id: thread._id }, { seq: 1 }).lean()
+      const end = before === undefined ? undefined : await seqOf(thread, before)
       if (end === null) return nothing
-      const page = await findPage(thread, end?.seq, limit)
+      const page = await findPage(thread, end, limit)
       if (page === undefined) return nothing
       const window = createMessageWindow(answerBytes)
       const states: ThreadState[] = []

@@ -6,6 +6,7 @@ import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import type { InputEntry } from './pending-input.ts'
 import { threadFull, threadMaxBytes } from './room.ts'
 
 export interface LogEntry {
@@ -15,12 +16,14 @@ export interface LogEntry {
   runId?: string
   /** Number of the entry within its run. */
   step?: number
+  /** Stored in front of the entry, unless the log holds it. */
+  input?: InputEntry | undefined
   /** What else changes in the thread's own record. */
   thread?: Partial<Pick<ThreadRecord, 'last_outcome'>>
   /** Written although the thread is full, because a run could not go on or end without it. */
   pastLimit?: boolean
   /**
-   * Further writes that stand or fall with the entry, such as the claim of a run's fence. It throws
+   * Further writes that stand or fall with the entry, such as the check of a run's fence. It throws
    * to refuse. It may run more than once.
    */
   guard?: (session: ClientSession) => Promise<void>
@@ -42,45 +45,53 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
   const earlier = async (runId: string | undefined, step: number) =>
     runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
 
+  async function store(threadId: string, entry: LogEntry): Promise<CheckpointRecord> {
+    const { messages, source, runId, step = 0, input, guard, thread: changes, pastLimit = false } = entry
+    const messagesJson = messagesToJson(messages)
+    const bytes = Buffer.byteLength(messagesJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
+    return transaction(async (session) => {
+      const now = new Date()
+      const thread = await threads
+        .findOneAndUpdate(
+          { _id: threadId, deleting: { $ne: true } },
+          { $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes }, $set: { ...changes, updated_at: now } },
+          { session, returnDocument: 'after', projection: { last_seq: 1, log_bytes: 1 } },
+        )
+        .lean()
+      if (thread === null) throw new AppError('not_found', 'There is no such thread.')
+      if (!pastLimit && (thread.log_bytes ?? 0) > threadMaxBytes) throw threadFull()
+      await guard?.(session)
+      const seq = thread.last_seq ?? 1
+      const record: CheckpointRecord = {
+        _id: newId(),
+        thread_id: threadId,
+        seq,
+        messages_json: messagesJson,
+        source,
+        ...(runId === undefined ? {} : { run_id: runId, step }),
+        created_at: now,
+      }
+      const records = input === undefined ? [record] : [{ ...input, seq: seq - 1 }, record]
+      await checkpoints.insertMany(records, { session, lean: true })
+      return record
+    })
+  }
+
   return {
     /**
      * Adds an entry; `isNew` is false when it was there already, and then nothing was written. Throws
      * `not_found` for a thread that is missing or being deleted, `invalid_input` for one that is full.
      */
     async append(threadId: string, entry: LogEntry): Promise<{ record: CheckpointRecord; isNew: boolean }> {
-      const { messages, source, runId, step = 0, guard, thread: changes, pastLimit = false } = entry
-      const messagesJson = messagesToJson(messages)
-      const bytes = Buffer.byteLength(messagesJson)
       try {
-        return await transaction(async (session) => {
-          const now = new Date()
-          const thread = await threads
-            .findOneAndUpdate(
-              { _id: threadId, deleting: { $ne: true } },
-              { $inc: { last_seq: 1, log_bytes: bytes }, $set: { ...changes, updated_at: now } },
-              { session, returnDocument: 'after', projection: { last_seq: 1, log_bytes: 1 } },
-            )
-            .lean()
-          if (thread === null) throw new AppError('not_found', 'There is no such thread.')
-          if (!pastLimit && (thread.log_bytes ?? 0) > threadMaxBytes) throw threadFull()
-          await guard?.(session)
-          const record: CheckpointRecord = {
-            _id: newId(),
-            thread_id: threadId,
-            seq: thread.last_seq ?? 1,
-            messages_json: messagesJson,
-            source,
-            ...(runId === undefined ? {} : { run_id: runId, step }),
-            created_at: now,
-          }
-          await checkpoints.insertMany([record], { session, lean: true })
-          return { record, isNew: true }
-        })
+        return { record: await store(threadId, entry), isNew: true }
       } catch (error) {
         // A repeat is rare and found out by the unique index: no look before every append.
-        const first = isDuplicateKey(error) ? await earlier(runId, step) : null
+        if (!isDuplicateKey(error)) throw error
+        const first = await earlier(entry.runId, entry.step ?? 0)
         if (first) return { record: first, isNew: false }
-        throw error
+        if (entry.input === undefined) throw error
+        return { record: await store(threadId, { ...entry, input: undefined }), isNew: true }
       }
     },
 

@@ -9,9 +9,9 @@ import { conversation } from './support.ts'
 /** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
 const limits = {
   /** Commands of the database, the commits of transactions included. */
-  statements: 18,
+  statements: 13,
   /** Writes that wait for the journal: transactions, and writes outside of them. */
-  commits: 4,
+  commits: 3,
   redisCommands: 5,
   /** Calls that the server of Temporal answers, polls that bring a task included. */
   temporalCalls: 7,

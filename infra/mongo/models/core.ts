@@ -88,6 +88,7 @@ const assistant = new Schema<AssistantRecord>(
         { _id: false },
       ),
     },
+    has_files: Boolean,
     holds: Number,
     deleting: Boolean,
   },

@@ -1,0 +1,54 @@
+import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import { inputEntry } from '../../domain/contracts/thread.ts'
+import type { Collections } from '../collections.ts'
+
+/** The input of a run as an entry of its thread's log, without its number. */
+export type InputEntry = Omit<CheckpointRecord, 'seq'> & { run_id: string }
+
+export type PendingInput = ReturnType<typeof createPendingInput>
+
+const members = { thread_id: 1, input_json: 1, created_at: 1 } as const
+const open = { status: { $in: [...openRunStatuses] } }
+
+/**
+ * The input of a run is kept in the run's own record, and written into the log together with the first
+ * answer. Until then whoever shows the thread adds the input of the run that the thread works on: its
+ * oldest open one. Read before the log: a run that ends meanwhile is then found there.
+ */
+export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'runs' | 'checkpoints'>) {
+  type Shown = Pick<RunRecord, '_id' | keyof typeof members>
+  async function find(filter: { thread_id: string } | { _id: string }): Promise<InputEntry | undefined> {
+    const run = await runs
+      .findOne({ ...filter, ...open }, members)
+      .sort({ _id: 1 })
+      .lean<Shown>()
+    return run === null ? undefined : inputEntryOf(run)
+  }
+  return {
+    /** It may be in the log already. */
+    ofThread: (threadId: string) => find({ thread_id: threadId }),
+    ofRun: (runId: string) => find({ _id: runId }),
+
+    /** What has to be written before an entry of somebody else, so that the log keeps the order of things. */
+    async missingFromLog(threadId: string): Promise<InputEntry | undefined> {
+      const input = await find({ thread_id: threadId })
+      if (input === undefined) return undefined
+      const isLogged = await checkpoints.exists({ run_id: input.run_id, step: inputEntry })
+      return isLogged === null ? input : undefined
+    },
+  }
+}
+
+/** The entry has the id of its run, so that it is known by it before it is stored. */
+export function inputEntryOf(run: Pick<RunRecord, '_id' | 'thread_id' | 'input_json' | 'created_at'>): InputEntry {
+  return {
+    _id: run._id,
+    thread_id: run.thread_id,
+    messages_json: run.input_json,
+    source: 'input',
+    run_id: run._id,
+    step: inputEntry,
+    created_at: run.created_at,
+  }
+}
