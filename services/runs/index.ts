@@ -78,7 +78,9 @@ export function createRuns(deps: RunsDeps) {
   }
 
   function tellThread(cancelled: RunRecord): Promise<boolean> {
-    return deps.workflows.signal(threadContract, { threadId: cancelled.thread_id }, 'cancelRun', { runId: cancelled._id })
+    return deps.workflows.signal(threadContract, { threadId: cancelled.thread_id }, 'cancelRun', {
+      runId: cancelled._id,
+    })
   }
 
   return {
