@@ -61,7 +61,7 @@ export async function connectDatabase(
         bufferCommands: false,
         ...timeLimits(timeoutMs),
         // Commands are timed only for those who listen.
-        monitorCommands: onClient !== undefined,
+        ...(onClient === undefined ? {} : { monitorCommands: true }),
       })
       .catch((error: unknown) => {
         if (attempt === connectAttempts) throw error
