@@ -24,6 +24,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     retries: createRetries({ collections, workflows, admit: uploads.admit }),
     files: createFiles({ collections, workflows }),
     ingestion: {
+      ingestions: workflows,
       extraction: createExtractor({
         memoryMb: settings.extractMemoryMb,
         cpuSeconds: settings.extractCpuSeconds,

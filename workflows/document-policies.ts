@@ -8,6 +8,8 @@ import type { ActivityOptions } from '@temporalio/workflow'
 export const stepPolicy: ActivityOptions = {
   startToCloseTimeout: '24h',
   heartbeatTimeout: '5s',
+  // What comes after a cancelled step must not meet its last writes.
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
 }
 

@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   defineQuery,
+  defineSignal,
   isCancellation,
   patched,
   proxyActivities,
@@ -13,6 +14,7 @@ import {
 } from '@temporalio/workflow'
 import type { createDocumentActivities } from '../activities/documents/index.ts'
 import {
+  type FileDeletedSignal,
   type FileDeletionInput,
   type FileOutcome,
   type FileStepInput,
@@ -20,12 +22,14 @@ import {
   type IngestionProgress,
   type IngestionResult,
   defaultPatienceHours,
+  fileDeletedSignalName,
   ingestionProgressQueryName,
 } from '../domain/contracts/ingestion.ts'
 import { stepPolicy, storePolicy } from './document-policies.ts'
 import { isHistoryLong } from './history-length.ts'
 import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'
 
+export const fileDeleted = defineSignal<[FileDeletedSignal]>(fileDeletedSignalName)
 export const ingestionProgress = defineQuery<IngestionProgress>(ingestionProgressQueryName)
 
 type Activities = ReturnType<typeof createDocumentActivities>
@@ -64,7 +68,15 @@ export async function ingestionWorkflow(input: IngestionInput): Promise<Ingestio
       step: { fileId, assistantId: input.assistantId },
       trying: { patienceMs, surprises, onWait },
       isExtracted: false,
+      isDeleted: false,
+      work: new CancellationScope(),
     }
+  })
+  setHandler(fileDeleted, ({ fileId }) => {
+    const file = files.find(({ step }) => step.fileId === fileId)
+    if (!file) return
+    file.isDeleted = true
+    file.work.cancel()
   })
   if (input.retry !== undefined) {
     for (const { step } of files) await reopenFile({ ...step, retry: input.retry })
@@ -93,6 +105,7 @@ export async function ingestionWorkflow(input: IngestionInput): Promise<Ingestio
     const outcome = await ingestFile(file, extractions[index] ?? Promise.resolve({}))
     progress.outcomes[fileId] = outcome
     result[outcome]++
+    waits.delete(fileId)
   }
   progress.current = null
   headline = `${result.ready} ready, ${result.failed} failed, ${result.gone} deleted meanwhile`
@@ -105,6 +118,9 @@ interface IngestedFile {
   trying: KeepTryingOptions
   /** Whether nothing will be extracted any more. */
   isExtracted: boolean
+  isDeleted: boolean
+  /** All that is done for the file. Cancelled when it is deleted: no step and no pause holds up the next file. */
+  work: CancellationScope
 }
 
 type Extraction = Promise<{ failure?: Error }>
@@ -113,7 +129,7 @@ type Extraction = Promise<{ failure?: Error }>
 async function beginExtraction(file: IngestedFile, after?: Extraction): Extraction {
   await after
   try {
-    await extract(file)
+    await file.work.run(() => extract(file))
     return {}
   } catch (error) {
     return { failure: error instanceof Error ? error : new Error('not an error') }
@@ -135,24 +151,37 @@ const longestTurnPauseMs = 60_000
 
 /** Embedding begins with the first chunks, while the rest is still being extracted. */
 async function ingestFile(file: IngestedFile, extraction: Extraction): Promise<FileOutcome> {
-  const scope = new CancellationScope()
+  const scope = new CancellationScope({ cancellable: true, parent: file.work })
+  let embedding: Promise<unknown> | undefined
   try {
     return await scope.run(async () => {
       const extracted = extraction.then(({ failure }) => {
         if (failure) throw failure
       })
-      const [, outcome] = await Promise.all([extracted, embedAll(file)])
+      const embedded = embedAll(file)
+      embedding = embedded
+      const [, outcome] = await Promise.all([extracted, embedded])
       return outcome
     })
   } catch (error) {
+    if (file.isDeleted) {
+      return CancellationScope.nonCancellable(async () => {
+        await Promise.allSettled([extraction, embedding])
+        return embedLast(file)
+      })
+    }
     if (isCancellation(error) && !(error instanceof ActivityFailure)) throw error
     return CancellationScope.nonCancellable(async () => {
       scope.cancel()
       await failFile({ ...file.step, reason: reasonForOwner(error) })
-      // Sees the failure and removes what there is of the file.
-      return embedAll({ ...file, trying: { ...file.trying, patienceMs: Infinity, surprises: Infinity } })
+      return embedLast(file)
     })
   }
+}
+
+/** Sees that the file has failed or is gone, and removes what the steps before have left of it. */
+function embedLast(file: IngestedFile): Promise<FileOutcome> {
+  return embedAll({ ...file, trying: { ...file.trying, patienceMs: Infinity, surprises: Infinity } })
 }
 
 async function embedAll(file: IngestedFile): Promise<FileOutcome> {

@@ -9,7 +9,7 @@ import {
 import { AppError } from '../../domain/errors.ts'
 import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import { type KnowledgeStores, deleteFileKnowledge } from '../../services/knowledge/delete-knowledge.ts'
+import { type DeleteFileDeps, deleteFile } from '../../services/knowledge/delete-file.ts'
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
 import { type ExtractFileDeps, extractFile, markFailing } from '../../services/knowledge/extract-file.ts'
 import { reopenFile } from '../../services/knowledge/retries.ts'
@@ -17,7 +17,7 @@ import { isOutage } from '../../services/outages.ts'
 import { durable } from '../durable.ts'
 
 export type DocumentActivityDeps = ExtractFileDeps &
-  KnowledgeStores &
+  DeleteFileDeps &
   Omit<EmbedFileDeps, 'embedder'> & {
     /** Undefined when no embedding model is configured. */
     embedder: EmbedFileDeps['embedder'] | undefined
@@ -47,7 +47,7 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
     ),
 
     deleteFile: step(async (input: FileDeletionInput) => {
-      const isGone = await deleteFileKnowledge(deps, input)
+      const isGone = await deleteFile(deps, input)
       if (!isGone) throw new AppError('unavailable', 'Parts of the file are still there.')
     }),
   }

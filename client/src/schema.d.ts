@@ -21,6 +21,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether requests can be answered now
+         * @description Answers 503 while MongoDB, Redis or Temporal is away, and names it in `detail`. Meant for load balancers and readiness probes; `GET /ok` tells of every dependency.
+         */
+        get: operations["health.ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/signup": {
         parameters: {
             query?: never;
@@ -1683,6 +1703,11 @@ export interface components {
         ErrorDetail: {
             detail: string;
         };
+        /** Readiness */
+        Readiness: {
+            /** @enum {string} */
+            status: "ready";
+        };
         /**
          * SignupRequest
          * @description A new account.
@@ -2231,8 +2256,10 @@ export interface components {
          */
         FileDeleteResponse: {
             id: string;
-            /** @enum {boolean} */
-            deleted: true;
+            /** @description False while it is still under way (status 202). */
+            deleted: boolean;
+            /** @description The proof: GET /receipts/{id}. */
+            receipt_id: string;
         };
         /**
          * IngestionStatus
@@ -2554,7 +2581,7 @@ export interface components {
          * @description What was deleted.
          * @enum {unknown}
          */
-        DeletionKind: "thread" | "assistant" | "project" | "account";
+        DeletionKind: "thread" | "assistant" | "project" | "account" | "file";
         /**
          * ReceiptStatus
          * @description How far the deletion is.
@@ -2756,6 +2783,11 @@ export interface components {
                 type: string;
                 name: string;
                 problem: string;
+            }[];
+            tool_warnings: {
+                type: string;
+                name: string;
+                warning: string;
             }[];
         };
         /**
@@ -3627,6 +3659,44 @@ export interface operations {
             };
             /** @description Default Response */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "health.ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6772,6 +6842,15 @@ export interface operations {
         responses: {
             /** @description Default Response */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileDeleteResponse"];
+                };
+            };
+            /** @description Default Response */
+            202: {
                 headers: {
                     [name: string]: unknown;
                 };

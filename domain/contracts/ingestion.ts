@@ -38,6 +38,12 @@ export interface IngestionProgress {
   outcomes: Record<string, FileOutcome>
 }
 
+/** Signal: a file of the upload was deleted. Sent when its record is gone, so that a new step would find nothing to do. */
+export const fileDeletedSignalName = 'fileDeleted'
+export interface FileDeletedSignal {
+  fileId: string
+}
+
 export interface FileStepInput {
   fileId: string
   assistantId: string
@@ -66,4 +72,8 @@ export function fileDeletionWorkflowId(fileId: string): string {
 
 export interface FileDeletionInput extends FileStepInput {
   blobId: string
+  /** The ingestion that may be processing the file. Missing in old inputs, like `userId`. */
+  ingestionId?: string
+  /** Whose file it is; the receipt shows it to nobody else. */
+  userId?: string
 }

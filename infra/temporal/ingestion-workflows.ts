@@ -1,6 +1,13 @@
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client'
+import {
+  type FileDeletedSignal,
   type IngestionProgress,
+  fileDeletedSignalName,
   fileDeletionWorkflowId,
   fileDeletionWorkflowType,
   ingestionProgressQueryName,
@@ -10,17 +17,17 @@ import {
 import { queueName } from '../../domain/contracts/queues.ts'
 import { searchAttributes } from '../../domain/contracts/search-attributes.ts'
 import { workflowTaskTimeout } from '../../domain/contracts/workflow-start.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { IngestionWorkflows } from '../../services/knowledge/ingestion-workflows.ts'
 import type { Settings } from '../config.ts'
 import { callTemporal, unlessEnded } from './call-temporal.ts'
 
-const deletionLimitMs = 30_000
-
 export function ingestionWorkflows(
   client: Client,
-  { taskQueuePrefix, ingestionWaitHours: patienceHours }: Pick<Settings, 'taskQueuePrefix' | 'ingestionWaitHours'>,
+  settings: Pick<Settings, 'taskQueuePrefix' | 'ingestionWaitHours' | 'deletionWaitSeconds'>,
 ): IngestionWorkflows {
-  const taskQueue = queueName('documents', taskQueuePrefix)
+  const { ingestionWaitHours: patienceHours } = settings
+  const taskQueue = queueName('documents', settings.taskQueuePrefix)
 
   return {
     async start({ projectId, userId, ...input }) {
@@ -55,11 +62,16 @@ export function ingestionWorkflows(
       return unlessEnded(callTemporal(client, () => handle.query<IngestionProgress>(ingestionProgressQueryName)))
     },
 
+    async fileDeleted(ingestionId, fileId) {
+      const handle = client.workflow.getHandle(ingestionWorkflowId(ingestionId))
+      const signal: FileDeletedSignal = { fileId }
+      await unlessEnded(callTemporal(client, () => handle.signal(fileDeletedSignalName, signal)))
+    },
+
     async deleteFile(input) {
-      const workflowId = fileDeletionWorkflowId(input.fileId)
       await callTemporal(client, () =>
         client.workflow.start(fileDeletionWorkflowType, {
-          workflowId,
+          workflowId: fileDeletionWorkflowId(input.fileId),
           taskQueue,
           args: [input],
           workflowTaskTimeout,
@@ -70,12 +82,20 @@ export function ingestionWorkflows(
         // Asked twice: both wait for the one that is under way.
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
       })
+    },
+
+    async fileDeletionEnded(fileId) {
+      const handle = client.workflow.getHandle(fileDeletionWorkflowId(fileId))
+      const limit = AbortSignal.timeout(settings.deletionWaitSeconds * 1000)
       try {
-        const handle = client.workflow.getHandle(workflowId)
-        await client.withAbortSignal(AbortSignal.timeout(deletionLimitMs), () => handle.result())
+        await client.withAbortSignal(limit, () => handle.result())
         return true
-      } catch (error) {
-        return error instanceof WorkflowNotFoundError
+      } catch (cause) {
+        if (cause instanceof WorkflowNotFoundError) return true
+        if (limit.aborted) return false
+        if (cause instanceof WorkflowFailedError)
+          throw new AppError('internal', 'The deletion of the file was broken off.', { cause })
+        throw new AppError('unavailable', 'The service is partly down; the deletion goes on.', { cause })
       }
     },
   }

@@ -46,23 +46,3 @@ export async function countAssistantKnowledge(stores: KnowledgeStores, assistant
   ])
   return { files: records.length, chunks, vectors, blobs }
 }
-
-/** Removes one file with its bytes, chunks and vectors, and proves it. True when nothing is left. */
-export async function deleteFileKnowledge(
-  stores: KnowledgeStores,
-  file: { assistantId: string; fileId: string; blobId: string },
-): Promise<boolean> {
-  const { files, chunks } = stores.collections
-  // The record goes first here: from then on a step of its ingestion stops and cleans up.
-  await files.deleteOne({ _id: file.fileId })
-  await stores.vectors.deleteFile(file.assistantId, file.fileId)
-  const ofFile = { assistant_id: file.assistantId, file_id: file.fileId }
-  await chunks.deleteMany(ofFile)
-  await stores.blobs.delete(file.blobId)
-  const left = await Promise.all([
-    stores.vectors.count(file.assistantId, file.fileId),
-    chunks.countDocuments(ofFile),
-    stores.blobs.count([file.blobId]),
-  ])
-  return left.every((count) => count === 0)
-}

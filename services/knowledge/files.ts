@@ -4,7 +4,11 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import type { DeletionResult } from '../deletion/deletion-workflows.ts'
+import type { Collections } from '../collections.ts'
+import { openReceipt } from './delete-file.ts'
 import type { IngestionWorkflows } from './ingestion-workflows.ts'
+import { ingestionOf } from './retries.ts'
 
 /** How far an ingestion is, for a progress bar. */
 export interface IngestionView {
@@ -17,8 +21,8 @@ export interface IngestionView {
 }
 
 interface FilesDeps {
-  collections: Pick<KnowledgeCollections, 'files'>
-  workflows: Pick<IngestionWorkflows, 'deleteFile' | 'finished'>
+  collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'receipts'>
+  workflows: Pick<IngestionWorkflows, 'deleteFile' | 'fileDeletionEnded' | 'finished'>
 }
 
 const visible = { status: { $ne: 'uploading' } } as const
@@ -28,7 +32,7 @@ export const firstFiles: PageRange = { limit: 1000, offset: 0 }
 const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as const
 type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
 
-export function createFiles({ collections: { files }, workflows }: FilesDeps) {
+export function createFiles({ collections: { files, receipts }, workflows }: FilesDeps) {
   const ofIngestion = (ingestionId: string, range: PageRange): Promise<Page<FileRecord>> =>
     readPage(
       files
@@ -90,12 +94,24 @@ export function createFiles({ collections: { files }, workflows }: FilesDeps) {
       }
     },
 
-    /** Removes a file with all its chunks. Throws `not_found`, and `internal` when it could not be finished in time. */
-    async remove(assistant: AssistantRecord, fileId: string): Promise<void> {
-      const record = await files.findOne({ _id: fileId, assistant_id: assistant._id, ...visible }).lean<FileRecord>()
-      if (!record) throw new AppError('not_found', 'There is no such file.')
-      const isGone = await workflows.deleteFile({ assistantId: assistant._id, fileId, blobId: record.blob_id })
-      if (!isGone) throw new AppError('internal', 'The file is still being removed.')
+    /**
+     * Removes a file with all its chunks. Asking again joins the deletion that is under way. Throws
+     * `not_found`.
+     */
+    async remove(assistant: AssistantRecord, fileId: string): Promise<DeletionResult> {
+      const { _id: assistantId, user_id: userId } = assistant
+      const record = await files.findOne({ _id: fileId, assistant_id: assistantId, ...visible }).lean<FileRecord>()
+      if (record) {
+        const ingestionId = ingestionOf(record)
+        await workflows.deleteFile({ assistantId, fileId, blobId: record.blob_id, ingestionId, userId })
+      } else {
+        const underWay = { _id: fileId, kind: 'file', user_id: userId, status: 'running' } as const
+        if ((await receipts.exists(underWay)) === null) throw new AppError('not_found', 'There is no such file.')
+      }
+      if (await workflows.fileDeletionEnded(fileId)) return { status: 'complete', receiptId: fileId }
+      // The worker may not have begun.
+      if (record) await openReceipt({ receipts }, record, userId)
+      return { status: 'pending', receiptId: fileId }
     },
   }
 }

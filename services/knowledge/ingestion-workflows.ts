@@ -8,6 +8,13 @@ export interface IngestionWorkflows {
   finished(ingestionId: string, signal: AbortSignal): Promise<void>
   /** Undefined when there is no such ingestion any more. */
   progress(ingestionId: string): Promise<IngestionProgress | undefined>
-  /** True when the file and all that belongs to it is gone; false when that takes longer than half a minute. */
-  deleteFile(input: FileDeletionInput): Promise<boolean>
+  /** Tells an ingestion that one of its files was deleted. One that is over need not know. */
+  fileDeleted(ingestionId: string, fileId: string): Promise<void>
+  /** Starts the deletion of a file, or joins the one that is under way. */
+  deleteFile(input: FileDeletionInput): Promise<void>
+  /**
+   * True when the file and all that belongs to it is gone; false when that takes longer than a request
+   * may wait. Throws `internal` when the deletion was broken off.
+   */
+  fileDeletionEnded(fileId: string): Promise<boolean>
 }

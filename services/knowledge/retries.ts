@@ -30,7 +30,7 @@ export function createRetries({ collections: { files }, workflows, admit }: Retr
     const number = (file.retries ?? 0) + 1
     await workflows.start({
       // The number makes one ingestion of many requests at once.
-      ingestionId: `${fileId}-retry-${number}`,
+      ingestionId: retryId(fileId, number),
       assistantId: assistant._id,
       fileIds: [fileId],
       retry: number,
@@ -46,6 +46,13 @@ export function createRetries({ collections: { files }, workflows, admit }: Retr
 }
 
 export type Retries = ReturnType<typeof createRetries>
+
+const retryId = (fileId: string, number: number) => `${fileId}-retry-${number}`
+
+/** The ingestion that processes the file, or was the last to. */
+export function ingestionOf({ _id, ingestion_id: first, retries = 0 }: FileRecord): string {
+  return retries === 0 ? first : retryId(_id, retries)
+}
 
 /** Makes a failed file one that waits to be processed; at most once for each number. */
 export async function reopenFile(

@@ -82,7 +82,7 @@ describe('ingestion', () => {
     expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(1)
   })
 
-  it('stops for a file that is deleted meanwhile, and leaves nothing of it', async () => {
+  it('stops at once for a file that is deleted meanwhile, and leaves nothing of it', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const gate = Promise.withResolvers<void>()
     service.model.embeddings.waitFor(gate.promise)
@@ -93,12 +93,22 @@ describe('ingestion', () => {
       async () => (await service.collections.files.findById(file.id).lean())?.extracted,
     )
     expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${file.id}`)).status).toBe(200)
-    gate.resolve()
+    // The embedding server has not answered yet.
     const result = await service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`).result()
     expect(result).toEqual({ ready: 0, failed: 0, gone: 1 })
     expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(0)
     expect(await service.collections.chunks.countDocuments({ assistant_id: client.assistantId })).toBe(0)
     expect((await client.list()).body).toEqual({ files: [] })
+    gate.resolve()
+    expect((await client.call('GET', `/receipts/${file.id}`)).body).toMatchObject({
+      kind: 'file',
+      subject_id: file.id,
+      status: 'complete',
+      found: { files: 1, chunks: expect.any(Number), blobs: 1 },
+      left: { files: 0, chunks: 0, vectors: 0, blobs: 0 },
+    })
+    const stranger = await insertUser(service)
+    expect((await stranger.call('GET', `/receipts/${file.id}`)).status).toBe(404)
   })
 
   it('stores again what the vector store has lost', async () => {

@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { useModelService } from '../support/model-service.ts'
+import { startModelService, useModelService } from '../support/model-service.ts'
+import { startWorker } from '../../worker/start-worker.ts'
+import { createLogger } from '../../infra/logger.ts'
+import { eventually } from '../support/eventually.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('uploading files', () => {
@@ -56,7 +59,7 @@ describe('uploading files', () => {
     const [a, b] = body.files
     const path = `/assistants/${assistantId}/files`
     const deleted = await call('DELETE', `${path}/${a.id}`)
-    expect(deleted.body).toEqual({ id: a.id, deleted: true })
+    expect(deleted.body).toEqual({ id: a.id, deleted: true, receipt_id: a.id })
     expect((await list()).body.files).toEqual([b])
     const { vectors } = service.api.infra.knowledge
     expect(await vectors.count(assistantId, a.id)).toBe(0)
@@ -65,5 +68,36 @@ describe('uploading files', () => {
     expect((await call('DELETE', `${path}/${a.id}`)).status).toBe(404)
     expect((await call('DELETE', `${path}/${newId()}`)).status).toBe(404)
     expect((await call('DELETE', `/assistants/${newId()}/files/${b.id}`)).status).toBe(404)
+  })
+})
+
+describe('removing a file', () => {
+  it('answers 202 when it takes longer than a request waits, and the receipt tells the end', async () => {
+    const service = await startModelService({
+      env: { EMBEDDING_DIMENSIONS: '16', DELETION_WAIT_SECONDS: '0' },
+      worker: false,
+    })
+    try {
+      const client = await knowledgeClient(await insertUser(service))
+      const { body } = await client.upload([{ name: 'a.txt', content: 'A text.' }], '?wait=false')
+      const [{ id }] = body.files
+      const path = `/assistants/${client.assistantId}/files/${id}`
+      const pending = { status: 202, body: { id, deleted: false, receipt_id: id } }
+      expect(await client.call('DELETE', path)).toMatchObject(pending)
+      const receipt = async () => (await client.call('GET', `/receipts/${id}`)).body
+      expect(await receipt()).toMatchObject({ status: 'running', completed_at: null })
+      expect(await client.call('DELETE', path)).toMatchObject(pending)
+      const worker = await startWorker(service.settings, createLogger('test', 'silent'))
+      try {
+        await eventually('the end', async () => (await receipt()).status === 'complete')
+        expect(await receipt()).toMatchObject({ left: { files: 0, chunks: 0, vectors: 0, blobs: 0 } })
+        expect((await client.call('DELETE', path)).status).toBe(404)
+        expect((await client.list()).body.files).toEqual([])
+      } finally {
+        await worker.close()
+      }
+    } finally {
+      await service.close()
+    }
   })
 })

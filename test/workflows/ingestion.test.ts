@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import { heartbeat, sleep } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type EmbedStepResult,
   type FileStepInput,
   type IngestionInput,
+  fileDeletedSignalName,
   ingestionWorkflowType,
   readerFailedType,
 } from '../../domain/contracts/ingestion.ts'
+import { eventually } from '../support/eventually.ts'
 import { recordHistory } from '../support/histories.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
@@ -24,16 +27,26 @@ const readerDied = () =>
 const refusal = () =>
   ApplicationFailure.create({ message: 'The model refused the request.', type: 'model_error', nonRetryable: true })
 
-/** What a step is told: how often it was called, for which file, when, and a look at the workflow's details. */
+/** What a step is told: how often it was called, for which file, when; a look at the workflow's details, and a way to delete the file. */
 interface Call {
   number: number
   fileId: string
   hours: number
   details: () => Promise<string>
+  deleteFile: () => Promise<void>
+  isGone: (fileId: string) => boolean
 }
 interface Script {
   extract?: (call: Call) => void | Promise<void>
   embed?: (call: Call) => EmbedStepResult | Promise<EmbedStepResult>
+}
+
+/** A step that works until it is cancelled. */
+async function untilCancelled(): Promise<never> {
+  for (;;) {
+    heartbeat()
+    await sleep(50)
+  }
 }
 
 describe('the ingestion workflow', () => {
@@ -50,16 +63,23 @@ describe('the ingestion workflow', () => {
     const startedAt = await server.now()
     const numbers = { extract: 0, embed: 0 }
     const failed = new Map<string, string>()
+    const gone = new Set<string>()
     const steps: string[] = []
     const call = async (step: 'extract' | 'embed', { fileId }: FileStepInput): Promise<Call> => ({
       number: ++numbers[step],
       fileId,
       hours: ((await server.now()) - startedAt) / hourMs,
       details: async () => JSON.stringify(await handle.query('__temporal_workflow_metadata')),
+      isGone: (id) => gone.has(id),
+      deleteFile: async () => {
+        gone.add(fileId)
+        await handle.signal(fileDeletedSignalName, { fileId })
+      },
     })
     const activities = {
       extractFile: async (file: FileStepInput) => script.extract?.(await call('extract', file)),
       embedFile: async (file: FileStepInput) => {
+        if (gone.has(file.fileId)) return 'gone'
         if (failed.has(file.fileId)) return 'failed'
         return script.embed ? script.embed(await call('embed', file)) : 'ready'
       },
@@ -187,6 +207,50 @@ describe('the ingestion workflow', () => {
     })
     expect(hours).toBeGreaterThanOrEqual(1)
     expect(numbers.embed).toBeLessThan(400)
+  })
+
+  it('goes on with the next file at once when one is deleted that waits for a store', async () => {
+    const { result, failed, numbers } = await ingest(
+      {
+        extract: ({ fileId }) => {
+          if (fileId === 'first') throw longOutage()
+        },
+        embed: async ({ fileId, details, deleteFile }): Promise<EmbedStepResult> => {
+          if (fileId !== 'first') return 'ready'
+          await eventually('the pause of the extraction', async () => (await details()).includes('File first waits'))
+          await deleteFile()
+          return untilCancelled()
+        },
+      },
+      { fileIds: ['first', 'second'] },
+      'ingestion-file-deleted',
+    )
+    expect(result).toEqual({ ready: 1, failed: 0, gone: 1 })
+    expect(failed).toEqual({})
+    // One of each file: the first file's was not tried again.
+    expect(numbers.extract).toBe(2)
+  })
+
+  it('does nothing for a file that is deleted before its turn', async () => {
+    const extracted: string[] = []
+    const { result } = await ingest(
+      {
+        extract: async ({ fileId, deleteFile }) => {
+          extracted.push(fileId)
+          if (fileId !== 'second') return
+          await deleteFile()
+          await untilCancelled()
+        },
+        // The first file's turn ends when the second one is deleted.
+        embed: async ({ fileId, isGone }): Promise<EmbedStepResult> => {
+          if (fileId === 'first') await eventually('the deletion of the second', () => isGone('second'))
+          return 'ready'
+        },
+      },
+      { fileIds: ['first', 'second', 'third'] },
+    )
+    expect(result).toEqual({ ready: 2, failed: 0, gone: 1 })
+    expect(extracted.toSorted()).toEqual(['first', 'second', 'third'])
   })
 
   it('opens a failed file again before it is processed once more', async () => {

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { deletionKinds } from '../../../domain/contracts/deletion.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import type { ReceiptRecord } from '../../../domain/records/receipt.ts'
+import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receipt.ts'
 import type { DeletionResult } from '../../../services/deletion/deletion-workflows.ts'
 import { Timestamp } from '../schemas.ts'
 
@@ -45,7 +44,7 @@ const counts = Type.Record(Type.String(), Type.Integer())
 export const Receipt = Type.Object(
   {
     receipt_id: Type.String(),
-    kind: Type.Enum([...deletionKinds], { title: 'DeletionKind' }),
+    kind: Type.Enum([...receiptKinds], { title: 'DeletionKind' }),
     subject_id: Type.String(),
     user_id: Type.String(),
     status: Type.Enum(['running', 'complete', 'failed'], { title: 'ReceiptStatus' }),

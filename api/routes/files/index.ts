@@ -132,13 +132,15 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
         summary: 'Remove a file and everything made from it',
         tags,
         params: FileParams,
-        response: { 200: FileDeleted, ...refusals(401, 403, 404, 500) },
+        response: { 200: FileDeleted, 202: FileDeleted, ...refusals(401, 403, 404, 500) },
       },
     },
-    async (request) => {
-      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
-      await files.remove(assistant, request.params.file_id)
-      return { id: request.params.file_id, deleted: true as const }
+    async (request, reply) => {
+      const { aid, file_id: id } = request.params
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const { status } = await files.remove(assistant, id)
+      const deleted = status === 'complete'
+      return reply.code(deleted ? 200 : 202).send({ id, deleted, receipt_id: id })
     },
   )
 

@@ -68,7 +68,11 @@ export const RetryResponse = Type.Object(
   { title: 'RetryFileResponse' },
 )
 export const FileDeleted = Type.Object(
-  { id: Type.String(), deleted: Type.Literal(true) },
+  {
+    id: Type.String(),
+    deleted: Type.Boolean({ description: 'False while it is still under way (status 202).' }),
+    receipt_id: Type.String({ description: 'The proof: GET /receipts/{id}.' }),
+  },
   { title: 'FileDeleteResponse' },
 )
 export const Ingestion = Type.Object(

@@ -1,0 +1,65 @@
+import type { FileDeletionInput } from '../../domain/contracts/ingestion.ts'
+import type { StoreCounts } from '../../domain/contracts/deletion.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { KnowledgeStores } from './delete-knowledge.ts'
+import type { IngestionWorkflows } from './ingestion-workflows.ts'
+
+export interface DeleteFileDeps extends KnowledgeStores {
+  collections: KnowledgeStores['collections'] & Pick<Collections, 'receipts'>
+  ingestions: Pick<IngestionWorkflows, 'fileDeleted'>
+}
+
+/**
+ * Removes one file with its bytes, chunks and vectors, counts what is left of it, and completes its
+ * receipt. Safe to repeat. False when something is left, as after a late write of its ingestion.
+ */
+export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput): Promise<boolean> {
+  const { files, chunks, receipts } = deps.collections
+  const { assistantId, fileId, blobId, ingestionId } = input
+  const record = await files.findById(fileId).lean<FileRecord>()
+  if (record) await openReceipt(deps.collections, record, input.userId ?? record.user_id)
+  // The record goes first: from then on every step of its ingestion finds the file gone.
+  await files.deleteOne({ _id: fileId })
+  if (ingestionId !== undefined) await deps.ingestions.fileDeleted(ingestionId, fileId)
+  await deps.vectors.deleteFile(assistantId, fileId)
+  const ofFile = { assistant_id: assistantId, file_id: fileId }
+  await chunks.deleteMany(ofFile)
+  await deps.blobs.delete(blobId)
+  const [fileCount, vectorCount, chunkCount, blobCount] = await Promise.all([
+    files.countDocuments({ _id: fileId }),
+    deps.vectors.count(assistantId, fileId),
+    chunks.countDocuments(ofFile),
+    deps.blobs.count([blobId]),
+  ])
+  const left: StoreCounts = { files: fileCount, vectors: vectorCount, chunks: chunkCount, blobs: blobCount }
+  if (Object.values(left).some((count) => count > 0)) return false
+  const complete = { status: 'complete', left, completed_at: new Date() } as const
+  await receipts.updateOne({ _id: fileId, kind: 'file' }, { $set: complete })
+  return true
+}
+
+/** The receipt says what the file's record said of it. A receipt that is there already stays. */
+export async function openReceipt(
+  { receipts }: Pick<Collections, 'receipts'>,
+  { _id, chunks, embedded }: FileRecord,
+  userId: string,
+): Promise<void> {
+  try {
+    await receipts.create([
+      {
+        _id,
+        kind: 'file',
+        subject_id: _id,
+        user_id: userId,
+        status: 'running',
+        found: { files: 1, vectors: embedded, chunks, blobs: 1 },
+        left: {},
+        created_at: new Date(),
+      },
+    ])
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
+}
