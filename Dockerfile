@@ -5,6 +5,15 @@ COPY package.json package-lock.json ./
 # No install scripts: the native packages come ready built, and the "node" package would fetch a second Node.
 RUN npm ci --omit=dev --ignore-scripts
 
+# The console is static files: what builds it stays out of the image.
+FROM node:24-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY client ./client
+COPY web ./web
+RUN node web/build.ts
+
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production
 # Keeps the memory of the embedded vector store in one piece: see local/steady-memory.ts
@@ -20,6 +29,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY worker ./worker
 COPY api ./api
+COPY --from=console /app/web/dist ./web/dist
 # The workflow code is bundled here, once, so that a worker that comes back after a crash is there at once.
 RUN node --input-type=module -e "await (await import('/app/worker/workflow-bundle.ts')).workflowBundle()" \
   && mkdir /data && chown node:node /data

@@ -10,6 +10,7 @@ import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
 import { type BodyTimeouts, installBodyTimeouts } from './plugins/body-timeouts.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
 import { type ConnectionLimits, answerClientError, limitConnections } from './plugins/connections.ts'
+import { type ConsoleSettings, installConsole } from './plugins/console.ts'
 import { installCors } from './plugins/cors.ts'
 import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
 import { installJsonBody } from './plugins/json-body.ts'
@@ -27,6 +28,7 @@ import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
+import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
@@ -53,7 +55,8 @@ export interface AppDeps {
   } & BodyTimeouts &
     ConnectionLimits &
     StreamLimits &
-    RateLimitSettings
+    RateLimitSettings &
+    ConsoleSettings
   rateCounter: Parameters<typeof installRateLimits>[2]
   logger: FastifyBaseLogger
   services: Services
@@ -103,6 +106,7 @@ export async function buildApp(deps: AppDeps) {
   const errors = { routes, isAway: deps.isAway }
   installErrors(app, errors)
   await installOpenApi(app, settings)
+  await installConsole(app, settings)
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
@@ -116,6 +120,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(compatAccountRoutes, deps.services)
   await app.register(toolRoutes, deps.services)
   await app.register(fileRoutes, { ...deps.services, openStreams })
+  await app.register(passageRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
   await app.register(deletionRoutes, deps.services)

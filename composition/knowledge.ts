@@ -2,6 +2,7 @@ import { embeddingSlots, readingSlots } from '../domain/knowledge/slots.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
 import { ingestionWorkflows } from '../infra/temporal/ingestion-workflows.ts'
 import { createFiles } from '../services/knowledge/files.ts'
+import { createPassages } from '../services/knowledge/passages.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
 import { createUploads } from '../services/knowledge/uploads.ts'
 import { createSemaphore } from '../services/semaphore.ts'
@@ -22,6 +23,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
   return {
     uploads,
     retries: createRetries({ collections, workflows, admit: uploads.admit }),
+    passages: createPassages({ collections, vectors, embedder }),
     files: createFiles({ collections, workflows }),
     ingestion: {
       ingestions: workflows,

@@ -24,13 +24,17 @@ export type Settings = ReturnType<typeof loadSettings>
 
 function serverSettings(read: Reader) {
   const port = read.integer('PORT', { fallback: 8100, min: 0, max: 65535 })
+  const baseUrl = read.url('BASE_URL', { fallback: `http://127.0.0.1:${port}` })
   return {
     port,
     host: read.text('HOST', { fallback: '127.0.0.1' }),
-    baseUrl: read.url('BASE_URL', { fallback: `http://127.0.0.1:${port}` }),
+    baseUrl,
     /** Named in the API description beside this service's own address. */
     stagingUrl: read.url('STAGING_URL', { fallback: 'https://staging.example.com' }),
-    frontendUrl: read.url('FRONTEND_URL', { fallback: 'http://localhost:3000' }),
+    frontendUrl: read.url('FRONTEND_URL', { fallback: baseUrl }),
+    /** Pages that the console links to; everybody who opens it sees them. */
+    mailboxUrl: read.optionalUrl('MAILBOX_URL'),
+    temporalUiUrl: read.optionalUrl('TEMPORAL_UI_URL'),
     corsOrigins: read.origins('CORS_ORIGINS'),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     dataDir: read.text('DATA_DIR', { fallback: '.data' }),

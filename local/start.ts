@@ -4,6 +4,7 @@ import { loadSettings } from '../infra/config.ts'
 import { codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { createAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
+import { buildConsole } from './build-console.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { readableLine } from './log-lines.ts'
@@ -44,6 +45,7 @@ async function start(): Promise<void> {
   shutdown.add('the data folder', takeDataDir(dataDir))
   const codecToken = codecTokenOf(settings)
   const codecEndpoint = codecToken && `http://127.0.0.1:${port}/codec/${codecToken}`
+  const consoleBuilt = buildConsole(say)
   const addresses = createAddresses(dataDir)
   const watch = { say, onStart: addresses.noteProcess }
   const local = await startLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
@@ -75,6 +77,7 @@ async function start(): Promise<void> {
     await waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
     Object.assign(serviceEnv, demoModelEnv(demoPort))
   }
+  await consoleBuilt
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
   const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
   const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)

@@ -16,6 +16,7 @@ const arrows: Record<string, { may: string[]; types?: string[] }> = {
   composition: { may: ['infra', 'services', 'domain'] },
   api: { may: ['services', 'domain'], types: ['composition'] },
   client: { may: [] },
+  web: { may: ['client'] },
   worker: { may: ['composition', 'infra', 'services', 'activities', 'domain'] },
 }
 
@@ -28,7 +29,7 @@ const outside = ['local', 'bench', 'test', 'examples', 'scripts']
 const root = path.dirname(import.meta.dirname)
 
 test.each(Object.keys(arrows))('%s imports only what its place in the layout allows', (folder) => {
-  const files = globSync(`${folder}/**/*.ts`, { cwd: root })
+  const files = globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root })
   expect(files.length, `files seen in ${folder}`).toBeGreaterThan(0)
   const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
   const wrong = imports.filter((entry) => !isAllowed(folder, entry)).map((entry) => `${entry.file} → ${entry.target}`)
@@ -37,7 +38,7 @@ test.each(Object.keys(arrows))('%s imports only what its place in the layout all
 })
 
 test('the product imports nothing of what only developers have', () => {
-  const files = globSync(`{${Object.keys(arrows).join(',')}}/**/*.ts`, { cwd: root })
+  const files = globSync(`{${Object.keys(arrows).join(',')}}/**/*.{ts,tsx}`, { cwd: root })
   const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
   expect(imports.filter((entry) => outside.includes(entry.folder))).toEqual([])
   expect(imports.length).toBeGreaterThan(50)

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { buildConsole } from '../local/build-console.ts'
 import { prepareBrowser } from '../local/services/index.ts'
 import { countTests } from './support/count-tests.ts'
 
@@ -19,6 +20,8 @@ const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=$
 
 // Here rather than in the test that needs it: an installation may take longer than a test may.
 await prepareBrowser(console.log).catch((error: unknown) => console.log(error instanceof Error ? error.message : error))
+
+await buildConsole(console.log)
 
 const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
   cwd: root,

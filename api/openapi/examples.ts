@@ -26,6 +26,7 @@ export const componentExamples: Record<string, unknown> = {
     choices: [{ index: 0, delta: { content: 'Until three.' }, logprobs: null, finish_reason: null }],
   },
   CompatChatCompletionRequest: { model: 'any', messages: [{ role: 'user', content: question }], stream: true },
+  SearchFilesRequest: { query: question },
   CompatDoneEvent: '[DONE]',
   CompatErrorEvent: {
     error: { message: 'The model did not answer.', type: 'server_error', param: null, code: 'model_error' },

@@ -567,6 +567,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assistants/{aid}/files/{file_id}/chunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The pieces that a file was cut into, in their order; the header Link names the next page */
+        get: operations["files.chunks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assistants/{aid}/files/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the tool retrieval would give the model for a question */
+        post: operations["files.search"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/": {
         parameters: {
             query?: never;
@@ -1935,6 +1969,23 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
+            /** @description Those of the last 30 days on which something ran, oldest first. */
+            days: {
+                /** @description Such as 2026-11-22, in UTC. */
+                date: string;
+                runs: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+            }[];
+            /** @description The fifty assistants that cost most, deleted ones among them. */
+            assistants_used: {
+                assistant_id: string;
+                runs: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+            }[];
         };
         /**
          * Project
@@ -2037,7 +2088,7 @@ export interface components {
              * @description Instructions that precede every conversation.
              * @default
              */
-            "type==agent/system_message": string;
+            "type==agent/system_message"?: string;
             /** @description Sampling temperature; without it the model's own. */
             "type==agent/temperature"?: number;
             /** @description The tools that the assistant may call. */
@@ -2046,24 +2097,24 @@ export interface components {
              * @description What the model is told about the files that it can search.
              * @default Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.
              */
-            "type==agent/retrieval_description": string;
+            "type==agent/retrieval_description"?: string;
             /**
              * @description Model calls that one run may make.
              * @default 25
              */
-            "type==agent/max_steps": number;
+            "type==agent/max_steps"?: number;
             /**
              * @description Whether a run waits for approval before it calls a tool.
              * @default false
              */
-            "type==agent/interrupt_before_action": boolean;
+            "type==agent/interrupt_before_action"?: boolean;
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
             /**
              * @description What the assistant is for; shown to everybody who may read it.
              * @default
              */
-            "type==agent/description": string;
+            "type==agent/description"?: string;
         } & {
             [key: string]: unknown;
         };
@@ -2276,6 +2327,48 @@ export interface components {
             status: components["schemas"]["IngestionStatus"];
             progress: number;
             files: components["schemas"]["EmbeddedFile"][];
+        };
+        /**
+         * ChunkList
+         * @description Pieces of a file, as they are embedded and found.
+         */
+        ChunkList: {
+            chunks: {
+                /** @description Place in the file, from 0. */
+                position: number;
+                text: string;
+                tokens: number;
+                page?: number;
+                heading?: string;
+            }[];
+            total: number;
+        };
+        /**
+         * SearchFilesRequest
+         * @description A question to the files of an assistant.
+         * @example {
+         *       "query": "When is the office open on Fridays?"
+         *     }
+         */
+        SearchFilesRequest: {
+            query: string;
+            /** @default 5 */
+            limit?: number;
+        };
+        /**
+         * PassageList
+         * @description Passages that fit a question, best first.
+         */
+        PassageList: {
+            passages: {
+                file_id: string;
+                file_name: string;
+                page?: number;
+                heading?: string;
+                text: string;
+                /** @description 0 to 1, best first. */
+                score: number;
+            }[];
         };
         /**
          * ThreadStatus
@@ -7091,6 +7184,216 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "files.chunks": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the file. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "files.search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SearchFilesRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PassageList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
         };

@@ -12,6 +12,10 @@ export interface UserUsage extends Usage {
   runs: number
   /** The threads that cost most, of those that still exist. */
   threads: ThreadUsage[]
+  /** The last 30 days on which something ran, oldest first; days are of UTC. */
+  days: (Usage & { date: string; runs: number })[]
+  /** The assistants that cost most. */
+  assistants_used: (Usage & { assistant_id: string; runs: number })[]
 }
 
 export interface ThreadUsage extends Usage {
@@ -20,6 +24,8 @@ export interface ThreadUsage extends Usage {
 }
 
 const threadsShown = 100
+const assistantsShown = 50
+const daysShown = 30
 
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
 
@@ -33,7 +39,7 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       completion_tokens: { $sum: '$usage.completion_tokens' },
       total_tokens: { $sum: '$usage.total_tokens' },
     }
-    const [user, projectCount, assistantCount, fileCount, [totals], byThread] = await Promise.all([
+    const [user, projectCount, assistantCount, fileCount, [totals], byThread, byDay, byAssistant] = await Promise.all([
       users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>(),
       projects.countDocuments(own),
       assistants.countDocuments(own),
@@ -44,6 +50,17 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
         { $group: { _id: '$thread_id', ...sums } },
         { $sort: { total_tokens: -1, _id: 1 } },
         { $limit: threadsShown },
+      ]),
+      runs.aggregate<Usage & { _id: string; runs: number }>([
+        { $match: { ...own, created_at: { $gte: new Date(Date.now() - daysShown * 86_400_000) } } },
+        { $group: { _id: { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }, ...sums } },
+        { $sort: { _id: 1 } },
+      ]),
+      runs.aggregate<Usage & { _id: string; runs: number }>([
+        { $match: own },
+        { $group: { _id: '$assistant_id', ...sums } },
+        { $sort: { total_tokens: -1, _id: 1 } },
+        { $limit: assistantsShown },
       ]),
     ])
     if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
@@ -58,6 +75,8 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       completion_tokens: totals?.completion_tokens ?? 0,
       total_tokens: totals?.total_tokens ?? 0,
       threads: byThread.map(({ _id, ...counts }) => ({ ...counts, thread_id: _id })),
+      days: byDay.map(({ _id, ...counts }) => ({ ...counts, date: _id })),
+      assistants_used: byAssistant.map(({ _id, ...counts }) => ({ ...counts, assistant_id: _id })),
     }
   }
 }

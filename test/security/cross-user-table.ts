@@ -87,6 +87,8 @@ export const native: Record<string, Expectation> = {
   'files.upload': { foreign: 403, body: () => fileForm() },
   'files.delete': { foreign: 403 },
   'files.retry': { foreign: 403 },
+  'files.chunks': { foreign: 403 },
+  'files.search': { foreign: 403, body: () => ({ query: 'anything' }) },
   'files.ingestion': { foreign: 403 },
   'files.ingestionEvents': { foreign: 403 },
   'tools.list': secret,

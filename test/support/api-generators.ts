@@ -24,7 +24,9 @@ export async function apiGenerators(): Promise<Generators> {
   return {
     async typescriptClient(document, folder) {
       const generated = path.join(folder, 'api.d.ts')
-      const printed = await run(bin('openapi-typescript'), [document, '--output', generated], { timeoutMs })
+      // What has a default may be left out of a request.
+      const options = ['--default-non-nullable', 'false']
+      const printed = await run(bin('openapi-typescript'), [document, ...options, '--output', generated], { timeoutMs })
       return (
         printed + (await run(bin('tsc'), ['--noEmit', '--strict', '--skipLibCheck', 'false', generated], { timeoutMs }))
       )

@@ -95,6 +95,12 @@ export const ChangePasswordRequest = Type.Object(
   { current_password: credential('The password until now'), new_password: NewPassword },
   { title: 'ChangePasswordRequest' },
 )
+const counted = {
+  runs: Type.Integer(),
+  prompt_tokens: Type.Integer(),
+  completion_tokens: Type.Integer(),
+  total_tokens: Type.Integer(),
+}
 export const Usage = Type.Object(
   {
     thread_counter: Type.Integer(),
@@ -102,20 +108,16 @@ export const Usage = Type.Object(
     projects: Type.Integer(),
     assistants: Type.Integer(),
     files: Type.Integer(),
-    runs: Type.Integer(),
-    prompt_tokens: Type.Integer(),
-    completion_tokens: Type.Integer(),
-    total_tokens: Type.Integer(),
-    threads: Type.Array(
-      Type.Object({
-        thread_id: Type.String(),
-        runs: Type.Integer(),
-        prompt_tokens: Type.Integer(),
-        completion_tokens: Type.Integer(),
-        total_tokens: Type.Integer(),
-      }),
-      { description: 'The hundred threads that cost most.' },
-    ),
+    ...counted,
+    threads: Type.Array(Type.Object({ thread_id: Type.String(), ...counted }), {
+      description: 'The hundred threads that cost most.',
+    }),
+    days: Type.Array(Type.Object({ date: Type.String({ description: 'Such as 2026-11-22, in UTC.' }), ...counted }), {
+      description: 'Those of the last 30 days on which something ran, oldest first.',
+    }),
+    assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...counted }), {
+      description: 'The fifty assistants that cost most, deleted ones among them.',
+    }),
   },
   { title: 'UserUsage' },
 )

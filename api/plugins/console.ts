@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+
+export interface ConsoleSettings {
+  /** The page of a local mail receiver, for the console to link to. */
+  mailboxUrl?: string | undefined
+  temporalUiUrl?: string | undefined
+  temporalNamespace: string
+  oauthIssuer?: string | undefined
+}
+
+/** Where `web/build.ts` puts the console. */
+const builtFiles = join(import.meta.dirname, '../../web/dist')
+
+/** The addresses of the console's pages: each is answered with the same file, and the page finds its own way. */
+const pages = [
+  '/',
+  '/login',
+  '/signup',
+  '/verify',
+  '/forgot-password',
+  '/reset-password',
+  '/auth-callback',
+  '/console',
+  '/console/*',
+]
+
+/** No script or style but the console's own files, no request but to this service, no frame around it. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The console for people, as static files. */
+export async function installConsole(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addHook('onRoute', (route) => {
+      route.config = { isStaticPage: true, ...route.config }
+      route.schema = { hide: true, ...route.schema }
+    })
+    scope.get('/console-settings.json', (_request, reply) =>
+      reply.header('cache-control', 'no-store').send(shownSettings(settings)),
+    )
+    if (!existsSync(join(builtFiles, 'index.html'))) {
+      for (const url of pages) scope.get(url, (_request, reply) => sendNotBuilt(reply))
+      return
+    }
+    await scope.register(fastifyStatic, {
+      root: join(builtFiles, 'console-assets'),
+      prefix: '/console-assets/',
+      index: false,
+      preCompressed: true,
+      immutable: true,
+      maxAge: '365d',
+    })
+    scope.get('/icon.svg', (_request, reply) => sendFile(reply, 'icon.svg'))
+    for (const url of pages) scope.get(url, (_request, reply) => sendFile(reply, 'index.html'))
+    if (existsSync(join(builtFiles, 'admin/index.html')))
+      scope.get('/admin/', (_request, reply) => sendFile(reply, 'admin/index.html'))
+  })
+}
+
+/** What the pages need to know of this service. Everybody can read it. */
+function shownSettings({ mailboxUrl, temporalUiUrl, temporalNamespace, oauthIssuer }: ConsoleSettings) {
+  return {
+    mailbox_url: mailboxUrl ?? null,
+    temporal_ui_url: temporalUiUrl ?? null,
+    temporal_namespace: temporalNamespace,
+    social_login: oauthIssuer !== undefined,
+  }
+}
+
+/** Asked for anew each time, so that a new version is seen at once; the files that it names are kept. */
+function sendFile(reply: FastifyReply, name: string) {
+  return reply
+    .header('content-security-policy', contentSecurityPolicy)
+    .header('referrer-policy', 'no-referrer')
+    .sendFile(name, builtFiles, { cacheControl: false })
+    .header('cache-control', 'no-cache')
+}
+
+function sendNotBuilt(reply: FastifyReply) {
+  return reply
+    .code(503)
+    .type('text/plain; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send('The console is not built yet: run "npm run build:web", or use "npm start". The API works without it.\n')
+}

@@ -1,0 +1,105 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../composition/platform.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { ListPage, linkNextPart } from '../paging.ts'
+import { refusals } from '../schemas.ts'
+import { FileParams, FilesParams } from './schemas.ts'
+
+const config = { auth: 'project' } as const
+const tags = ['files']
+const place = { page: Type.Optional(Type.Integer()), heading: Type.Optional(Type.String()) }
+
+const ChunkList = Type.Object(
+  {
+    chunks: Type.Array(
+      Type.Object({
+        position: Type.Integer({ description: 'Place in the file, from 0.' }),
+        text: Type.String(),
+        tokens: Type.Integer(),
+        ...place,
+      }),
+    ),
+    total: Type.Integer(),
+  },
+  { title: 'ChunkList' },
+)
+
+const SearchFilesRequest = Type.Object(
+  {
+    query: Type.String({ minLength: 1, maxLength: 2000 }),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 5 })),
+  },
+  { title: 'SearchFilesRequest' },
+)
+
+const PassageList = Type.Object(
+  {
+    passages: Type.Array(
+      Type.Object({
+        file_id: Type.String(),
+        file_name: Type.String(),
+        ...place,
+        text: Type.String(),
+        score: Type.Number({ description: '0 to 1, best first.' }),
+      }),
+    ),
+  },
+  { title: 'PassageList' },
+)
+
+/** What owners see of how their files can be found. */
+export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants' | 'passages'>> = async (
+  app,
+  { assistants, passages },
+) => {
+  app.get(
+    '/assistants/:aid/files/:file_id/chunks',
+    {
+      config,
+      schema: {
+        operationId: 'files.chunks',
+        summary: 'The pieces that a file was cut into, in their order; the header Link names the next page',
+        tags,
+        params: FileParams,
+        querystring: ListPage,
+        response: { 200: ChunkList, ...refusals(401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const { aid, file_id: fileId } = request.params
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
+      const { page, total } = await passages.ofFile(assistant._id, fileId, request.query)
+      linkNextPart(request, reply, page)
+      const chunks = page.entries.map(({ position, text, tokens, page: number, heading }) => ({
+        position,
+        text,
+        tokens,
+        ...(number === undefined ? {} : { page: number }),
+        ...(heading === undefined ? {} : { heading }),
+      }))
+      return { chunks, total }
+    },
+  )
+
+  app.post(
+    '/assistants/:aid/files/search',
+    {
+      config: { ...config, limits: ['runs_user'] },
+      schema: {
+        operationId: 'files.search',
+        summary: 'What the tool retrieval would give the model for a question',
+        tags,
+        params: FilesParams,
+        body: SearchFilesRequest,
+        response: { 200: PassageList, ...refusals(401, 403, 404, 503) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const { query, limit = 5 } = request.body
+      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)])
+      return { passages: await passages.search(assistant._id, query, limit, signal) }
+    },
+  )
+}

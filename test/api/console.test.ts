@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type TestService, startService } from '../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({
+    worker: false,
+    env: { MAILBOX_URL: 'http://127.0.0.1:1080', TEMPORAL_UI_URL: 'http://127.0.0.1:8233' },
+  })
+})
+afterAll(() => service.close())
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${service.url}${path}`, { headers })
+
+test('every page of the console is answered with the same file, under a policy without exceptions', async () => {
+  const page = await (await get('/')).text()
+  expect(page).toContain('<div id="root">')
+  for (const path of ['/login', '/reset-password?token=x', '/auth-callback', '/console/chat/some-thread']) {
+    const response = await get(path)
+    expect(response.status, path).toBe(200)
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('cache-control')).toBe('no-cache')
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+    const policy = response.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(await response.text()).toBe(page)
+  }
+})
+
+test('scripts and styles are sent compressed, and kept for good', async () => {
+  const page = await (await get('/')).text()
+  const files = [...page.matchAll(/(?:src|href)="(\/console-assets\/[^"]+)"/g)].map(([, file]) => file ?? '')
+  expect(files.length).toBeGreaterThan(1)
+  for (const file of files) {
+    const response = await get(file, { 'accept-encoding': 'br' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-encoding')).toBe('br')
+    expect(response.headers.get('cache-control')).toContain('immutable')
+  }
+  // All that the page names is its own.
+  expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
+})
+
+test('what is neither page nor file is refused as everywhere', async () => {
+  for (const path of [
+    '/nothing',
+    '/console-assets/nothing.js',
+    '/console-assets/..%2f..%2fpackage.json',
+    '/web/dist',
+  ]) {
+    const response = await get(path)
+    expect(response.status, path).toBe(404)
+    expect(await response.json()).toMatchObject({ detail: expect.any(String) })
+  }
+  expect((await fetch(`${service.url}/login`, { method: 'POST' })).status).toBe(405)
+})
+
+test('the console learns which local pages there are, and nothing secret', async () => {
+  const response = await get('/console-settings.json')
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(await response.json()).toEqual({
+    mailbox_url: 'http://127.0.0.1:1080',
+    temporal_ui_url: 'http://127.0.0.1:8233',
+    temporal_namespace: 'default',
+    social_login: false,
+  })
+})

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import react from '@vitejs/plugin-react'
+import { build } from 'vite'
+
+const web = import.meta.dirname
+const root = path.dirname(web)
+const dist = path.join(web, 'dist')
+const stampFile = path.join(dist, '.stamp')
+
+/**
+ * Builds the console into `web/dist`, beside the old one and then in its place: a server that runs never sees half
+ * of it. Returns whether there was something to do.
+ */
+async function buildConsole({ force = false } = {}): Promise<boolean> {
+  const stamp = sourcesStamp()
+  if (!force && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false
+  const fresh = `${dist}-${process.pid}`
+  const shared = { configFile: false, logLevel: 'warn', define: { 'process.env.NODE_ENV': '"production"' } } as const
+  await build({
+    ...shared,
+    root: web,
+    plugins: [react()],
+    build: {
+      outDir: fresh,
+      emptyOutDir: true,
+      assetsDir: 'console-assets',
+      // The policy of the pages allows no data: scripts or styles, and small files are cached well as they are.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      target: 'es2022',
+      rolldownOptions: { input: entries().map((name) => path.join(web, name)) },
+    },
+  })
+  await compress(fresh)
+  writeFileSync(path.join(fresh, '.stamp'), stamp)
+  rmSync(dist, { recursive: true, force: true })
+  renameSync(fresh, dist)
+  return true
+}
+
+function entries(): string[] {
+  return globSync(['index.html', 'admin/index.html'], { cwd: web })
+}
+
+/** The compressed forms beside each file, so that the server only sends them. */
+async function compress(folder: string): Promise<void> {
+  const files = globSync('**/*.{js,css,html,svg}', { cwd: folder })
+  await Promise.all(
+    files.map(async (name) => {
+      const file = path.join(folder, name)
+      const content = readFileSync(file)
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 10 }
+      writeFileSync(`${file}.br`, await promisify(brotliCompress)(content, { params }))
+      writeFileSync(`${file}.gz`, await promisify(gzip)(content, { level: 9 }))
+    }),
+  )
+}
+
+/** Changes whenever a source or a package changes. */
+function sourcesStamp(): string {
+  const hash = createHash('sha256')
+  const sources = globSync(['web/**/*.{ts,tsx,css,html,svg}', 'client/src/**/*.ts', 'package-lock.json'], {
+    cwd: root,
+    exclude: (name) => String(name).includes('dist'),
+  })
+  for (const name of sources.toSorted()) hash.update(name).update(readFileSync(path.join(root, name)))
+  return hash.digest('hex')
+}
+
+if (import.meta.main) {
+  const startedAt = performance.now()
+  const isNew = await buildConsole({ force: process.argv.includes('--force') })
+  if (isNew) console.log(`the console is built (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+}

@@ -1,0 +1,121 @@
+import { QueryClient, useQuery } from '@tanstack/react-query'
+import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
+import { getSession, logOut } from './session.ts'
+
+export { ApiError, type Schemas, unwrap }
+
+export type Assistant = Schemas['Assistant']
+export type Thread = Schemas['Thread']
+export type Project = Schemas['Project']
+export type Run = Schemas['Run']
+export type KnowledgeFile = Schemas['EmbeddedFile']
+export type { Message } from '../../../client/src/index.ts'
+
+export const tokenOf = () => getSession()?.token
+
+/** The service that this page came from. A token that it no longer takes ends the session. */
+export const api = createClient({
+  baseUrl: '',
+  token: tokenOf,
+  fetch: async (request) => {
+    const response = await fetch(request)
+    if (response.status === 401 && request.headers.has('authorization')) logOut()
+    return response
+  },
+})
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      refetchOnWindowFocus: true,
+      retry: (count, error) => !(error instanceof ApiError && error.status < 500) && count < 3,
+    },
+  },
+})
+
+/** What went wrong, for people. */
+export function wordsOf(error: unknown, fallback: string): string {
+  if (error instanceof ApiError) return error.message
+  if (error instanceof TypeError) return fallback
+  return error instanceof Error ? error.message : fallback
+}
+
+export interface ConsoleSettings {
+  mailbox_url: string | null
+  temporal_ui_url: string | null
+  temporal_namespace: string
+  social_login: boolean
+}
+
+export function useConsoleSettings(): ConsoleSettings | undefined {
+  return useQuery({
+    queryKey: ['console-settings'],
+    staleTime: Infinity,
+    queryFn: async (): Promise<ConsoleSettings> => (await fetch('/console-settings.json')).json(),
+  }).data
+}
+
+export const keys = {
+  me: ['me'],
+  projects: ['projects'],
+  assistants: ['assistants'],
+  assistant: (id: string) => ['assistant', id],
+  files: (id: string) => ['files', id],
+  threads: ['threads'],
+  thread: (id: string) => ['thread', id],
+  state: (id: string) => ['state', id],
+  runs: (id: string) => ['runs', id],
+  usage: ['usage'],
+  tools: ['tools'],
+} as const
+
+export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) })
+
+export const useProjects = () => useQuery({ queryKey: keys.projects, queryFn: () => unwrap(api.GET('/projects/')) })
+
+export const useAssistants = () =>
+  useQuery({
+    queryKey: keys.assistants,
+    queryFn: () => unwrap(api.GET('/assistants/', { params: { query: { limit: 1000 } } })),
+  })
+
+export const useAssistant = (id: string) =>
+  useQuery({
+    queryKey: keys.assistant(id),
+    queryFn: () => unwrap(api.GET('/assistants/{aid}', { params: { path: { aid: id } } })),
+  })
+
+export const useFiles = (id: string | undefined) =>
+  useQuery({
+    queryKey: keys.files(id ?? ''),
+    enabled: id !== undefined,
+    queryFn: () =>
+      unwrap(api.GET('/assistants/{aid}/files', { params: { path: { aid: id ?? '' }, query: { limit: 1000 } } })),
+    // Another tab or client may have uploaded: look while something is under way.
+    refetchInterval: ({ state }) =>
+      state.data?.files.some(({ metadata }) => metadata.status === 'queued' || metadata.status === 'processing')
+        ? 1500
+        : false,
+  })
+
+export const useThreads = () =>
+  useQuery({
+    queryKey: keys.threads,
+    queryFn: () => unwrap(api.GET('/threads/', { params: { query: { limit: 200 } } })),
+  })
+
+/** The keys of an assistant's configuration. */
+export const configKey = {
+  accessMode: 'type==agent/access_mode',
+  publicToken: 'type==agent/public_token',
+  model: 'type==agent/model',
+  systemMessage: 'type==agent/system_message',
+  temperature: 'type==agent/temperature',
+  tools: 'type==agent/tools',
+  retrievalDescription: 'type==agent/retrieval_description',
+  maxSteps: 'type==agent/max_steps',
+  approval: 'type==agent/interrupt_before_action',
+  origins: 'type==agent/allowed_origins',
+  description: 'type==agent/description',
+} as const

@@ -1,0 +1,30 @@
+const number = new Intl.NumberFormat('en')
+const units = ['B', 'KB', 'MB', 'GB', 'TB']
+
+export function formatNumber(value: number): string {
+  return number.format(value)
+}
+
+export function formatBytes(bytes: number): string {
+  const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, bytes)) / Math.log(1024)))
+  const value = bytes / 1024 ** power
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power] ?? ''}`
+}
+
+export function formatSeconds(ms: number): string {
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+]
+
+export function formatAgo(iso: string): string {
+  const age = new Date(iso).getTime() - Date.now()
+  for (const [unit, ms] of steps) if (Math.abs(age) >= ms) return relative.format(Math.round(age / ms), unit)
+  return relative.format(0, 'minute')
+}

@@ -1,0 +1,60 @@
+import { useSyncExternalStore } from 'react'
+import { type RunSnapshot, followRun } from '../../../client/src/index.ts'
+import { keys, queryClient, tokenOf, wordsOf } from './api.ts'
+
+export interface Followed {
+  snapshot: RunSnapshot | undefined
+  /** Why following was given up. The run itself may go on. */
+  problem?: string
+  isOver: boolean
+}
+
+const followed = new Map<string, Followed>()
+const listeners = new Set<() => void>()
+let version = 0
+let isScheduled = false
+
+/** Follows a run until it ends, once however often this is asked for. `again` starts anew after a person's decision. */
+export function follow(runId: string, threadId: string, { again = false } = {}): void {
+  if (followed.has(runId) && !again) return
+  followed.set(runId, { snapshot: followed.get(runId)?.snapshot, isOver: false })
+  void run(runId, threadId)
+}
+
+async function run(runId: string, threadId: string): Promise<void> {
+  try {
+    for await (const snapshot of followRun({ baseUrl: '', token: tokenOf, runId })) {
+      set(runId, { snapshot, isOver: snapshot.status !== 'running' })
+    }
+  } catch (error) {
+    set(runId, { snapshot: followed.get(runId)?.snapshot, problem: wordsOf(error, ''), isOver: true })
+  }
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: keys.state(threadId) }),
+    queryClient.invalidateQueries({ queryKey: keys.runs(threadId) }),
+    queryClient.invalidateQueries({ queryKey: keys.threads }),
+  ])
+}
+
+/** What is known of the runs that are followed; renders at most once a frame. */
+export function useFollowed(): (runId: string) => Followed | undefined {
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => version,
+  )
+  return (runId) => followed.get(runId)
+}
+
+function set(runId: string, entry: Followed): void {
+  followed.set(runId, entry)
+  if (isScheduled) return
+  isScheduled = true
+  requestAnimationFrame(() => {
+    isScheduled = false
+    version += 1
+    for (const listener of listeners) listener()
+  })
+}

@@ -1,0 +1,51 @@
+import { type Message, type Schemas, api, keys, queryClient, unwrap } from './api.ts'
+import { follow } from './run-followers.ts'
+import { addSent, removeSent } from './sent-messages.ts'
+
+interface Sending {
+  threadId: string
+  assistantId: string
+  content: string
+  /** Of a message that is sent again. */
+  messageId?: string | undefined
+}
+
+/** Starts a run with a message, shows the message at once, and follows the run. */
+export async function sendMessage({ threadId, assistantId, content, messageId }: Sending): Promise<void> {
+  const id = messageId ?? crypto.randomUUID()
+  addSent(threadId, { id, content })
+  try {
+    const input = [{ type: 'HumanMessage' as const, data: { id, content } }]
+    const run = await unwrap(api.POST('/runs/', { body: { thread_id: threadId, assistant_id: assistantId, input } }))
+    addSent(threadId, { id, content, runId: run.run_id })
+    queryClient.setQueryData<Schemas['RunList']>(keys.runs(threadId), (list) => ({
+      limit: 50,
+      offset: 0,
+      ...list,
+      runs: [run, ...(list?.runs ?? [])],
+    }))
+    follow(run.run_id, threadId)
+  } catch (error) {
+    removeSent(threadId, [id])
+    throw error
+  }
+}
+
+const longestName = 60
+
+/** A chat is called after its first message. */
+export function nameOf(content: string): string {
+  const line = content.trim().split('\n')[0]?.trim() ?? ''
+  if (line.length <= longestName) return line
+  const cut = line.slice(0, longestName)
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), longestName / 2))}…`
+}
+
+/** A new chat; with messages it begins with these. */
+export async function newThread(name: string, assistantId: string, messages: Message[] = []): Promise<string> {
+  const { thread_id: threadId } = await unwrap(api.POST('/threads/', { body: { name, assistant_id: assistantId } }))
+  if (messages.length > 0)
+    await unwrap(api.POST('/threads/{tid}/state', { params: { path: { tid: threadId } }, body: { values: messages } }))
+  void queryClient.invalidateQueries({ queryKey: keys.threads })
+  return threadId
+}

@@ -1,0 +1,49 @@
+import { useSyncExternalStore } from 'react'
+
+/** A message that was sent and that the thread does not show yet: its run waits for its turn. */
+export interface SentMessage {
+  id: string
+  content: string
+  runId?: string
+}
+
+const listeners = new Set<() => void>()
+const cache = new Map<string, SentMessage[]>()
+const none: SentMessage[] = []
+const keyOf = (threadId: string) => `sent.${threadId}`
+
+/** Kept in the tab, so that a reload does not lose the text of waiting messages. */
+export function useSentMessages(threadId: string): SentMessage[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => read(threadId),
+  )
+}
+
+export function addSent(threadId: string, message: SentMessage): void {
+  write(threadId, [...read(threadId).filter(({ id }) => id !== message.id), message])
+}
+
+export function removeSent(threadId: string, ids: string[]): void {
+  const rest = read(threadId).filter(({ id }) => !ids.includes(id))
+  if (rest.length !== read(threadId).length) write(threadId, rest)
+}
+
+function read(threadId: string): SentMessage[] {
+  const known = cache.get(threadId)
+  if (known) return known
+  const stored = sessionStorage.getItem(keyOf(threadId))
+  const messages = stored === null ? none : (JSON.parse(stored) as SentMessage[])
+  cache.set(threadId, messages)
+  return messages
+}
+
+function write(threadId: string, messages: SentMessage[]): void {
+  cache.set(threadId, messages)
+  if (messages.length === 0) sessionStorage.removeItem(keyOf(threadId))
+  else sessionStorage.setItem(keyOf(threadId), JSON.stringify(messages))
+  for (const listener of listeners) listener()
+}

@@ -1,0 +1,76 @@
+import { useSyncExternalStore } from 'react'
+
+const storageKey = 'assistant-platform.session'
+
+/** Who is logged in on this browser. The token is pinned to one project. */
+export interface Session {
+  token: string
+  projectId: string
+  userId: string
+}
+
+const listeners = new Set<() => void>()
+let current = read()
+
+window.addEventListener('storage', (event) => {
+  if (event.key === storageKey) update(read())
+})
+
+export function useSession(): Session | undefined {
+  return useSyncExternalStore(subscribe, () => current)
+}
+
+export function getSession(): Session | undefined {
+  return current
+}
+
+/** Takes a token of the service. What it says is read for display only: the service checks it. */
+export function logIn(token: string): void {
+  localStorage.setItem(storageKey, token)
+  update(read())
+}
+
+export function logOut(): void {
+  localStorage.removeItem(storageKey)
+  sessionStorage.clear()
+  update(undefined)
+}
+
+function read(): Session | undefined {
+  const token = localStorage.getItem(storageKey)
+  const claims = token === null ? undefined : claimsOf(token)
+  return token === null || claims === undefined ? undefined : { token, ...claims }
+}
+
+function claimsOf(token: string): { projectId: string; userId: string } | undefined {
+  try {
+    const part = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
+    const bytes = Uint8Array.from(atob(part), (character) => character.charCodeAt(0))
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    if (typeof claims !== 'object' || claims === null) return undefined
+    const exp: unknown = Reflect.get(claims, 'exp')
+    if (typeof exp === 'number' && exp * 1000 < Date.now()) return undefined
+    return { projectId: String(Reflect.get(claims, 'project_id')), userId: String(Reflect.get(claims, 'user_id')) }
+  } catch {
+    return undefined
+  }
+}
+
+function update(session: Session | undefined): void {
+  current = session
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** What is left after an account is deleted: its receipt, which its last token still opens. Kept by this page only. */
+let last: { receiptId: string; token: string } | undefined
+export const tokenForReceipt = {
+  keep(receiptId: string | undefined) {
+    last = receiptId === undefined || current === undefined ? undefined : { receiptId, token: current.token }
+  },
+  read: () => last,
+}

@@ -1,0 +1,87 @@
+interface Target {
+  baseUrl: string
+  assistantId: string
+  token: string | undefined
+}
+
+interface Snippet {
+  name: 'curl' | 'node' | 'python' | 'embed'
+  text: string
+}
+
+/** Programs that ask a public assistant, ready to be run. Without a token the native stream is used: only it knows assistants by id. */
+export function snippetsOf({ baseUrl, assistantId, token }: Target): Snippet[] {
+  const native = JSON.stringify({ assistant_id: assistantId, input: [{ type: 'human', content: 'Hello!' }] })
+  const embed = [
+    `<script src="${baseUrl}/embed.js" async`,
+    `  data-assistant="${assistantId}"${token ? `\n  data-token="${token}"` : ''}></script>`,
+  ].join('\n')
+  if (token === undefined)
+    return [
+      {
+        name: 'curl',
+        text: `curl -N ${baseUrl}/public/runs/stream \\\n  -H 'content-type: application/json' \\\n  -d '${native}'`,
+      },
+      {
+        name: 'node',
+        text: `const response = await fetch('${baseUrl}/public/runs/stream', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(${native}),
+})
+for await (const text of response.body.pipeThrough(new TextDecoderStream())) process.stdout.write(text)`,
+      },
+      {
+        name: 'python',
+        text: `import json, urllib.request
+
+request = urllib.request.Request(
+    "${baseUrl}/public/runs/stream",
+    data=json.dumps(${native}).encode(),
+    headers={"content-type": "application/json"},
+)
+for line in urllib.request.urlopen(request):
+    print(line.decode(), end="")`,
+      },
+      { name: 'embed', text: embed },
+    ]
+  const url = `${baseUrl}/public/compat/v1`
+  return [
+    {
+      name: 'curl',
+      text: `curl ${url}/chat/completions \\
+  -H 'authorization: Bearer ${token}' \\
+  -H 'content-type: application/json' \\
+  -d '{"model": "assistant", "messages": [{"role": "user", "content": "Hello!"}]}'`,
+    },
+    {
+      name: 'node',
+      text: `// npm install openai
+import OpenAI from 'openai'
+
+const client = new OpenAI({ baseURL: '${url}', apiKey: '${token}' })
+const stream = await client.chat.completions.create({
+  model: 'assistant',
+  messages: [{ role: 'user', content: 'Hello!' }],
+  stream: true,
+})
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '')`,
+    },
+    {
+      name: 'python',
+      text: `# pip install openai
+from openai import OpenAI
+
+client = OpenAI(base_url="${url}", api_key="${token}")
+stream = client.chat.completions.create(
+    model="assistant",
+    messages=[{"role": "user", "content": "Hello!"}],
+    stream=True,
+)
+for chunk in stream:
+    if chunk.choices:
+        print(chunk.choices[0].delta.content or "", end="")`,
+    },
+    { name: 'embed', text: embed },
+  ]
+}

@@ -1,0 +1,90 @@
+import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { ApiError, api, queryClient, unwrap, useConsoleSettings } from '../../lib/api.ts'
+import { logIn } from '../../lib/session.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Welcome } from './welcome.tsx'
+
+const t = texts.account
+
+export function LogIn() {
+  const { next } = useSearch({ from: '/login' })
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const navigate = useNavigate()
+  const router = useRouter()
+  const settings = useConsoleSettings()
+  const form = useSubmit(async () => {
+    try {
+      const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email, password } }))
+      queryClient.clear()
+      logIn(token)
+      if (next) router.history.push(next)
+      else await navigate({ to: '/console/chat' })
+    } catch (error) {
+      const isUnverified = error instanceof ApiError && error.status === 401 && /verif/i.test(error.message)
+      if (!isUnverified) throw error
+      await navigate({ to: '/verify', search: { email } })
+    }
+  })
+  return (
+    <Welcome title={t.logIn}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextField label={t.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />
+        <TextField
+          label={t.password}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onValue={setPassword}
+        />
+        <Button type="submit" look="primary" wide busy={form.isBusy}>
+          {t.logIn}
+        </Button>
+      </form>
+      {settings?.social_login && (
+        <a className="button button-wide" href="/auth/social/login">
+          {t.social}
+        </a>
+      )}
+      <div className="spread small">
+        <span>
+          {t.noAccount} <Link to="/signup">{t.signUp}</Link>
+        </span>
+        <Link to="/forgot-password">{t.forgot}</Link>
+      </div>
+    </Welcome>
+  )
+}
+
+/** Where social login ends: the token is taken out of the address at once, so that it stays in no history. */
+export function AuthCallback() {
+  const navigate = useNavigate()
+  const [isFailed, setFailed] = useState(false)
+  useEffect(() => {
+    const token = new URLSearchParams(window.location.search).get('jwt_token')
+    if (!token) {
+      setFailed(true)
+      return
+    }
+    queryClient.clear()
+    logIn(token)
+    void navigate({ to: '/console/chat', replace: true })
+  }, [navigate])
+  return (
+    <Welcome title={t.logIn}>
+      {isFailed && (
+        <>
+          <Notice tone="danger">{t.callbackFailed}</Notice>
+          <Link to="/login">{t.toLogin}</Link>
+        </>
+      )}
+    </Welcome>
+  )
+}

@@ -1,0 +1,159 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, keys, queryClient, unwrap, useMe } from '../../lib/api.ts'
+import { logOut, tokenForReceipt } from '../../lib/session.ts'
+import { type Theme, setTheme, useTheme } from '../../lib/theme.ts'
+import { say } from '../../lib/toasts.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../ui/states.tsx'
+
+const t = texts.account
+
+export function AccountSettings() {
+  useTitle(t.settings)
+  const me = useMe()
+  const theme = useTheme()
+  const [isDeleting, setDeleting] = useState(false)
+  return (
+    <div className="page page-narrow">
+      <header className="stack-small">
+        <h1>{t.settings}</h1>
+        <p className="muted">{t.settingsText}</p>
+      </header>
+      {me.isPending && <Skeleton lines={6} />}
+      {me.isError && <Problem error={me.error} onRetry={() => void me.refetch()} />}
+      {me.data && (
+        <>
+          <Profile key={me.data.user_id} user={me.data} />
+          {me.data.provider === 'email' && <ChangePassword email={me.data.email ?? ''} />}
+          <section className="card form">
+            <h2>{t.theme}</h2>
+            <SelectField label={t.theme} value={theme} onValue={(value) => setTheme(value as Theme)}>
+              {Object.entries(t.themes).map(([value, label]) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </SelectField>
+          </section>
+          <section className="card stack-small">
+            <h2>{t.deleteTitle}</h2>
+            <p className="muted">{t.deleteText}</p>
+            <div>
+              <Button look="danger" onClick={() => setDeleting(true)}>
+                {t.deleteAction}
+              </Button>
+            </div>
+          </section>
+          {isDeleting && <DeleteAccount email={me.data.email ?? ''} onClose={() => setDeleting(false)} />}
+        </>
+      )}
+    </div>
+  )
+}
+
+type User = NonNullable<ReturnType<typeof useMe>['data']>
+
+function Profile({ user }: { user: User }) {
+  const [firstName, setFirstName] = useState(user.first_name ?? '')
+  const [lastName, setLastName] = useState(user.last_name ?? '')
+  const form = useSubmit(async () => {
+    await unwrap(api.PATCH('/user/', { body: { first_name: firstName || null, last_name: lastName || null } }))
+    await queryClient.invalidateQueries({ queryKey: keys.me })
+    say(texts.saved)
+  })
+  return (
+    <form className="card form" onSubmit={form.onSubmit}>
+      <div className="spread">
+        <h2>{t.profile}</h2>
+        <span className="muted small">
+          {t.logsInWith}: {t.provider[user.provider]}
+        </span>
+      </div>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      <TextField label={t.email} value={user.email ?? ''} readOnly />
+      <div className="form-row">
+        <TextField label={t.firstName} autoComplete="given-name" value={firstName} onValue={setFirstName} />
+        <TextField label={t.lastName} autoComplete="family-name" value={lastName} onValue={setLastName} />
+      </div>
+      <div>
+        <Button type="submit" look="primary" busy={form.isBusy}>
+          {texts.save}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function ChangePassword({ email }: { email: string }) {
+  const [current, setCurrent] = useState('')
+  const [next, setNext] = useState('')
+  const form = useSubmit(async () => {
+    await unwrap(api.POST('/user/change-password', { body: { current_password: current, new_password: next } }))
+    setCurrent('')
+    setNext('')
+    say(t.passwordChanged)
+  })
+  return (
+    <form className="card form" onSubmit={form.onSubmit}>
+      <h2>{t.changePassword}</h2>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      <input type="text" hidden readOnly autoComplete="username" value={email} />
+      <TextField
+        label={t.currentPassword}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={current}
+        onValue={setCurrent}
+      />
+      <TextField
+        label={t.newPassword}
+        type="password"
+        autoComplete="new-password"
+        required
+        help={t.passwordHelp}
+        value={next}
+        onValue={setNext}
+      />
+      <div>
+        <Button type="submit" busy={form.isBusy}>
+          {t.setPassword}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function DeleteAccount({ email, onClose }: { email: string; onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const navigate = useNavigate()
+  const form = useSubmit(async () => {
+    const answer = await unwrap(api.DELETE('/auth/delete-user', { body: { email_confirmation: typed } }))
+    tokenForReceipt.keep(answer?.receipt_id)
+    await navigate({ to: '/console/goodbye', replace: true })
+    logOut()
+    queryClient.clear()
+  })
+  return (
+    <Dialog title={t.deleteTitle} onClose={onClose}>
+      <form className="form" onSubmit={form.onSubmit}>
+        <p className="muted">{t.deleteText}</p>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextField label={t.deleteConfirm} value={typed} onValue={setTyped} autoComplete="off" placeholder={email} />
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="danger" busy={form.isBusy} disabled={typed === ''}>
+            {t.deleteAction}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,134 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, queryClient, unwrap, useConsoleSettings } from '../../lib/api.ts'
+import { logIn } from '../../lib/session.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Welcome } from './welcome.tsx'
+
+const t = texts.account
+const shortestPassword = 8
+
+/** Between sign-up and the right code, so that people need not log in a second time. Kept by this page only. */
+const waiting = new Map<string, string>()
+
+export function SignUp() {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [firstName, setFirstName] = useState('')
+  const [lastName, setLastName] = useState('')
+  const navigate = useNavigate()
+  const settings = useConsoleSettings()
+  const form = useSubmit(async () => {
+    if (password.length < shortestPassword) throw new Error(t.passwordShort)
+    const names = { ...(firstName && { first_name: firstName }), ...(lastName && { last_name: lastName }) }
+    await unwrap(api.POST('/auth/signup', { body: { email, password, ...names } }))
+    waiting.set(email, password)
+    await navigate({ to: '/verify', search: { email } })
+  })
+  return (
+    <Welcome title={t.signUp}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextField label={t.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />
+        <TextField
+          label={t.password}
+          type="password"
+          autoComplete="new-password"
+          required
+          help={t.passwordHelp}
+          value={password}
+          onValue={setPassword}
+        />
+        <div className="form-row">
+          <TextField
+            label={`${t.firstName} (${texts.optional})`}
+            autoComplete="given-name"
+            value={firstName}
+            onValue={setFirstName}
+          />
+          <TextField
+            label={`${t.lastName} (${texts.optional})`}
+            autoComplete="family-name"
+            value={lastName}
+            onValue={setLastName}
+          />
+        </div>
+        <Button type="submit" look="primary" wide busy={form.isBusy}>
+          {t.signUp}
+        </Button>
+      </form>
+      {settings?.social_login && (
+        <a className="button button-wide" href="/auth/social/login">
+          {t.social}
+        </a>
+      )}
+      <div className="small">
+        {t.haveAccount} <Link to="/login">{t.logIn}</Link>
+      </div>
+    </Welcome>
+  )
+}
+
+export function Verify() {
+  const { email = '' } = useSearch({ from: '/verify' })
+  const [address, setAddress] = useState(email)
+  const [code, setCode] = useState('')
+  const [isResent, setResent] = useState(false)
+  const navigate = useNavigate()
+  const mailbox = useConsoleSettings()?.mailbox_url
+  const form = useSubmit(async () => {
+    await unwrap(api.POST('/auth/verify-email', { body: { email: address, code: code.trim() } }))
+    const password = waiting.get(address)
+    if (password === undefined) return navigate({ to: '/login' })
+    waiting.delete(address)
+    const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email: address, password } }))
+    queryClient.clear()
+    logIn(token)
+    await navigate({ to: '/console/chat' })
+  })
+  const resend = useSubmit(async () => {
+    await unwrap(api.POST('/auth/resend-verification', { body: { email: address } }))
+    setResent(true)
+  })
+  const problem = form.problem ?? resend.problem
+  return (
+    <Welcome title={t.verifyTitle} text={email ? t.verifyText(email) : undefined}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {problem && <Notice tone="danger">{problem}</Notice>}
+        {isResent && !problem && <Notice tone="ok">{t.resent}</Notice>}
+        {!email && <TextField label={t.email} type="email" required value={address} onValue={setAddress} />}
+        <TextField
+          label={t.code}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          maxLength={10}
+          required
+          autoFocus
+          value={code}
+          onValue={setCode}
+        />
+        <Button type="submit" look="primary" wide busy={form.isBusy}>
+          {t.verify}
+        </Button>
+      </form>
+      {mailbox && (
+        <Notice>
+          {t.mailboxHelp}{' '}
+          <a href={mailbox} target="_blank" rel="noreferrer">
+            {t.openMailbox}
+          </a>
+        </Notice>
+      )}
+      <div className="spread small">
+        <button type="button" className="link-button" disabled={resend.isBusy} onClick={() => void resend.submit()}>
+          {t.resend}
+        </button>
+        <Link to="/login">{t.toLogin}</Link>
+      </div>
+    </Welcome>
+  )
+}

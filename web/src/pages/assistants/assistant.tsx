@@ -1,0 +1,134 @@
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Bot, Ellipsis, MessageSquare, Trash2 } from 'lucide-react'
+import { Tabs } from 'radix-ui'
+import { useState } from 'react'
+import { type Assistant, api, keys, queryClient, unwrap, useAssistant } from '../../lib/api.ts'
+import { useDraft } from '../../lib/draft.ts'
+import { say } from '../../lib/toasts.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../ui/states.tsx'
+import { DebugTab } from './debug-tab.tsx'
+import { KnowledgeTab } from './knowledge-tab.tsx'
+import { ModelAccountTab } from './model-account-tab.tsx'
+import { PublishTab } from './publish-tab.tsx'
+import { SettingsTab } from './settings-tab.tsx'
+import { ToolsTab } from './tools-tab.tsx'
+
+const t = texts.assistants
+const tabNames = Object.keys(t.tabs)
+
+export function AssistantPage() {
+  const { assistantId } = useParams({ from: '/console/assistants/$assistantId' })
+  const assistant = useAssistant(assistantId)
+  return (
+    <div className="page">
+      {assistant.isPending && <Skeleton lines={6} />}
+      {assistant.isError && <Problem error={assistant.error} onRetry={() => void assistant.refetch()} />}
+      {assistant.data && <Editor key={assistantId} assistant={assistant.data} />}
+    </div>
+  )
+}
+
+function Editor({ assistant }: { assistant: Assistant }) {
+  const state = useDraft(assistant)
+  const { tab = 'settings' } = useSearch({ from: '/console/assistants/$assistantId' })
+  const navigate = useNavigate()
+  const [isDeleting, setDeleting] = useState(false)
+  const aid = assistant.assistant_id
+  useTitle(state.draft.name)
+  const form = useSubmit(async () => {
+    await state.save()
+    say(texts.saved)
+  })
+  const remove = async () => {
+    await unwrap(api.DELETE('/assistants/{aid}', { params: { path: { aid } } }))
+    await navigate({ to: '/console/assistants' })
+    await queryClient.invalidateQueries({ queryKey: keys.assistants })
+  }
+  return (
+    <>
+      <header className="page-head">
+        <div className="row grow">
+          <span className="avatar" aria-hidden="true">
+            <Bot size={18} />
+          </span>
+          <h1 className="grow truncate">{state.draft.name}</h1>
+        </div>
+        <div className="row">
+          <Link to="/console/chat" search={{ assistant: aid }} className="button">
+            <MessageSquare size={16} aria-hidden="true" />
+            {t.chat}
+          </Link>
+          <Menu
+            trigger={<IconButton label={texts.more(assistant.name)} icon={<Ellipsis size={18} />} />}
+            entries={[
+              {
+                label: texts.delete,
+                danger: true,
+                icon: <Trash2 size={15} aria-hidden="true" />,
+                onSelect: () => setDeleting(true),
+              },
+            ]}
+          />
+        </div>
+      </header>
+      <Tabs.Root
+        value={tabNames.includes(tab) ? tab : 'settings'}
+        onValueChange={(next) => void navigate({ to: '.', search: { tab: next }, replace: true, resetScroll: false })}
+      >
+        <Tabs.List className="tabs" aria-label={state.draft.name}>
+          {Object.entries(t.tabs).map(([name, label]) => (
+            <Tabs.Trigger key={name} value={name} className="tab">
+              {label}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <Tabs.Content value="settings" className="tab-panel">
+          <SettingsTab assistant={assistant} state={state} />
+        </Tabs.Content>
+        <Tabs.Content value="tools" className="tab-panel">
+          <ToolsTab assistantId={aid} state={state} />
+        </Tabs.Content>
+        <Tabs.Content value="knowledge" className="tab-panel">
+          <KnowledgeTab assistantId={aid} />
+        </Tabs.Content>
+        <Tabs.Content value="publish" className="tab-panel">
+          <PublishTab assistantId={aid} state={state} />
+        </Tabs.Content>
+        <Tabs.Content value="account" className="tab-panel">
+          <ModelAccountTab assistantId={aid} />
+        </Tabs.Content>
+        <Tabs.Content value="debug" className="tab-panel">
+          <DebugTab assistantId={aid} />
+        </Tabs.Content>
+      </Tabs.Root>
+      {(state.isChanged || form.problem) && (
+        <form className="save-bar" onSubmit={form.onSubmit}>
+          {form.problem ? (
+            <Notice tone="danger">{form.problem}</Notice>
+          ) : (
+            <span className="muted">{texts.unsaved}</span>
+          )}
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {texts.saveChanges}
+          </Button>
+        </form>
+      )}
+      {isDeleting && (
+        <ConfirmDialog
+          title={t.deleteTitle}
+          text={t.deleteText(assistant.name)}
+          action={texts.delete}
+          onConfirm={remove}
+          onClose={() => setDeleting(false)}
+        />
+      )}
+    </>
+  )
+}

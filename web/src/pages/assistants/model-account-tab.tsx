@@ -1,0 +1,84 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ApiError, api, queryClient, unwrap } from '../../lib/api.ts'
+import { say } from '../../lib/toasts.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Problem, Skeleton } from '../../ui/states.tsx'
+
+const t = texts.modelAccount
+
+/** The account of a model provider that pays for the runs of a public assistant. */
+export function ModelAccountTab({ assistantId }: { assistantId: string }) {
+  const path = { params: { path: { aid: assistantId } } }
+  const queryKey = ['model-account', assistantId]
+  const account = useQuery({
+    queryKey,
+    queryFn: async () => {
+      try {
+        return await unwrap(api.GET('/assistants/{aid}/compat-account', path))
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null
+        throw error
+      }
+    },
+  })
+  const [key, setKey] = useState('')
+  const [url, setUrl] = useState('')
+  const form = useSubmit(async () => {
+    try {
+      await unwrap(api.PUT('/assistants/{aid}/compat-account', { ...path, body: { api_key: key, base_url: url } }))
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 403) throw new Error(t.mustBePublic)
+      throw error
+    }
+    setKey('')
+    await queryClient.invalidateQueries({ queryKey })
+    say(texts.saved)
+  })
+  const removal = useSubmit(async () => {
+    await unwrap(api.DELETE('/assistants/{aid}/compat-account', path))
+    await queryClient.invalidateQueries({ queryKey })
+  })
+  if (account.isPending) return <Skeleton />
+  if (account.isError) return <Problem error={account.error} onRetry={() => void account.refetch()} />
+  return (
+    <div className="stack">
+      <p className="muted">{t.text}</p>
+      {account.data && (
+        <section className="card spread">
+          <div>
+            <h2>{t.current}</h2>
+            <p className="small">
+              <code>{account.data.api_key}</code> · {account.data.base_url}
+            </p>
+          </div>
+          <Button look="danger" busy={removal.isBusy} onClick={() => void removal.submit()}>
+            {t.remove}
+          </Button>
+        </section>
+      )}
+      <form className="card form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextField
+          label={t.key}
+          help={t.keyHelp}
+          type="password"
+          autoComplete="off"
+          required
+          value={key}
+          onValue={setKey}
+        />
+        <TextField label={t.url} help={t.urlHelp} type="url" required value={url} onValue={setUrl} />
+        <div>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {texts.save}
+          </Button>
+        </div>
+      </form>
+    </div>
+  )
+}

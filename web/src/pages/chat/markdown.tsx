@@ -1,0 +1,69 @@
+import { type ReactNode, isValidElement, memo } from 'react'
+import ReactMarkdown, { type Components } from 'react-markdown'
+import rehypeHighlight from 'rehype-highlight'
+import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
+import remarkGfm from 'remark-gfm'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { texts } from '../../texts/index.ts'
+
+interface MarkdownProps {
+  text: string
+  /** Opens the passage that a citation names. */
+  onPassage?: ((place: number) => void) | undefined
+}
+
+const passageLink = /^#passage-(\d+)$/
+
+// The prefix keeps ids of the text apart from those of the page; citations are links to none.
+const schema = { ...defaultSchema, clobberPrefix: 'answer-' }
+
+/** What an assistant says. No HTML of its own, no pictures from elsewhere: these would tell their server who reads. */
+export const Markdown = memo(({ text, onPassage }: MarkdownProps) => {
+  const components: Components = {
+    a({ href, children }) {
+      const place = passageLink.exec(href ?? '')?.[1]
+      if (place !== undefined)
+        return (
+          <button type="button" className="citation" onClick={() => onPassage?.(Number(place))}>
+            {children}
+          </button>
+        )
+      return (
+        <a href={href} target="_blank" rel="noreferrer noopener">
+          {children}
+        </a>
+      )
+    },
+    img: ({ src, alt }) => (
+      <a href={typeof src === 'string' ? src : undefined} target="_blank" rel="noreferrer noopener">
+        {alt || src}
+      </a>
+    ),
+    pre: ({ children }) => (
+      <CodeBlock text={plainText(children)} label={texts.chat.result}>
+        {isValidElement<{ children?: ReactNode }>(children) ? children.props.children : children}
+      </CodeBlock>
+    ),
+  }
+  return (
+    <div className="markdown">
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={[
+          [rehypeSanitize, schema],
+          [rehypeHighlight, { detect: false }],
+        ]}
+        components={components}
+      >
+        {text}
+      </ReactMarkdown>
+    </div>
+  )
+})
+Markdown.displayName = 'Markdown'
+
+function plainText(node: ReactNode): string {
+  if (typeof node === 'string' || typeof node === 'number') return String(node)
+  if (Array.isArray(node)) return node.map(plainText).join('')
+  return isValidElement<{ children?: ReactNode }>(node) ? plainText(node.props.children) : ''
+}

@@ -1,0 +1,236 @@
+import { GitBranch, Pencil, RotateCcw, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { type Run, type Schemas, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
+import { type Passage, type Turn as TurnData, passagesOf, withCitations } from '../../lib/conversation.ts'
+import type { Followed } from '../../lib/run-followers.ts'
+import { formatSeconds } from '../../lib/format.ts'
+import { say } from '../../lib/toasts.ts'
+import { texts } from '../../texts/index.ts'
+import { Button, IconButton } from '../../ui/button.tsx'
+import { CopyIcon } from '../../ui/code-block.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Approval } from './approval.tsx'
+import { Markdown } from './markdown.tsx'
+import { ToolCall } from './tool-call.tsx'
+
+const t = texts.chat
+
+interface TurnProps {
+  turn: TurnData
+  followed: Followed | undefined
+  onEdit: () => void
+  onRetry: () => void
+  onRegenerate: () => void
+}
+
+/** A question and all that came of it. */
+export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProps) {
+  const [passage, setPassage] = useState<Passage>()
+  const { human, answers, results, run } = turn
+  const isActive = isGoingOn(run, followed)
+  const passages = passagesOf(turn)
+  const waitingCalls =
+    run?.status === 'interrupted'
+      ? answers.flatMap(({ data }) => data.tool_calls ?? []).filter(({ id }) => !results.has(id))
+      : []
+  const last = answers.at(-1)
+  const error = followed?.snapshot?.error ?? run?.error ?? undefined
+  return (
+    <>
+      {human && (
+        <article className="turn-human" aria-label={t.you}>
+          <div className={turn.isWaiting ? 'bubble bubble-waiting' : 'bubble'}>{human.data.content}</div>
+          <div className="turn-tools">
+            {turn.isWaiting ? (
+              t.waitingTurn
+            ) : (
+              <IconButton label={t.editMessage} icon={<Pencil size={15} />} onClick={onEdit} />
+            )}
+          </div>
+        </article>
+      )}
+      {(answers.length > 0 || isActive || error) && !turn.isWaiting && (
+        <article className="turn-ai" aria-label={texts.chat.assistant} aria-busy={isActive}>
+          {answers.map(({ data }) => (
+            <div key={data.id} className="stack-small">
+              {data.content && (
+                <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
+                  <Markdown
+                    text={withCitations(data.content, passages)}
+                    onPassage={(place) => setPassage(passages[place])}
+                  />
+                </div>
+              )}
+              {data.tool_calls?.map((call) => (
+                <ToolCall
+                  key={call.id}
+                  call={call}
+                  result={results.get(call.id)}
+                  isWaiting={run?.status === 'interrupted'}
+                  isRunning={isActive}
+                />
+              ))}
+              {data.cut === 'length' && <Notice tone="warn">{t.cutLength}</Notice>}
+              {data.cut === 'content_filter' && <Notice tone="warn">{t.cutFilter}</Notice>}
+            </div>
+          ))}
+          {isActive && needsThinking(turn) && (
+            <div className="thinking">
+              <span className="spinner" aria-hidden="true" />
+              {t.thinking}
+            </div>
+          )}
+          {followed?.snapshot?.connection === 'reconnecting' && !followed.isOver && (
+            <Notice tone="warn">{t.reconnecting}</Notice>
+          )}
+          {run && waitingCalls.length > 0 && <Approval run={run} calls={waitingCalls} />}
+          {error && !isActive && <Failure error={error} onRetry={onRetry} />}
+          {passages.length > 0 && !isActive && <Sources passages={passages} onOpen={setPassage} />}
+          {!isActive && last && run?.status !== 'interrupted' && (
+            <Foot
+              run={run}
+              text={answers.map(({ data }) => data.content).join('\n\n')}
+              onRegenerate={human && onRegenerate}
+            />
+          )}
+        </article>
+      )}
+      {passage && (
+        <Dialog title={t.passage(passage.file_name)} onClose={() => setPassage(undefined)} wide>
+          <div className="muted small">
+            {[passage.page === undefined ? undefined : t.page(passage.page), passage.heading, t.score(passage.score)]
+              .filter(Boolean)
+              .join(' · ')}
+          </div>
+          <blockquote className="passage">{passage.text}</blockquote>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+export function isGoingOn(run: Run | undefined, followed: Followed | undefined): boolean {
+  if (followed) return !followed.isOver
+  return run?.status === 'running' || run?.status === 'pending'
+}
+
+/** Nothing is seen to move: neither text that grows nor a call that runs. */
+function needsThinking({ answers, results }: TurnData): boolean {
+  const last = answers.at(-1)
+  if (!last) return true
+  const calls = last.data.tool_calls ?? []
+  return calls.length > 0 ? calls.every(({ id }) => results.has(id)) : last.data.content === ''
+}
+
+function Failure({ error, onRetry }: { error: Schemas['RunError']; onRetry: () => void }) {
+  const isStopped = error.type === 'cancelled'
+  return (
+    <Notice tone={isStopped ? 'plain' : 'danger'}>
+      <div className="stack-small">
+        <strong>{isStopped ? t.stopped : t.failed}</strong>
+        {!isStopped && <div>{error.message}</div>}
+        {!isStopped && error.details && (
+          <details>
+            <summary>{t.details}</summary>
+            <pre className="code-block">{error.details}</pre>
+          </details>
+        )}
+        <div>
+          <Button size="small" onClick={onRetry}>
+            <RotateCcw size={14} aria-hidden="true" />
+            {t.retry}
+          </Button>
+        </div>
+      </div>
+    </Notice>
+  )
+}
+
+function Sources({ passages, onOpen }: { passages: Passage[]; onOpen: (passage: Passage) => void }) {
+  return (
+    <div className="sources">
+      <span className="small muted">{t.sources}</span>
+      {passages.slice(0, 5).map((passage, place) => (
+        <button key={passage.text} type="button" className="source" onClick={() => onOpen(passage)}>
+          <strong>{place + 1}</strong>
+          <span className="truncate">
+            {passage.file_name}
+            {passage.page === undefined ? '' : `, ${t.page(passage.page)}`}
+          </span>
+        </button>
+      ))}
+    </div>
+  )
+}
+
+interface FootProps {
+  run: Run | undefined
+  text: string
+  onRegenerate: (() => void) | undefined
+}
+
+function Foot({ run, text, onRegenerate }: FootProps) {
+  const facts: ReactNode[] = []
+  if (run?.started_at && run.finished_at)
+    facts.push(formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()))
+  if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
+  return (
+    <div className="turn-tools">
+      <CopyIcon text={text} />
+      {onRegenerate && <IconButton label={t.regenerate} icon={<GitBranch size={15} />} onClick={onRegenerate} />}
+      {run && <Thumbs runId={run.run_id} />}
+      {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
+      {run && <WorkflowLink threadId={run.thread_id} />}
+    </div>
+  )
+}
+
+function Thumbs({ runId }: { runId: string }) {
+  const [given, setGiven] = useState<0 | 1>()
+  const give = async (score: 0 | 1) => {
+    setGiven(score)
+    try {
+      await unwrap(api.POST('/runs/feedback', { body: { run_id: runId, key: 'thumb', score } }))
+      say(t.thanks)
+    } catch (error) {
+      setGiven(undefined)
+      say(wordsOf(error, texts.offline), 'danger')
+    }
+  }
+  return (
+    <>
+      <IconButton
+        label={t.thumbUp}
+        aria-pressed={given === 1}
+        icon={<ThumbsUp size={15} fill={given === 1 ? 'currentColor' : 'none'} />}
+        onClick={() => void give(1)}
+      />
+      <IconButton
+        label={t.thumbDown}
+        aria-pressed={given === 0}
+        icon={<ThumbsDown size={15} fill={given === 0 ? 'currentColor' : 'none'} />}
+        onClick={() => void give(0)}
+      />
+    </>
+  )
+}
+
+/** The thread's workflow in the Temporal UI, where this machine has one. */
+function WorkflowLink({ threadId }: { threadId: string }) {
+  const settings = useConsoleSettings()
+  if (!settings?.temporal_ui_url) return undefined
+  const workflow = encodeURIComponent(`thread/${threadId}`)
+  return (
+    <a
+      className="button button-icon"
+      title={t.workflowHelp}
+      aria-label={t.workflowHelp}
+      href={`${settings.temporal_ui_url}/namespaces/${settings.temporal_namespace}/workflows/${workflow}`}
+      target="_blank"
+      rel="noreferrer"
+    >
+      <Workflow size={15} />
+    </a>
+  )
+}

@@ -1,0 +1,31 @@
+import { Link } from '@tanstack/react-router'
+import { Compass } from 'lucide-react'
+import { texts } from '../texts/index.ts'
+import { Button } from '../ui/button.tsx'
+import { Empty } from '../ui/states.tsx'
+
+export function NotFound() {
+  const { title, text, home } = texts.notFound
+  return (
+    <main className="page page-narrow">
+      <Empty icon={<Compass size={32} aria-hidden="true" />} title={title} text={text}>
+        <Link to="/" className="button button-primary">
+          {home}
+        </Link>
+      </Empty>
+    </main>
+  )
+}
+
+/** A part of the console failed: after an update its old files are gone, for example. */
+export function Crashed() {
+  return (
+    <div className="page page-narrow">
+      <Empty icon={<Compass size={32} aria-hidden="true" />} title={texts.notFound.title} text={texts.crashed}>
+        <Button look="primary" onClick={() => window.location.reload()}>
+          {texts.reload}
+        </Button>
+      </Empty>
+    </div>
+  )
+}

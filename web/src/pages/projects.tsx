@@ -1,0 +1,135 @@
+import { useNavigate } from '@tanstack/react-router'
+import { FolderKanban, Pencil, Plus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { type Project, type Schemas, api, keys, queryClient, unwrap, useProjects, wordsOf } from '../lib/api.ts'
+import { useSession } from '../lib/session.ts'
+import { say } from '../lib/toasts.ts'
+import { useSubmit } from '../lib/use-submit.ts'
+import { useTitle } from '../lib/use-title.ts'
+import { texts } from '../texts/index.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Problem, Skeleton } from '../ui/states.tsx'
+import { openProject } from './shell.tsx'
+
+const t = texts.projects
+
+export function Projects() {
+  useTitle(t.title)
+  const projects = useProjects()
+  const session = useSession()
+  const [edited, setEdited] = useState<Project | 'new'>()
+  const [deleted, setDeleted] = useState<Schemas['ProjectDeleteResponse']>()
+  const navigate = useNavigate()
+  const remove = (projectId: string, confirm: boolean) =>
+    unwrap(api.DELETE('/projects/{project_id}', { params: { path: { project_id: projectId }, query: { confirm } } }))
+  const refresh = () => queryClient.invalidateQueries({ queryKey: keys.projects })
+  const ask = async (project: Project) => {
+    try {
+      const answer = await remove(project.project_id, false)
+      if (answer.requires_confirmation) setDeleted(answer)
+      else await refresh()
+    } catch (error) {
+      say(wordsOf(error, texts.offline), 'danger')
+    }
+  }
+  const nameOf = (id: string) => projects.data?.find(({ project_id: other }) => other === id)?.name ?? ''
+  return (
+    <div className="page page-narrow">
+      <header className="page-head">
+        <div>
+          <h1>{t.title}</h1>
+          <p className="muted">{t.text}</p>
+        </div>
+        <Button look="primary" onClick={() => setEdited('new')}>
+          <Plus size={17} aria-hidden="true" />
+          {t.create}
+        </Button>
+      </header>
+      {projects.isPending && <Skeleton lines={3} height={52} />}
+      {projects.isError && <Problem error={projects.error} onRetry={() => void projects.refetch()} />}
+      <ul className="file-list">
+        {projects.data?.map((project) => {
+          const isCurrent = project.project_id === session?.projectId
+          return (
+            <li key={project.project_id} className="file-row">
+              <FolderKanban size={18} aria-hidden="true" className="muted" />
+              <div className="grow">
+                <div className="truncate">{project.name}</div>
+                {project.description && <div className="muted small truncate">{project.description}</div>}
+              </div>
+              {isCurrent ? (
+                <span className="badge badge-accent">{t.current}</span>
+              ) : (
+                <Button
+                  size="small"
+                  onClick={() =>
+                    void openProject(project.project_id, project.name).then(() => navigate({ to: '/console/chat' }))
+                  }
+                >
+                  {t.open}
+                </Button>
+              )}
+              <IconButton
+                label={`${texts.edit}: ${project.name}`}
+                icon={<Pencil size={15} />}
+                onClick={() => setEdited(project)}
+              />
+              <IconButton
+                label={`${texts.delete}: ${project.name}`}
+                title={isCurrent ? t.notCurrent : undefined}
+                icon={<Trash2 size={16} />}
+                disabled={isCurrent}
+                onClick={() => void ask(project)}
+              />
+            </li>
+          )
+        })}
+      </ul>
+      {edited && <ProjectDialog project={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
+      {deleted && (
+        <ConfirmDialog
+          title={t.deleteTitle}
+          text={t.deleteText(nameOf(deleted.project_id), deleted.assistants, deleted.threads)}
+          action={texts.delete}
+          onConfirm={async () => {
+            const answer = await remove(deleted.project_id, true)
+            if (answer.receipt_id) say(texts.deletedWith(answer.receipt_id))
+            await refresh()
+          }}
+          onClose={() => setDeleted(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+function ProjectDialog({ project, onClose }: { project: Project | undefined; onClose: () => void }) {
+  const [name, setName] = useState(project?.name ?? '')
+  const [description, setDescription] = useState(project?.description ?? '')
+  const form = useSubmit(async () => {
+    const body = { name: name.trim(), description }
+    if (project)
+      await unwrap(api.PUT('/projects/{project_id}', { params: { path: { project_id: project.project_id } }, body }))
+    else await unwrap(api.POST('/projects/', { body }))
+    await queryClient.invalidateQueries({ queryKey: keys.projects })
+    onClose()
+  })
+  return (
+    <Dialog title={project ? texts.edit : t.create} onClose={onClose}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextField label={texts.name} value={name} onValue={setName} required maxLength={100} autoFocus />
+        <TextField label={`${texts.description} (${texts.optional})`} value={description} onValue={setDescription} />
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {project ? texts.save : t.create}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,176 @@
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import {
+  Bot,
+  ChartColumn,
+  ChevronsUpDown,
+  FolderKanban,
+  LogOut,
+  Menu as MenuIcon,
+  SquarePen,
+  UserRound,
+} from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { api, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
+import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
+import { say } from '../lib/toasts.ts'
+import { texts } from '../texts/index.ts'
+import { IconButton } from '../ui/button.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { ThreadList } from './chat/thread-list.tsx'
+
+const t = texts.nav
+
+const links = [
+  { to: '/console/assistants', label: t.assistants, Icon: Bot },
+  { to: '/console/projects', label: t.projects, Icon: FolderKanban },
+  { to: '/console/usage', label: t.usage, Icon: ChartColumn },
+] as const
+
+/** The frame around every page of a person who is logged in. */
+export function Shell() {
+  const session = useSession()
+  const navigate = useNavigate()
+  const [isOpen, setOpen] = useState(false)
+  const path = useRouterState({ select: ({ location }) => location.pathname })
+  useEffect(() => setOpen(false), [path])
+  useEffect(() => {
+    if (!session && path !== '/console/goodbye') void navigate({ to: '/login', replace: true })
+  }, [session, navigate, path])
+  if (!session) return undefined
+  return (
+    <div className="shell">
+      <a href="#main" className="skip-link">
+        {texts.skip}
+      </a>
+      <div className="topbar">
+        <IconButton
+          label={t.menu}
+          icon={<MenuIcon size={20} />}
+          aria-expanded={isOpen}
+          aria-controls="sidebar"
+          onClick={() => setOpen(true)}
+        />
+        <span className="brand">{texts.product}</span>
+        <Link to="/console/chat" className="button button-icon" aria-label={t.newChat} title={t.newChat}>
+          <SquarePen size={18} />
+        </Link>
+      </div>
+      {isOpen && <button type="button" className="scrim" aria-label={texts.close} onClick={() => setOpen(false)} />}
+      <aside
+        className="sidebar"
+        id="sidebar"
+        data-open={isOpen}
+        onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}
+      >
+        <Link to="/console/chat" className="brand">
+          <img src="/icon.svg" alt="" />
+          {texts.product}
+        </Link>
+        <ProjectMenu />
+        <nav aria-label={t.label} className="nav">
+          <Link
+            to="/console/chat"
+            className="nav-link"
+            activeOptions={{ exact: true, includeSearch: false }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
+            <SquarePen size={17} aria-hidden="true" />
+            {t.newChat}
+          </Link>
+          {links.map(({ to, label, Icon }) => (
+            <Link key={to} to={to} className="nav-link" activeProps={{ 'aria-current': 'page' }}>
+              <Icon size={17} aria-hidden="true" />
+              {label}
+            </Link>
+          ))}
+        </nav>
+        <ThreadList />
+        <div className="sidebar-foot">
+          <UserMenu />
+        </div>
+      </aside>
+      <main className="main" id="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+    </div>
+  )
+}
+
+function ProjectMenu() {
+  const projects = useProjects()
+  const session = useSession()
+  const navigate = useNavigate()
+  const current = projects.data?.find(({ project_id: id }) => id === session?.projectId)
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button type="button" className="button">
+          <FolderKanban size={16} aria-hidden="true" />
+          <span className="grow truncate project-name">
+            <span className="visually-hidden">{t.project}: </span>
+            {current?.name ?? '…'}
+          </span>
+          <ChevronsUpDown size={15} aria-hidden="true" />
+        </button>
+      }
+      entries={[
+        ...(projects.data ?? []).map(({ project_id: id, name }) => ({
+          label: name,
+          onSelect: () => void openProject(id, name).then(() => navigate({ to: '/console/chat' })),
+        })),
+        'line',
+        { label: t.manageProjects, onSelect: () => void navigate({ to: '/console/projects' }) },
+      ]}
+    />
+  )
+}
+
+/** Takes a token that is pinned to a project: everything is then seen from there. */
+export async function openProject(projectId: string, name: string): Promise<void> {
+  if (getSession()?.projectId === projectId) return
+  const { jwt_token: token } = await unwrap(
+    api.GET('/projects/{project_id}', { params: { path: { project_id: projectId } } }),
+  )
+  logIn(token)
+  queryClient.clear()
+  say(texts.projects.switched(name))
+}
+
+function UserMenu() {
+  const me = useMe()
+  const navigate = useNavigate()
+  const name = [me.data?.first_name, me.data?.last_name].filter(Boolean).join(' ')
+  const email = me.data?.email ?? ''
+  const leave = () => {
+    logOut()
+    queryClient.clear()
+    void navigate({ to: '/login' })
+  }
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button type="button" className="user-button" aria-label={texts.account.menu}>
+          <span className="avatar" aria-hidden="true">
+            {(name || email).slice(0, 1).toUpperCase()}
+          </span>
+          <span className="grow">
+            <span className="truncate block">{name || email}</span>
+            {name && <span className="truncate block muted small">{email}</span>}
+          </span>
+        </button>
+      }
+      entries={[
+        {
+          label: texts.account.settings,
+          icon: <UserRound size={16} aria-hidden="true" />,
+          onSelect: () => void navigate({ to: '/console/account' }),
+        },
+        { label: t.apiDocs, onSelect: () => void window.open('/docs', '_blank', 'noreferrer') },
+        'line',
+        { label: texts.account.logOut, icon: <LogOut size={16} aria-hidden="true" />, onSelect: leave },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,149 @@
+import { useQuery } from '@tanstack/react-query'
+import { type Schemas, api, configKey, keys, unwrap, useAssistants } from '../lib/api.ts'
+import { formatNumber } from '../lib/format.ts'
+import { useTitle } from '../lib/use-title.ts'
+import { texts } from '../texts/index.ts'
+import { ColumnChart } from '../ui/column-chart.tsx'
+import { Problem, ProgressBar, Skeleton } from '../ui/states.tsx'
+
+const t = texts.usage
+type UserUsage = Schemas['UserUsage']
+
+/** What the account has used, against what it may use. */
+export function Usage() {
+  useTitle(t.title)
+  const usage = useQuery({ queryKey: keys.usage, queryFn: () => unwrap(api.GET('/user/usage')) })
+  return (
+    <div className="page">
+      <header>
+        <h1>{t.title}</h1>
+        <p className="muted">{t.text}</p>
+      </header>
+      {usage.isPending && <Skeleton lines={5} height={48} />}
+      {usage.isError && <Problem error={usage.error} onRetry={() => void usage.refetch()} />}
+      {usage.data && <Figures usage={usage.data} />}
+    </div>
+  )
+}
+
+function Figures({ usage }: { usage: UserUsage }) {
+  const figures = [
+    [t.runs, usage.runs],
+    [t.tokens, usage.total_tokens],
+    [t.assistants, usage.assistants],
+    [t.files, usage.files],
+    [t.projects, usage.projects],
+  ] as const
+  return (
+    <>
+      <section className="card stack-small">
+        <div className="spread">
+          <h2>{t.quota}</h2>
+          <span>{t.quotaOf(usage.thread_counter, usage.thread_max)}</span>
+        </div>
+        <ProgressBar
+          value={usage.thread_max === 0 ? 1 : Math.min(1, usage.thread_counter / usage.thread_max)}
+          label={t.quota}
+        />
+      </section>
+      <dl className="figures">
+        {figures.map(([label, value]) => (
+          <div key={label} className="tile">
+            <dt className="muted small">{label}</dt>
+            <dd className="figure">{formatNumber(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {usage.runs === 0 ? (
+        <p className="muted">{t.noRuns}</p>
+      ) : (
+        <>
+          <section className="card stack-small">
+            <div>
+              <h2>{t.byDay}</h2>
+              <p className="muted small">{t.byDayText}</p>
+            </div>
+            <ColumnChart
+              label={t.byDay}
+              entries={lastDays(usage.days).map(({ date, prompt_tokens: prompt, completion_tokens: completion }) => ({
+                name: date,
+                values: [prompt, completion],
+              }))}
+              series={[t.prompt, t.completion]}
+            />
+          </section>
+          <Shares usage={usage} />
+        </>
+      )}
+    </>
+  )
+}
+
+/** Where the tokens went. The models are those that the assistants are set to now. */
+function Shares({ usage }: { usage: UserUsage }) {
+  const assistants = useAssistants()
+  const find = (id: string) => assistants.data?.find(({ assistant_id: other }) => other === id)
+  const byAssistant = usage.assistants_used.map(({ assistant_id: id, total_tokens: tokens }) => ({
+    name: find(id)?.name ?? t.otherAssistant,
+    tokens,
+  }))
+  const byModel = usage.assistants_used.map(({ assistant_id: id, total_tokens: tokens }) => {
+    const assistant = find(id)
+    return { name: assistant ? (assistant.config[configKey.model] ?? t.defaultModel) : t.unknownModel, tokens }
+  })
+  return (
+    <div className="grid">
+      <ShareList title={t.byAssistant} entries={summed(byAssistant)} />
+      <ShareList title={t.byModel} entries={summed(byModel)} help={t.byModelText} />
+    </div>
+  )
+}
+
+interface Share {
+  name: string
+  tokens: number
+}
+
+function summed(entries: Share[]): Share[] {
+  const sums = new Map<string, number>()
+  for (const { name, tokens } of entries) sums.set(name, (sums.get(name) ?? 0) + tokens)
+  return [...sums].map(([name, tokens]) => ({ name, tokens })).toSorted((a, b) => b.tokens - a.tokens)
+}
+
+function ShareList({ title, entries, help }: { title: string; entries: Share[]; help?: string }) {
+  const most = Math.max(1, ...entries.map(({ tokens }) => tokens))
+  return (
+    <section className="card stack-small">
+      <div>
+        <h2>{title}</h2>
+        {help && <p className="muted small">{help}</p>}
+      </div>
+      <ul className="stack-small">
+        {entries.map(({ name, tokens }) => (
+          <li key={name} className="stack-tight">
+            <div className="spread small">
+              <span className="truncate">{name}</span>
+              <span className="muted">{texts.chat.tokens(tokens)}</span>
+            </div>
+            <div className="progress">
+              <div style={{ width: `${(100 * tokens) / most}%` }} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+const days = 30
+
+/** Every day of the last month, also those on which nothing happened. */
+function lastDays(
+  known: UserUsage['days'],
+): Pick<UserUsage['days'][number], 'date' | 'prompt_tokens' | 'completion_tokens'>[] {
+  const byDate = new Map(known.map((day) => [day.date, day]))
+  return Array.from({ length: days }, (_, place) => {
+    const date = new Date(Date.now() - (days - 1 - place) * 86_400_000).toISOString().slice(0, 10)
+    return byDate.get(date) ?? { date, prompt_tokens: 0, completion_tokens: 0 }
+  })
+}

@@ -1,0 +1,142 @@
+import {
+  Outlet,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router'
+import { getSession } from './lib/session.ts'
+import { ForgotPassword, ResetPassword } from './pages/account/forgot.tsx'
+import { AuthCallback, LogIn } from './pages/account/log-in.tsx'
+import { SignUp, Verify } from './pages/account/sign-up.tsx'
+import { Crashed, NotFound } from './pages/not-found.tsx'
+import { Skeleton } from './ui/states.tsx'
+
+const optionalText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: getSession() ? '/console/chat' : '/login', replace: true })
+  },
+})
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  component: LogIn,
+  validateSearch: (search): { next?: string } => {
+    const next = optionalText(search['next'])
+    return next?.startsWith('/console') ? { next } : {}
+  },
+})
+const signup = createRoute({ getParentRoute: () => root, path: '/signup', component: SignUp })
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: '/verify',
+  component: Verify,
+  validateSearch: (search): { email?: string } => {
+    const email = optionalText(search['email'])
+    return email === undefined ? {} : { email }
+  },
+})
+const forgot = createRoute({ getParentRoute: () => root, path: '/forgot-password', component: ForgotPassword })
+const reset = createRoute({ getParentRoute: () => root, path: '/reset-password', component: ResetPassword })
+const callback = createRoute({ getParentRoute: () => root, path: '/auth-callback', component: AuthCallback })
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  path: '/console',
+  component: lazyRouteComponent(() => import('./pages/shell.tsx'), 'Shell'),
+  beforeLoad: ({ location }) => {
+    if (!getSession()) throw redirect({ to: '/login', search: { next: location.href }, replace: true })
+  },
+})
+const consoleHome = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/console/chat', replace: true })
+  },
+})
+const newChat = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat',
+  component: lazyRouteComponent(() => import('./pages/chat/index.tsx'), 'NewChat'),
+  validateSearch: (search): { assistant?: string } => {
+    const assistant = optionalText(search['assistant'])
+    return assistant === undefined ? {} : { assistant }
+  },
+})
+const chat = createRoute({
+  getParentRoute: () => shell,
+  path: '/chat/$threadId',
+  component: lazyRouteComponent(() => import('./pages/chat/index.tsx'), 'Chat'),
+})
+const assistants = createRoute({
+  getParentRoute: () => shell,
+  path: '/assistants',
+  component: lazyRouteComponent(() => import('./pages/assistants/list.tsx'), 'Assistants'),
+})
+const assistant = createRoute({
+  getParentRoute: () => shell,
+  path: '/assistants/$assistantId',
+  component: lazyRouteComponent(() => import('./pages/assistants/assistant.tsx'), 'AssistantPage'),
+  validateSearch: (search): { tab?: string } => {
+    const tab = optionalText(search['tab'])
+    return tab === undefined ? {} : { tab }
+  },
+})
+const projects = createRoute({
+  getParentRoute: () => shell,
+  path: '/projects',
+  component: lazyRouteComponent(() => import('./pages/projects.tsx'), 'Projects'),
+})
+const usage = createRoute({
+  getParentRoute: () => shell,
+  path: '/usage',
+  component: lazyRouteComponent(() => import('./pages/usage.tsx'), 'Usage'),
+})
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  component: lazyRouteComponent(() => import('./pages/account/settings.tsx'), 'AccountSettings'),
+})
+const deleted = createRoute({
+  getParentRoute: () => root,
+  path: '/console/goodbye',
+  component: lazyRouteComponent(() => import('./pages/account/goodbye.tsx'), 'Goodbye'),
+})
+
+const routeTree = root.addChildren([
+  home,
+  login,
+  signup,
+  verify,
+  forgot,
+  reset,
+  callback,
+  deleted,
+  shell.addChildren([consoleHome, newChat, chat, assistants, assistant, projects, usage, account]),
+])
+
+export const router = createRouter({
+  routeTree,
+  defaultPreload: 'intent',
+  defaultErrorComponent: Crashed,
+  defaultPendingComponent: () => (
+    <div className="page">
+      <Skeleton lines={6} />
+    </div>
+  ),
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

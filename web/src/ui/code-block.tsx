@@ -1,0 +1,48 @@
+import { Check, Copy } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { texts } from '../texts/index.ts'
+import { Button, IconButton } from './button.tsx'
+
+function useCopy(text: string) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 1500)
+  }
+  return { isCopied, copy: () => void copy() }
+}
+
+/** The same without words, where many stand in a row. */
+export function CopyIcon({ text }: { text: string }) {
+  const { isCopied, copy } = useCopy(text)
+  return (
+    <IconButton
+      label={isCopied ? texts.copied : texts.copy}
+      icon={isCopied ? <Check size={15} /> : <Copy size={15} />}
+      onClick={copy}
+    />
+  )
+}
+
+export function CopyButton({ text }: { text: string }) {
+  const { isCopied, copy } = useCopy(text)
+  return (
+    <Button size="small" aria-live="polite" onClick={copy}>
+      {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
+      {isCopied ? texts.copied : texts.copy}
+    </Button>
+  )
+}
+
+/** Text of a program, with a button that copies it. */
+export function CodeBlock({ text, label, children }: { text: string; label: string; children?: ReactNode }) {
+  return (
+    <div className="code-wrap">
+      <pre className="code-block" role="region" tabIndex={0} aria-label={label}>
+        <code>{children ?? text}</code>
+      </pre>
+      <CopyButton text={text} />
+    </div>
+  )
+}

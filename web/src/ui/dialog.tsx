@@ -1,0 +1,83 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { X } from 'lucide-react'
+import { texts } from '../texts/index.ts'
+import { wordsOf } from '../lib/api.ts'
+import { Button, IconButton } from './button.tsx'
+import { Notice } from './notice.tsx'
+
+interface DialogProps {
+  title: string
+  onClose: () => void
+  wide?: boolean
+  children: ReactNode
+}
+
+/** The browser's own modal dialog: it keeps the focus inside and gives it back. Shown as long as it is rendered. */
+export function Dialog({ title, onClose, wide, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog && !dialog.open) dialog.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={ref}
+      className={wide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => {
+        if (event.target === event.currentTarget) onClose()
+      }}
+    >
+      <div className="dialog-body">
+        <div className="dialog-head">
+          <h2 id={titleId}>{title}</h2>
+          <IconButton label={texts.close} icon={<X size={18} />} onClick={onClose} />
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+interface ConfirmProps {
+  title: string
+  text: ReactNode
+  action: string
+  danger?: boolean
+  onConfirm: () => Promise<unknown>
+  onClose: () => void
+}
+
+/** Asks before something that cannot be taken back. Stays open, and says why, when it fails. */
+export function ConfirmDialog({ title, text, action, danger = true, onConfirm, onClose }: ConfirmProps) {
+  const [isBusy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const confirm = async () => {
+    setBusy(true)
+    try {
+      await onConfirm()
+      onClose()
+    } catch (error) {
+      setProblem(wordsOf(error, texts.offline))
+      setBusy(false)
+    }
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="muted">{text}</div>
+      {problem && <Notice tone="danger">{problem}</Notice>}
+      <div className="row row-end">
+        <Button onClick={onClose}>{texts.cancel}</Button>
+        <Button look={danger ? 'danger' : 'primary'} busy={isBusy} onClick={() => void confirm()}>
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,124 @@
+import {
+  type ChangeEvent,
+  type InputHTMLAttributes,
+  type ReactNode,
+  type SelectHTMLAttributes,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react'
+
+interface FieldProps {
+  label: string
+  help?: ReactNode
+  error?: string | undefined
+}
+
+function Field({ label, help, error, children }: FieldProps & { children: (ids: object) => ReactNode }) {
+  const id = useId()
+  const described = [help ? `${id}-help` : '', error ? `${id}-error` : ''].filter(Boolean).join(' ')
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        ...(described && { 'aria-describedby': described }),
+        ...(error && { 'aria-invalid': true }),
+      })}
+      {help && (
+        <div className="field-help" id={`${id}-help`}>
+          {help}
+        </div>
+      )}
+      {error && (
+        <div className="field-error" id={`${id}-error`}>
+          {error}
+        </div>
+      )}
+    </div>
+  )
+}
+
+type Changed<E> = { onValue?: (value: string) => void; mono?: boolean } & Omit<E, 'onChange'>
+
+const classOf = (mono?: boolean) => (mono ? 'input input-mono' : 'input')
+const listener =
+  (onValue?: (value: string) => void) =>
+  (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) =>
+    onValue?.(event.target.value)
+
+export function TextField({
+  label,
+  help,
+  error,
+  onValue,
+  mono,
+  ...rest
+}: FieldProps & Changed<InputHTMLAttributes<HTMLInputElement>>) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => <input className={classOf(mono)} {...rest} {...ids} onChange={listener(onValue)} />}
+    </Field>
+  )
+}
+
+export function TextArea({
+  label,
+  help,
+  error,
+  onValue,
+  mono,
+  ...rest
+}: FieldProps & Changed<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => <textarea className={classOf(mono)} {...rest} {...ids} onChange={listener(onValue)} />}
+    </Field>
+  )
+}
+
+export function SelectField({
+  label,
+  help,
+  error,
+  onValue,
+  children,
+  ...rest
+}: FieldProps & Changed<SelectHTMLAttributes<HTMLSelectElement>>) {
+  return (
+    <Field label={label} help={help} error={error}>
+      {(ids) => (
+        <select className="input" {...rest} {...ids} onChange={listener(onValue)}>
+          {children}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export function CheckField({
+  label,
+  help,
+  checked,
+  onValue,
+}: FieldProps & { checked: boolean; onValue: (value: boolean) => void }) {
+  const id = useId()
+  return (
+    <div className="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={checked}
+        aria-describedby={help ? `${id}-help` : undefined}
+        onChange={(event) => onValue(event.target.checked)}
+      />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {help && (
+          <div className="field-help" id={`${id}-help`}>
+            {help}
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
