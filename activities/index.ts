@@ -9,14 +9,16 @@ import { createRunActivities } from './runs/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
+  const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {
     runs: createRunActivities(deps.engine),
     documents: createDocumentActivities(deps.documents),
     accounts: {
       ...createAccountActivities(deps),
       ...createFeedbackActivities(deps.feedback),
-      ...createDeletionActivities(deps.deletion),
-      ...createCleanupActivities(deps.cleanup),
+      // For deletions and clean-ups that an earlier version began on this queue.
+      ...deletions,
     },
+    deletions,
   } satisfies Record<Queue, object>
 }

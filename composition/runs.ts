@@ -2,7 +2,6 @@ import { reasonOf } from '../domain/reason-of.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { createChatModel, defaultBaseUrl } from '../infra/model/chat.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
-import { feedbackWorkflows } from '../infra/temporal/feedback-workflows.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { settleLostRun } from '../services/engine/settle.ts'
@@ -49,7 +48,7 @@ export function composeRuns(core: Core) {
       collections,
       transaction,
       runs,
-      workflows: feedbackWorkflows(infra.temporal.client, settings.taskQueuePrefix),
+      workflows: core.workflows,
       hasReceiver: hasLangSmith(settings),
     }),
     feedbackReceiver: createLangSmithReceiver(settings),

@@ -1,4 +1,5 @@
 import { defaultPatienceHours } from '../domain/contracts/ingestion.ts'
+import { queues } from '../domain/contracts/queues.ts'
 import { type Reader, createReader } from './settings-reader.ts'
 
 /**
@@ -50,7 +51,7 @@ function serverSettings(read: Reader) {
     /** How long a request waits for MongoDB, Redis or Temporal that does not answer. */
     dependencyTimeoutSeconds: read.integer('DEPENDENCY_TIMEOUT_SECONDS', { fallback: 4, min: 1, max: 300 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
-    workerQueues: read.list('WORKER_QUEUES', ['runs', 'documents', 'accounts']),
+    workerQueues: read.list('WORKER_QUEUES', [...queues]),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */
     taskQueuePrefix: read.text('TASK_QUEUE_PREFIX', { fallback: '' }),
   }

@@ -53,5 +53,5 @@ export function createWorker({
 
 /** How much runs at once in one process: model calls mostly wait, extraction of documents does not. */
 function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {
-  return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50 }
+  return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50, deletions: 20 }
 }

@@ -9,9 +9,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { createCleanupActivities } from '../activities/cleanup/index.ts'
-import type { CleanupInput, CleanupResult, CleanupTarget } from '../domain/contracts/cleanup.ts'
-import { type DeletionCondition, type DeletionInput, deletionWorkflowId } from '../domain/contracts/deletion.ts'
-import { targetAttributes } from '../domain/contracts/target-attributes.ts'
+import type { CleanupInput, CleanupResult, cleanupContract } from '../domain/contracts/cleanup.ts'
+import { type DeletionCondition, type OwnedTarget, deletionContract } from '../domain/contracts/deletion.ts'
+import { type WorkflowOf, startOptions } from '../domain/contracts/workflow-contract.ts'
 import { cleanupStepPolicy } from './account-policies.ts'
 import { deletionWorkflow } from './deletion.ts'
 
@@ -22,7 +22,7 @@ const pageSize = 100
 const atOnce = 5
 
 /** Finds what a clean-up concerns and, unless it is a dry run, has each of them deleted by a workflow of its own. */
-export async function cleanupWorkflow(input: CleanupInput): Promise<CleanupResult> {
+export const cleanupWorkflow: WorkflowOf<typeof cleanupContract> = async (input) => {
   const result = input.kind === 'orphans' ? await cleanOrphans(input) : await cleanUsers(input)
   const verb = input.dryRun ? 'Dry run' : 'Done'
   setCurrentDetails(`${verb}: ${describe(result)}.`)
@@ -59,7 +59,7 @@ async function cleanOrphans({ dryRun }: CleanupInput): Promise<CleanupResult> {
 }
 
 /** A few at a time. One that is being deleted already is left to that; one that fails does not stop the others. */
-async function deleteAll(targets: CleanupTarget[], result: CleanupResult, condition: DeletionCondition): Promise<void> {
+async function deleteAll(targets: OwnedTarget[], result: CleanupResult, condition: DeletionCondition): Promise<void> {
   const waiting = [...targets]
   const takeNext = async () => {
     for (let target = waiting.shift(); target !== undefined; target = waiting.shift()) {
@@ -73,15 +73,10 @@ async function deleteAll(targets: CleanupTarget[], result: CleanupResult, condit
   await Promise.all(Array.from({ length: atOnce }, takeNext))
 }
 
-async function deleteOne(target: CleanupTarget, condition: DeletionCondition): Promise<boolean> {
-  const { kind, id } = target
-  const input: DeletionInput = { kind, id, receiptId: uuid4(), condition }
+async function deleteOne(target: OwnedTarget, condition: DeletionCondition): Promise<boolean> {
   const { outcome } = await executeChild(deletionWorkflow, {
-    workflowId: deletionWorkflowId(target),
-    args: [input],
+    ...startOptions(deletionContract, { ...target, receiptId: uuid4(), condition }),
     parentClosePolicy: ParentClosePolicy.ABANDON,
-    staticSummary: `Delete ${kind} ${id}`,
-    typedSearchAttributes: targetAttributes(target),
   })
   return outcome === 'deleted'
 }

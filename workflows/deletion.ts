@@ -1,11 +1,7 @@
 import { ApplicationFailure, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow'
 import type { createDeletionActivities } from '../activities/deletion/index.ts'
-import {
-  type DeletionInput,
-  type DeletionOutcome,
-  type StoreCounts,
-  deletionIncompleteType,
-} from '../domain/contracts/deletion.ts'
+import { type StoreCounts, type deletionContract, deletionIncompleteType } from '../domain/contracts/deletion.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { deletionStepPolicy } from './account-policies.ts'
 
 type Activities = ReturnType<typeof createDeletionActivities>
@@ -20,7 +16,7 @@ const rounds = 6
  * What is left after a round is tried again; after the last round the workflow fails, names what would
  * not go, and the fence stays up.
  */
-export async function deletionWorkflow(input: DeletionInput): Promise<DeletionOutcome> {
+export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (input) => {
   const { receiptId } = input
   setCurrentDetails('Closing it to everything new.')
   if (!(await fenceForDeletion(input))) {

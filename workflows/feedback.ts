@@ -1,6 +1,7 @@
 import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow'
 import type { createFeedbackActivities } from '../activities/feedback/index.ts'
-import type { FeedbackOutcome, FeedbackWorkflowInput } from '../domain/contracts/feedback.ts'
+import type { feedbackContract } from '../domain/contracts/feedback.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { accountWritePolicy, feedbackDeliveryPolicy } from './account-policies.ts'
 
 type Activities = ReturnType<typeof createFeedbackActivities>
@@ -8,7 +9,7 @@ const { deliverFeedback } = proxyActivities<Pick<Activities, 'deliverFeedback'>>
 const { giveUpFeedback } = proxyActivities<Pick<Activities, 'giveUpFeedback'>>(accountWritePolicy)
 
 /** Takes one piece of stored feedback to the tracing service, and notes how that ended. */
-export async function feedbackWorkflow({ feedbackId }: FeedbackWorkflowInput): Promise<FeedbackOutcome> {
+export const feedbackWorkflow: WorkflowOf<typeof feedbackContract> = async ({ feedbackId }) => {
   setCurrentDetails('The feedback is on its way.')
   try {
     const outcome = await deliverFeedback({ feedbackId })

@@ -1,4 +1,5 @@
-import type { CleanupKind, CleanupTarget } from '../../domain/contracts/cleanup.ts'
+import type { CleanupKind } from '../../domain/contracts/cleanup.ts'
+import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Orphans } from '../../services/admin/orphans.ts'
 import type { UserSelections } from '../../services/admin/users.ts'
 import { translateErrors } from '../translate-errors.ts'
@@ -24,7 +25,7 @@ export function createCleanupActivities({ selections, orphans }: CleanupActivity
         limit: number
       }) => selections.idsAfter({ kind, before: new Date(before) }, after, limit),
     ),
-    findOwnerless: translateErrors((_input: object): Promise<CleanupTarget[]> => orphans.targets()),
+    findOwnerless: translateErrors((_input: object): Promise<OwnedTarget[]> => orphans.targets()),
     countOrphans: translateErrors((_input: object) => orphans.count()),
     removeOrphans: translateErrors((_input: object) => orphans.remove()),
   }

@@ -1,7 +1,20 @@
-import type { DeletionTarget } from './deletion.ts'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** Messages of the `cleanup` workflow. Ids and counts only. */
-export const cleanupWorkflowType = 'cleanupWorkflow'
+/** The workflow of a clean-up, which has what it finds deleted by workflows of their own. Ids and counts only. */
+export const cleanupContract = {
+  type: workflowType('cleanupWorkflow'),
+  queue: 'deletions',
+  id: ({ kind, cleanupId }) => `cleanup/${kind}/${cleanupId}`,
+  input: ({ kind, dryRun, before }) => ({ kind, dryRun, ...(before === undefined ? {} : { before }) }),
+  summary: ({ kind, dryRun }) => `Clean up ${kind}${dryRun ? ' (dry run)' : ''}`,
+  details: ({ before }) => (before === undefined ? 'What has no owner.' : `Those before ${before}.`),
+  attributes: ({ kind }) => ({ CleanupKind: kind }),
+} satisfies WorkflowContract<{
+  key: { kind: CleanupKind; cleanupId: string }
+  start: Omit<CleanupInput, 'progress'> & { cleanupId: string }
+  input: CleanupInput
+  result: CleanupResult
+}>
 
 export const cleanupKinds = ['inactive-users', 'unverified-users', 'orphans'] as const
 export type CleanupKind = (typeof cleanupKinds)[number]
@@ -24,14 +37,4 @@ export interface CleanupResult {
   failed: number
   /** Things without an owner, by store. */
   orphans: Record<string, number>
-}
-
-/** What is to be deleted, and by what an operator finds its workflow. */
-export interface CleanupTarget extends DeletionTarget {
-  userId: string
-  projectId?: string
-}
-
-export function cleanupWorkflowId(kind: CleanupKind, time: Date): string {
-  return `cleanup/${kind}/${time.toISOString()}`
 }

@@ -1,5 +1,30 @@
-/** Messages of the `deletion` workflow: one mechanism for threads, assistants, projects and accounts. */
-export const deletionWorkflowType = 'deletionWorkflow'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
+
+/** The workflow of a deletion: one mechanism for threads, assistants, projects and accounts. */
+export const deletionContract = {
+  type: workflowType('deletionWorkflow'),
+  queue: 'deletions',
+  id: ({ kind, id }) => `${kind}-deletion/${id}`,
+  input: ({ kind, id, receiptId, condition }) => ({
+    kind,
+    id,
+    receiptId,
+    ...(condition === undefined ? {} : { condition }),
+  }),
+  summary: ({ kind, id }) => `Delete ${kind} ${id}`,
+  details: () => 'Closes it to everything new, stops what runs, removes it from every store and counts what is left.',
+  attributes: ({ kind, id, userId, projectId }) => ({
+    UserId: userId,
+    ProjectId: kind === 'project' ? id : projectId,
+    ...(kind === 'assistant' ? { AssistantId: id } : {}),
+    ...(kind === 'thread' ? { ThreadId: id } : {}),
+  }),
+} satisfies WorkflowContract<{
+  key: DeletionTarget
+  start: OwnedTarget & DeletionInput
+  input: DeletionInput
+  result: DeletionOutcome
+}>
 
 export const deletionKinds = ['thread', 'assistant', 'project', 'account'] as const
 export type DeletionKind = (typeof deletionKinds)[number]
@@ -8,6 +33,12 @@ export type DeletionKind = (typeof deletionKinds)[number]
 export interface DeletionTarget {
   kind: DeletionKind
   id: string
+}
+
+/** Whose the target is, and in which project, so that an operator finds the workflow by them. */
+export interface OwnedTarget extends DeletionTarget {
+  userId: string
+  projectId?: string
 }
 
 /** Makes the deletion conditional; the fence checks it in the same statement that it sets. Times are ISO 8601. */
@@ -37,7 +68,3 @@ export type DeletionPhase = 'contents' | 'owners'
 export type StoreCounts = Record<string, number>
 
 export const deletionIncompleteType = 'deletion_incomplete'
-
-export function deletionWorkflowId({ kind, id }: DeletionTarget): string {
-  return `${kind}-deletion/${id}`
-}

@@ -1,9 +1,20 @@
-/** The `feedback` workflow: takes one piece of feedback to the tracing service. */
-export const feedbackWorkflowType = 'feedbackWorkflow'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-export function feedbackWorkflowId(feedbackId: string): string {
-  return `feedback/${feedbackId}`
-}
+/** The workflow that sends one piece of feedback to the tracing service. */
+export const feedbackContract = {
+  type: workflowType('feedbackWorkflow'),
+  queue: 'accounts',
+  id: ({ feedbackId }) => `feedback/${feedbackId}`,
+  input: ({ feedbackId }) => ({ feedbackId }),
+  summary: ({ runId }) => `Feedback on run ${runId}`,
+  details: () => 'Sends stored feedback to the tracing service, for as long as that takes.',
+  attributes: ({ userId, runId }) => ({ UserId: userId, AgentRunId: runId }),
+} satisfies WorkflowContract<{
+  key: { feedbackId: string }
+  start: { feedbackId: string; runId: string; userId: string }
+  input: FeedbackWorkflowInput
+  result: FeedbackOutcome
+}>
 
 export interface FeedbackWorkflowInput {
   feedbackId: string

@@ -1,7 +1,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client'
-import { type CleanupInput, cleanupWorkflowType } from '../../domain/contracts/cleanup.ts'
+import { cleanupContract } from '../../domain/contracts/cleanup.ts'
 import { queueName } from '../../domain/contracts/queues.ts'
-import { describeCleanup } from './cleanup-workflows.ts'
+import { startOptions } from '../../domain/contracts/workflow-contract.ts'
 
 export function orphanScheduleId(taskQueuePrefix: string): string {
   return `${taskQueuePrefix}orphan-sweep`
@@ -23,16 +23,13 @@ export async function ensureOrphanSchedule(
     })
     return
   }
-  const input: CleanupInput = { kind: 'orphans', dryRun: false }
   const spec = { cronExpressions: [orphanSweepCron] }
   const action = {
     type: 'startWorkflow',
-    workflowType: cleanupWorkflowType,
-    // Temporal adds the time.
-    workflowId: `cleanup/orphans/${taskQueuePrefix}`,
-    taskQueue: queueName('accounts', taskQueuePrefix),
-    args: [input] as [CleanupInput],
-    ...describeCleanup(input),
+    workflowType: cleanupContract.type.name,
+    taskQueue: queueName(cleanupContract.queue, taskQueuePrefix),
+    // Temporal adds the time to the id.
+    ...startOptions(cleanupContract, { kind: 'orphans', dryRun: false, cleanupId: `${taskQueuePrefix}nightly` }),
   } as const
   const policies = { overlap: ScheduleOverlapPolicy.SKIP }
   try {

@@ -1,14 +1,17 @@
-import type { CleanupResult } from '../../domain/contracts/cleanup.ts'
+import { type CleanupInput, type CleanupResult, cleanupContract } from '../../domain/contracts/cleanup.ts'
+import { newId } from '../../domain/ids.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { PageRange } from '../page.ts'
-import type { CleanupWorkflows } from './cleanup-workflows.ts'
 import { systemStats } from './stats.ts'
 import { type UserSelection, createUserSelections } from './users.ts'
 
 interface AdminDeps {
   collections: Collections
-  workflows: CleanupWorkflows
+  workflows: Pick<WorkflowClient, 'start' | 'result'>
+  /** How long a caller is kept waiting for a result. */
+  waitMs: number
 }
 
 export interface UserCleanup {
@@ -22,12 +25,18 @@ export type Admin = ReturnType<typeof createAdmin>
 const dayMs = 86_400_000
 
 /** What operators see and have done. */
-export function createAdmin({ collections, workflows }: AdminDeps) {
+export function createAdmin({ collections, workflows, waitMs }: AdminDeps) {
   const selections = createUserSelections(collections)
   const select = (kind: UserSelection['kind'], minDaysOld: number): UserSelection => ({
     kind,
     before: new Date(Date.now() - minDaysOld * dayMs),
   })
+
+  async function startCleanup(input: CleanupInput) {
+    const key = { kind: input.kind, cleanupId: newId() }
+    await workflows.start(cleanupContract, { ...input, ...key })
+    return key
+  }
 
   return {
     stats: () => systemStats(collections),
@@ -42,14 +51,19 @@ export function createAdmin({ collections, workflows }: AdminDeps) {
     ): Promise<UserCleanup> {
       const selection = select(kind, minDaysOld)
       const concerned = await selections.list(selection)
-      const { workflowId } = await workflows.start({ kind, dryRun, before: selection.before.toISOString() })
-      return { ...concerned, workflowId }
+      const key = await startCleanup({ kind, dryRun, before: selection.before.toISOString() })
+      return { ...concerned, workflowId: cleanupContract.id(key) }
     },
 
     /** Waits for the result for a bounded time. */
     async cleanOrphans(dryRun: boolean): Promise<{ workflowId: string; result: CleanupResult | undefined }> {
-      const { workflowId } = await workflows.start({ kind: 'orphans', dryRun })
-      return { workflowId, result: await workflows.resultOf(workflowId) }
+      const key = await startCleanup({ kind: 'orphans', dryRun })
+      const end = await workflows.result(cleanupContract, key, { waitMs })
+      if (end.status === 'failed') throw end.cause
+      return {
+        workflowId: cleanupContract.id(key),
+        result: end.status === 'completed' ? end.result : undefined,
+      }
     },
   }
 }

@@ -1,4 +1,4 @@
-import type { CleanupTarget } from '../../domain/contracts/cleanup.ts'
+import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
 import type { Collections } from '../collections.ts'
 import { type Erasable, eraseAll } from '../deletion/many.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
@@ -32,8 +32,8 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
      * What a deletion has to take: owners whose own owner is gone, and what a deletion closed and did
      * not finish. At most 500; the next sweep takes the rest.
      */
-    async targets(): Promise<CleanupTarget[]> {
-      const found: CleanupTarget[] = []
+    async targets(): Promise<OwnedTarget[]> {
+      const found: OwnedTarget[] = []
       const closed = { deleting: true } as const
       for (const user of await users.find(closed, { _id: 1 }).limit(targetLimit).lean()) {
         found.push({ kind: 'account', id: user._id, userId: user._id })
@@ -101,7 +101,7 @@ interface Ownership {
   project_id: string
 }
 
-function targetOf(kind: 'assistant' | 'thread', record: Ownership): CleanupTarget {
+function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget {
   return { kind, id: record._id, userId: record.user_id, projectId: record.project_id }
 }
 

@@ -1,16 +1,25 @@
+import { type OwnedTarget, deletionContract } from '../../domain/contracts/deletion.ts'
 import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
-import type { DeletionResult, DeletionWorkflows, OwnedTarget } from './deletion-workflows.ts'
 
 interface DeletionRequestsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'receipts'>
-  workflows: DeletionWorkflows
+  workflows: Pick<WorkflowClient, 'start' | 'result'>
+  /** How long a caller is kept waiting for the end. */
+  waitMs: number
 }
+
+export type DeletionResult =
+  | { status: 'complete'; receiptId: string }
+  /** It goes on; the receipt says when it is over. Unknown while the workflow has not begun. */
+  | { status: 'pending'; receiptId: string | undefined }
 
 export interface ProjectDeletion {
   projectId: string
@@ -23,7 +32,7 @@ export interface ProjectDeletion {
 export type DeletionRequests = ReturnType<typeof createDeletionRequests>
 
 /** What callers may have deleted. Asking again for what is being deleted joins the deletion that is under way. */
-export function createDeletionRequests({ collections, workflows }: DeletionRequestsDeps) {
+export function createDeletionRequests({ collections, workflows, waitMs }: DeletionRequestsDeps) {
   const { projects, assistants, threads, receipts } = collections
 
   return {
@@ -73,9 +82,18 @@ export function createDeletionRequests({ collections, workflows }: DeletionReque
       found(await receipts.findOne({ _id: receiptId }).lean<ReceiptRecord>()),
   }
 
+  /**
+   * Starts a deletion, or joins the one that is under way, and waits for its end for a bounded time.
+   * Throws `internal` when it failed: something could not be removed.
+   */
   async function run(target: OwnedTarget): Promise<DeletionResult> {
-    const result = await workflows.run(target)
-    if (result.status === 'complete') return result
+    await workflows.start(deletionContract, { ...target, receiptId: newId() })
+    const end = await workflows.result(deletionContract, target, { waitMs })
+    if (end.status === 'completed') return { status: 'complete', receiptId: end.result.receiptId }
+    if (end.status === 'failed') {
+      const message = 'The deletion could not be completed. What is left stays closed; an operator has been told.'
+      throw new AppError('internal', message, { cause: end.cause })
+    }
     const newest = await receipts
       .findOne({ subject_id: target.id })
       .sort({ created_at: -1, _id: -1 })

@@ -1,7 +1,9 @@
+import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { newId } from '../../domain/ids.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { holdThread } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -14,16 +16,11 @@ export interface NewFeedback {
   comment?: string
 }
 
-/** Starts the workflow that delivers. Throws `unavailable` when it cannot. */
-export interface FeedbackWorkflows {
-  deliver(feedback: { feedbackId: string; runId: string; userId: string }): Promise<void>
-}
-
 interface FeedbackDeps {
   collections: Pick<Collections, 'feedback' | 'threads'>
   transaction: RunInTransaction
   runs: { get(userId: string, runId: string): Promise<RunRecord> }
-  workflows: FeedbackWorkflows
+  workflows: Pick<WorkflowClient, 'start'>
   /** Whether the settings name a tracing service. Without one feedback is only stored. */
   hasReceiver: boolean
 }
@@ -52,7 +49,7 @@ export function createFeedback({ collections, transaction, runs, workflows, hasR
       })
       if (!hasReceiver) return record
       try {
-        await workflows.deliver({ feedbackId: record._id, runId: run._id, userId })
+        await workflows.start(feedbackContract, { feedbackId: record._id, runId: run._id, userId })
       } catch (error) {
         // The caller is told to come again: what was stored must not count twice then.
         await collections.feedback.deleteOne({ _id: record._id })

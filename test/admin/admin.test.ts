@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
+import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
+import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import { ensureOrphanSchedule, orphanScheduleId } from '../../infra/temporal/orphan-schedule.ts'
 import { apiClient } from '../support/api-client.ts'
@@ -121,7 +122,9 @@ describe('administration', () => {
       for await (const { workflowId } of service.temporal.workflow.list({ query })) return workflowId
       return undefined
     })
-    expect(found).toBe(deletionWorkflowId({ kind: 'account', id: old.userId }))
+    expect(found).toBe(deletionContract.id({ kind: 'account', id: old.userId }))
+    const cleanup = await service.temporal.workflow.getHandle(real.body.workflow_id).describe()
+    expect(cleanup.typedSearchAttributes.get(searchAttributeKey('CleanupKind'))).toBe('inactive-users')
   })
 
   it('deletes accounts that were never verified, a day after signup or later', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
+import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { startProcess } from '../support/processes.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -8,7 +8,7 @@ import { insertUser } from '../support/users.ts'
 describe('kill -9 of the worker at every activity boundary of an account deletion', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({ worker: false, env: { DELETION_WAIT_SECONDS: '0', WORKER_QUEUES: 'accounts' } })
+    service = await startService({ worker: false, env: { DELETION_WAIT_SECONDS: '0', WORKER_QUEUES: 'deletions' } })
   })
   afterAll(() => service.close())
 
@@ -19,7 +19,7 @@ describe('kill -9 of the worker at every activity boundary of an account deletio
     ]
     const before = await fingerprint(service, other)
     expect((await user.call('DELETE', '/auth/delete-user', { email_confirmation: user.email })).status).toBe(202)
-    const handle = service.temporal.workflow.getHandle(deletionWorkflowId({ kind: 'account', id: user.userId }))
+    const handle = service.temporal.workflow.getHandle(deletionContract.id({ kind: 'account', id: user.userId }))
 
     let over = false
     const result = handle.result().finally(() => {

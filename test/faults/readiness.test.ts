@@ -82,14 +82,17 @@ describe('GET /ok', () => {
     const idle = await startService({ worker: false })
     expect(await workers(idle.url)).toEqual({
       status: 'down',
-      detail: 'no worker polls runs, documents, accounts',
+      detail: 'no worker polls runs, documents, accounts, deletions',
     })
     // Of that, requests are not refused: what they begin is carried out later.
     expect((await apiClient(idle.url).call('GET', '/ready')).status).toBe(200)
     await idle.close()
     const partly = await startService({ env: { WORKER_QUEUES: 'runs' } })
     await eventually('the worker to be seen', async () => {
-      expect(await workers(partly.url)).toEqual({ status: 'down', detail: 'no worker polls documents, accounts' })
+      expect(await workers(partly.url)).toEqual({
+        status: 'down',
+        detail: 'no worker polls documents, accounts, deletions',
+      })
       return true
     })
     await partly.close()

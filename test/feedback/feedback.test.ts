@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { feedbackWorkflowId } from '../../domain/contracts/feedback.ts'
+import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { newId } from '../../domain/ids.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { ApiClient } from '../support/api-client.ts'
@@ -50,8 +50,9 @@ describe('feedback', () => {
     statuses.length = 0
   })
 
-  const ended = (id: string) => service.temporal.workflow.getHandle(feedbackWorkflowId(id)).result()
-  const historyOf = (id: string) => service.temporal.workflow.getHandle(feedbackWorkflowId(id)).fetchHistory()
+  const ended = (id: string) => service.temporal.workflow.getHandle(feedbackContract.id({ feedbackId: id })).result()
+  const historyOf = (id: string) =>
+    service.temporal.workflow.getHandle(feedbackContract.id({ feedbackId: id })).fetchHistory()
   const stored = (id: string) => service.collections.feedback.findById(id).lean<FeedbackRecord>()
 
   it('is stored and taken to the tracing service, which fails at first', async () => {

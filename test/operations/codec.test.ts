@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { deletionWorkflowId, deletionWorkflowType } from '../../domain/contracts/deletion.ts'
+import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { queueName } from '../../domain/contracts/queues.ts'
 import { newId } from '../../domain/ids.ts'
@@ -40,7 +40,7 @@ describe('the payload codec', () => {
     expect(signup.user_id ?? found?._id).toBe(found?._id)
 
     for (const workflowId of [
-      deletionWorkflowId({ kind: 'thread', id: thread.thread_id }),
+      deletionContract.id({ kind: 'thread', id: thread.thread_id }),
       emailVerificationContract.id({ userId: found?._id ?? '' }),
     ]) {
       const payloads = await payloadsOf(service, workflowId)
@@ -58,9 +58,9 @@ describe('the payload codec', () => {
 
   it('encrypts what failures say', async () => {
     const workflowId = `test/${newId()}`
-    const handle = await service.temporal.workflow.start(deletionWorkflowType, {
+    const handle = await service.temporal.workflow.start(deletionContract.type.name, {
       workflowId,
-      taskQueue: queueName('accounts', service.settings.taskQueuePrefix),
+      taskQueue: queueName(deletionContract.queue, service.settings.taskQueuePrefix),
       args: [{ kind: 'nothing that there is', id: 'x', receiptId: newId() }],
     })
     const failure = await eventually('a failed activity', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { deletionWorkflowId } from '../../domain/contracts/deletion.ts'
+import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText } from '../support/histories.ts'
 import { mailTo } from '../support/mailbox.ts'
@@ -51,7 +51,7 @@ describe('the histories of a whole life, without a codec', () => {
         ids.push(workflowId)
       return kinds.every((kind) => ids.some((id) => id.startsWith(`${kind}/`))) ? ids : undefined
     })
-    expect(found).toContain(deletionWorkflowId({ kind: 'account', id: me.user_id }))
+    expect(found).toContain(deletionContract.id({ kind: 'account', id: me.user_id }))
 
     const secrets = [...Object.values(words), email, password, token, ...codesIn(resetMail.text)]
     for (const workflowId of found) {

@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CleanupInput, cleanupWorkflowType } from '../../domain/contracts/cleanup.ts'
+import type { CleanupInput } from '../../domain/contracts/cleanup.ts'
 import {
   type DeletionInput,
   type DeletionPhase,
   type StoreCounts,
   deletionIncompleteType,
-  deletionWorkflowType,
 } from '../../domain/contracts/deletion.ts'
+import { cleanupWorkflow } from '../../workflows/cleanup.ts'
+import { deletionWorkflow } from '../../workflows/deletion.ts'
 import { recordHistory } from '../support/histories.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
@@ -51,7 +52,7 @@ describe('the deletion workflow', () => {
     const taskQueue = randomUUID()
     const input: DeletionInput = { kind: 'account', id: 'u1', receiptId: 'r1' }
     return server.withWorker(taskQueue, activities, async () => {
-      const handle = await server.client.workflow.start(deletionWorkflowType, {
+      const handle = await server.client.workflow.start(deletionWorkflow, {
         taskQueue,
         workflowId: randomUUID(),
         args: [input],
@@ -132,7 +133,7 @@ describe('the cleanup workflow', () => {
       removeOrphans: async () => void steps.push('remove orphans'),
     }
     const result = await server.withWorker(taskQueue, all, async () => {
-      const handle = await server.client.workflow.start(cleanupWorkflowType, {
+      const handle = await server.client.workflow.start(cleanupWorkflow, {
         taskQueue,
         workflowId: randomUUID(),
         args: [input],

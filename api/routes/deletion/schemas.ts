@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receipt.ts'
-import type { DeletionResult } from '../../../services/deletion/deletion-workflows.ts'
+import type { DeletionResult } from '../../../services/deletion/requests.ts'
 import { Timestamp } from '../schemas.ts'
 
 const receiptId = Type.Optional(Type.String({ description: 'The proof: GET /receipts/{id}.' }))

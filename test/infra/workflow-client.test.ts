@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
+import { feedbackContract } from '../../domain/contracts/feedback.ts'
+import { threadContract } from '../../domain/contracts/thread.ts'
+import { newId } from '../../domain/ids.ts'
+import { createWorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import { type TestService, startService } from '../support/service.ts'
+
+describe('the client of workflows', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({ worker: false })
+  })
+  afterAll(() => service.close())
+
+  const clientOf = (dependencyTimeoutSeconds = 15) =>
+    createWorkflowClient(service.temporal, { ...service.settings, dependencyTimeoutSeconds })
+  const newFeedback = () => ({ feedbackId: newId(), runId: newId(), userId: newId() })
+
+  it('starts a workflow once, waits for its end as long as it is told, and tells how it ended', async () => {
+    const client = clientOf()
+    const start = newFeedback()
+    await client.start(feedbackContract, start)
+    const { runId } = await service.temporal.workflow.getHandle(feedbackContract.id(start)).describe()
+    await client.start(feedbackContract, start)
+    expect(await service.temporal.workflow.getHandle(feedbackContract.id(start)).describe()).toMatchObject({ runId })
+    expect(await client.result(feedbackContract, start, { waitMs: 100 })).toEqual({ status: 'running' })
+    expect(await client.state(feedbackContract, start)).toEqual({ status: 'running' })
+    expect(await client.terminate(feedbackContract, start, 'by a test')).toBe(true)
+    expect(await client.result(feedbackContract, start, { waitMs: 10_000 })).toMatchObject({ status: 'failed' })
+    expect(await client.state(feedbackContract, start)).toMatchObject({ status: 'broken_off' })
+  })
+
+  it('ends a wait when its caller gives up', async () => {
+    const client = clientOf()
+    const start = newFeedback()
+    await client.start(feedbackContract, start)
+    const waiting = client.result(feedbackContract, start, { waitMs: 60_000, signal: AbortSignal.timeout(100) })
+    expect(await waiting).toEqual({ status: 'running' })
+  })
+
+  it('tells of workflows that are not there', async () => {
+    const client = clientOf()
+    const [threadId, userId] = [newId(), newId()]
+    expect(await client.state(threadContract, { threadId })).toEqual({ status: 'not_found' })
+    expect(await client.result(threadContract, { threadId }, { waitMs: 1000 })).toEqual({ status: 'not_found' })
+    expect(await client.signal(threadContract, { threadId }, 'cancelRun', { runId: 'r' })).toBe(false)
+    expect(await client.terminate(threadContract, { threadId }, 'by a test')).toBe(false)
+    const attempt = { code: { runId: 'r', send: 1 }, correct: true }
+    expect(await client.update(emailVerificationContract, { userId }, 'verify', attempt)).toEqual({
+      status: 'not_running',
+    })
+  })
+
+  it('throws unavailable when no worker takes an update in time', async () => {
+    const start = { userId: newId(), sendAtStart: true }
+    const client = clientOf(1)
+    const attempt = { code: { runId: 'r', send: 1 }, correct: true }
+    await client.start(emailVerificationContract, start)
+    for (const call of [
+      () => client.update(emailVerificationContract, start, 'verify', attempt),
+      () => client.updateWithStart(emailVerificationContract, start, 'resend'),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
