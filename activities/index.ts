@@ -9,16 +9,17 @@ import { createRunActivities } from './runs/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
+  // `documents` and `accounts` keep deletions for those that an earlier version began there.
+  const documents = createDocumentActivities(deps.documents)
   const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {
     runs: createRunActivities(deps.engine),
-    documents: createDocumentActivities(deps.documents),
+    documents,
     accounts: {
       ...createAccountActivities(deps),
       ...createFeedbackActivities(deps.feedback),
-      // For deletions and clean-ups that an earlier version began on this queue.
       ...deletions,
     },
-    deletions,
+    deletions: { ...deletions, deleteFile: documents.deleteFile },
   } satisfies Record<Queue, object>
 }

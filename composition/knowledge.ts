@@ -1,32 +1,32 @@
 import { embeddingSlots, readingSlots } from '../domain/knowledge/slots.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
-import { ingestionWorkflows } from '../infra/temporal/ingestion-workflows.ts'
 import { createFiles } from '../services/knowledge/files.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
+import { createStartIngestion } from '../services/knowledge/start-ingestion.ts'
 import { createUploads } from '../services/knowledge/uploads.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 
 /** Files that assistants can quote. `ingestion` starts no process before a file is read. */
-export function composeKnowledge({ settings, infra, collections, assistantConfigs, logger }: Core) {
+export function composeKnowledge({ settings, infra, collections, assistantConfigs, workflows, logger }: Core) {
   const { blobs, vectors, embedder } = infra.knowledge
-  const workflows = ingestionWorkflows(infra.temporal.client, settings)
+  const startIngestion = createStartIngestion({ workflows, patienceHours: settings.ingestionWaitHours })
   const uploads = createUploads({
     collections,
     assistantConfigs,
     blobs,
     vectors,
-    workflows,
+    startIngestion,
     canEmbed: embedder !== undefined,
   })
   return {
     uploads,
-    retries: createRetries({ collections, workflows, admit: uploads.admit }),
+    retries: createRetries({ collections, startIngestion, admit: uploads.admit }),
     passages: createPassages({ collections, vectors, embedder }),
-    files: createFiles({ collections, workflows }),
+    files: createFiles({ collections, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),
     ingestion: {
-      ingestions: workflows,
+      workflows,
       extraction: createExtractor({
         memoryMb: settings.extractMemoryMb,
         cpuSeconds: settings.extractCpuSeconds,

@@ -1,5 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common'
 import {
+  type ActivityOptions,
   ParentClosePolicy,
   continueAsNew,
   executeChild,
@@ -12,11 +13,16 @@ import type { createCleanupActivities } from '../activities/cleanup/index.ts'
 import type { CleanupInput, CleanupResult, cleanupContract } from '../domain/contracts/cleanup.ts'
 import { type DeletionCondition, type OwnedTarget, deletionContract } from '../domain/contracts/deletion.ts'
 import { type WorkflowOf, startOptions } from '../domain/contracts/workflow-contract.ts'
-import { cleanupStepPolicy } from './account-policies.ts'
 import { deletionWorkflow } from './deletion.ts'
 
+/** Looks through whole collections; nothing is waited for by a caller. */
+const stepPolicy: ActivityOptions = {
+  startToCloseTimeout: '1 hour',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 20 },
+}
+
 type Activities = ReturnType<typeof createCleanupActivities>
-const { findUsers, findOwnerless, countOrphans, removeOrphans } = proxyActivities<Activities>(cleanupStepPolicy)
+const { findUsers, findOwnerless, countOrphans, removeOrphans } = proxyActivities<Activities>(stepPolicy)
 
 const pageSize = 100
 const atOnce = 5

@@ -1,12 +1,27 @@
-import { ApplicationFailure, proxyActivities, setCurrentDetails, sleep } from '@temporalio/workflow'
+import {
+  type ActivityOptions,
+  ApplicationFailure,
+  proxyActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow'
 import type { createDeletionActivities } from '../activities/deletion/index.ts'
 import { type StoreCounts, type deletionContract, deletionIncompleteType } from '../domain/contracts/deletion.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
-import { deletionStepPolicy } from './account-policies.ts'
+
+/**
+ * A large account takes minutes; a worker that died is noticed within three seconds. A store that is
+ * away is waited for: a deletion that began has to end.
+ */
+const stepPolicy: ActivityOptions = {
+  startToCloseTimeout: '2 hours',
+  heartbeatTimeout: '3s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
+}
 
 type Activities = ReturnType<typeof createDeletionActivities>
 const { fenceForDeletion, stopForDeletion, erase, finishDeletion, failDeletion } =
-  proxyActivities<Activities>(deletionStepPolicy)
+  proxyActivities<Activities>(stepPolicy)
 
 const rounds = 6
 

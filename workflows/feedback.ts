@@ -1,11 +1,18 @@
-import { isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow'
+import { type ActivityOptions, isCancellation, proxyActivities, setCurrentDetails } from '@temporalio/workflow'
 import type { createFeedbackActivities } from '../activities/feedback/index.ts'
 import type { feedbackContract } from '../domain/contracts/feedback.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
-import { accountWritePolicy, feedbackDeliveryPolicy } from './account-policies.ts'
+import { accountWritePolicy } from './account-policies.ts'
+
+/** A tracing service that is away is asked again for three days, ever more rarely; one that refuses is not asked twice. */
+const deliveryPolicy: ActivityOptions = {
+  startToCloseTimeout: '20s',
+  scheduleToCloseTimeout: '3 days',
+  retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '10 minutes' },
+}
 
 type Activities = ReturnType<typeof createFeedbackActivities>
-const { deliverFeedback } = proxyActivities<Pick<Activities, 'deliverFeedback'>>(feedbackDeliveryPolicy)
+const { deliverFeedback } = proxyActivities<Pick<Activities, 'deliverFeedback'>>(deliveryPolicy)
 const { giveUpFeedback } = proxyActivities<Pick<Activities, 'giveUpFeedback'>>(accountWritePolicy)
 
 /** Takes one piece of stored feedback to the tracing service, and notes how that ended. */

@@ -3,8 +3,6 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  defineQuery,
-  defineSignal,
   isCancellation,
   patched,
   proxyActivities,
@@ -14,28 +12,23 @@ import {
 } from '@temporalio/workflow'
 import type { createDocumentActivities } from '../activities/documents/index.ts'
 import {
-  type FileDeletedSignal,
-  type FileDeletionInput,
   type FileOutcome,
   type FileStepInput,
-  type IngestionInput,
   type IngestionProgress,
   type IngestionResult,
   defaultPatienceHours,
-  fileDeletedSignalName,
-  ingestionProgressQueryName,
+  ingestionContract,
 } from '../domain/contracts/ingestion.ts'
-import { stepPolicy, storePolicy } from './document-policies.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
+import { stepPolicy, storePolicy } from './ingestion-policies.ts'
 import { isHistoryLong } from './history-length.ts'
 import { type KeepTryingOptions, keepTrying, reasonForOwner } from './keep-trying.ts'
 
-export const fileDeleted = defineSignal<[FileDeletedSignal]>(fileDeletedSignalName)
-export const ingestionProgress = defineQuery<IngestionProgress>(ingestionProgressQueryName)
+const { signals, queries } = ingestionContract
 
 type Activities = ReturnType<typeof createDocumentActivities>
 const { extractFile, embedFile } = proxyActivities<Pick<Activities, 'extractFile' | 'embedFile'>>(stepPolicy)
-const { failFile, reopenFile, deleteFile } =
-  proxyActivities<Pick<Activities, 'failFile' | 'reopenFile' | 'deleteFile'>>(storePolicy)
+const { failFile, reopenFile } = proxyActivities<Pick<Activities, 'failFile' | 'reopenFile'>>(storePolicy)
 
 /** How often a step that fails for unknown reasons is begun in all. */
 const surprises = 3
@@ -47,13 +40,13 @@ const extractionsAtOnce = 2
  * file that cannot be processed fails alone, and one that waits for a server that is away says so in
  * the workflow's details.
  */
-export async function ingestionWorkflow(input: IngestionInput): Promise<IngestionResult> {
+export const ingestionWorkflow: WorkflowOf<typeof ingestionContract> = async (input) => {
   const before = Object.values(input.outcomes ?? {})
   const total = before.length + input.fileIds.length
   const progress: IngestionProgress = { total, current: null, outcomes: { ...input.outcomes } }
   const result: IngestionResult = { ready: 0, failed: 0, gone: 0 }
   for (const outcome of before) result[outcome]++
-  setHandler(ingestionProgress, () => progress)
+  setHandler(queries.progress, () => progress)
   const patienceMs = (input.patienceHours ?? defaultPatienceHours) * 3_600_000
   const waits = new Map<string, string>()
   let headline = ''
@@ -72,7 +65,7 @@ export async function ingestionWorkflow(input: IngestionInput): Promise<Ingestio
       work: new CancellationScope(),
     }
   })
-  setHandler(fileDeleted, ({ fileId }) => {
+  setHandler(signals.fileDeleted, ({ fileId }) => {
     const file = files.find(({ step }) => step.fileId === fileId)
     if (!file) return
     file.isDeleted = true
@@ -196,8 +189,3 @@ async function embedAll(file: IngestedFile): Promise<FileOutcome> {
 
 /** Between two looks at a file of which nothing new has been extracted. */
 const longestPauseMs = 30_000
-
-/** Removes a file for good: repeated until every store says that nothing is left. */
-export async function fileDeletionWorkflow(input: FileDeletionInput): Promise<void> {
-  await deleteFile(input)
-}

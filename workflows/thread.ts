@@ -34,7 +34,7 @@ import {
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
-import { modelStepPolicy, settlePolicy, toolPolicy } from './activity-policies.ts'
+import { modelStepPolicy, settlePolicy, toolPolicy } from './thread-policies.ts'
 import { isHistoryLong } from './history-length.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 

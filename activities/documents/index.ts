@@ -1,11 +1,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
-import {
-  type EmbedStepResult,
-  type FileDeletionInput,
-  type FileStepInput,
-  readerFailedType,
-} from '../../domain/contracts/ingestion.ts'
+import type { FileDeletionInput } from '../../domain/contracts/file-deletion.ts'
+import { type EmbedStepResult, type FileStepInput, readerFailedType } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'

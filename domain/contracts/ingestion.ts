@@ -1,9 +1,33 @@
-/** Messages of the `ingestion` workflow. Ids and small facts only; the files' own words stay in the database. */
-export const ingestionWorkflowType = 'ingestionWorkflow'
+import { defineQuery, defineSignal } from '@temporalio/workflow'
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-export function ingestionWorkflowId(ingestionId: string): string {
-  return `ingestion/${ingestionId}`
-}
+/** The workflow that processes the files of one upload. Ids and small facts only; the files' text stays in the database. */
+export const ingestionContract = {
+  type: workflowType('ingestionWorkflow'),
+  queue: 'documents',
+  id: ({ ingestionId }) => `ingestion/${ingestionId}`,
+  startsOnce: true,
+  input: ({ userId: _userId, projectId: _projectId, ...input }) => input,
+  summary: ({ fileIds, assistantId }) => `${fileIds.length} file(s) for assistant ${assistantId}`,
+  details: () => 'Extracts text, cuts it into chunks, embeds and stores them, file by file.',
+  attributes: ({ userId, projectId, assistantId }) => ({
+    UserId: userId,
+    ProjectId: projectId,
+    AssistantId: assistantId,
+  }),
+  signals: {
+    /** A file of the upload was deleted. Sent when its record is gone, so that a new step would find nothing to do. */
+    fileDeleted: defineSignal<[{ fileId: string }]>('fileDeleted'),
+  },
+  queries: {
+    progress: defineQuery<IngestionProgress>('progress'),
+  },
+} satisfies WorkflowContract<{
+  key: { ingestionId: string }
+  start: IngestionInput & { userId: string; projectId: string }
+  input: IngestionInput
+  result: IngestionResult
+}>
 
 export interface IngestionInput {
   ingestionId: string
@@ -29,19 +53,12 @@ export interface IngestionResult {
   gone: number
 }
 
-/** Query: how far the ingestion is. */
-export const ingestionProgressQueryName = 'progress'
+/** How far an ingestion is. */
 export interface IngestionProgress {
   total: number
   /** The file that is being processed now. */
   current: string | null
   outcomes: Record<string, FileOutcome>
-}
-
-/** Signal: a file of the upload was deleted. Sent when its record is gone, so that a new step would find nothing to do. */
-export const fileDeletedSignalName = 'fileDeleted'
-export interface FileDeletedSignal {
-  fileId: string
 }
 
 export interface FileStepInput {
@@ -63,17 +80,3 @@ export const outageTypes = ['unavailable', 'too_many_requests', 'upstream_failed
 
 /** The process that reads died: perhaps through the file, perhaps not. */
 export const readerFailedType = 'reader_failed'
-
-export const fileDeletionWorkflowType = 'fileDeletionWorkflow'
-
-export function fileDeletionWorkflowId(fileId: string): string {
-  return `file-deletion/${fileId}`
-}
-
-export interface FileDeletionInput extends FileStepInput {
-  blobId: string
-  /** The ingestion that may be processing the file. Missing in old inputs, like `userId`. */
-  ingestionId?: string
-  /** Whose file it is; the receipt shows it to nobody else. */
-  userId?: string
-}

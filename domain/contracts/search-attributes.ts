@@ -43,7 +43,3 @@ export function searchAttributePairs(values: Partial<Record<Name, string>>): Sea
     return value === undefined ? [] : [{ key: searchAttributeKey(name), value }]
   })
 }
-
-export const searchAttributes = Object.fromEntries(
-  searchAttributeNames.map((name) => [name, searchAttributeKey(name)]),
-) as Record<Name, ReturnType<typeof searchAttributeKey>>

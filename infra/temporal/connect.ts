@@ -1,6 +1,5 @@
 import { Client, Connection } from '@temporalio/client'
 import type { Settings } from '../config.ts'
-import { limitCalls } from './call-temporal.ts'
 import { dataConverterFor } from './data-converter.ts'
 
 type TemporalSettings = Pick<
@@ -11,7 +10,6 @@ type TemporalSettings = Pick<
   | 'temporalApiKey'
   | 'temporalCodecKey'
   | 'temporalCodecKeyPrevious'
-  | 'dependencyTimeoutSeconds'
 >
 
 /** Options that the API's connection and the worker's native connection share. */
@@ -38,7 +36,6 @@ export async function connectTemporal(settings: TemporalSettings) {
     namespace: settings.temporalNamespace,
     dataConverter: dataConverterFor(settings),
   })
-  limitCalls(client, settings.dependencyTimeoutSeconds * 1000)
   return {
     client,
     ping: async () => {

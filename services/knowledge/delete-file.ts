@@ -1,14 +1,15 @@
-import type { FileDeletionInput } from '../../domain/contracts/ingestion.ts'
+import type { FileDeletionInput } from '../../domain/contracts/file-deletion.ts'
+import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import type { StoreCounts } from '../../domain/contracts/deletion.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { KnowledgeStores } from './delete-knowledge.ts'
-import type { IngestionWorkflows } from './ingestion-workflows.ts'
 
 export interface DeleteFileDeps extends KnowledgeStores {
   collections: KnowledgeStores['collections'] & Pick<Collections, 'receipts'>
-  ingestions: Pick<IngestionWorkflows, 'fileDeleted'>
+  workflows: Pick<WorkflowClient, 'signal'>
 }
 
 /**
@@ -22,7 +23,8 @@ export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput)
   if (record) await openReceipt(deps.collections, record, input.userId ?? record.user_id)
   // The record goes first: from then on every step of its ingestion finds the file gone.
   await files.deleteOne({ _id: fileId })
-  if (ingestionId !== undefined) await deps.ingestions.fileDeleted(ingestionId, fileId)
+  if (ingestionId !== undefined)
+    await deps.workflows.signal(ingestionContract, { ingestionId }, 'fileDeleted', { fileId })
   await deps.vectors.deleteFile(assistantId, fileId)
   const ofFile = { assistant_id: assistantId, file_id: fileId }
   await chunks.deleteMany(ofFile)

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
+import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Collections } from '../collections.ts'
 import { openReceipt } from './delete-file.ts'
-import type { IngestionWorkflows } from './ingestion-workflows.ts'
 import { ingestionOf } from './retries.ts'
 
 /** How far an ingestion is, for a progress bar. */
@@ -22,7 +24,9 @@ export interface IngestionView {
 
 interface FilesDeps {
   collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'receipts'>
-  workflows: Pick<IngestionWorkflows, 'deleteFile' | 'fileDeletionEnded' | 'finished'>
+  workflows: Pick<WorkflowClient, 'start' | 'result'>
+  /** How long a caller is kept waiting for the end of a deletion. */
+  deletionWaitMs: number
 }
 
 const visible = { status: { $ne: 'uploading' } } as const
@@ -32,7 +36,7 @@ export const firstFiles: PageRange = { limit: 1000, offset: 0 }
 const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as const
 type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
 
-export function createFiles({ collections: { files, receipts }, workflows }: FilesDeps) {
+export function createFiles({ collections: { files, receipts }, workflows, deletionWaitMs }: FilesDeps) {
   const ofIngestion = (ingestionId: string, range: PageRange): Promise<Page<FileRecord>> =>
     readPage(
       files
@@ -74,9 +78,13 @@ export function createFiles({ collections: { files, receipts }, workflows }: Fil
     /** Throws `not_found` for an ingestion that is not of this assistant. */
     view,
 
-    /** Resolves when every file of the ingestion is ready or failed. */
+    /** Resolves when every file of the ingestion is ready or failed, or `signal` aborts. */
     async wait(ingestionId: string, signal: AbortSignal): Promise<void> {
-      await workflows.finished(ingestionId, signal)
+      while (!signal.aborted) {
+        const end = await workflows.result(ingestionContract, { ingestionId }, { waitMs: 60_000, signal })
+        if (end.status === 'failed') throw end.cause
+        if (end.status !== 'running') return
+      }
     },
 
     /** The view each time that it changes, until the ingestion is over. */
@@ -102,13 +110,16 @@ export function createFiles({ collections: { files, receipts }, workflows }: Fil
       const { _id: assistantId, user_id: userId } = assistant
       const record = await files.findOne({ _id: fileId, assistant_id: assistantId, ...visible }).lean<FileRecord>()
       if (record) {
-        const ingestionId = ingestionOf(record)
-        await workflows.deleteFile({ assistantId, fileId, blobId: record.blob_id, ingestionId, userId })
+        const deletion = { fileId, assistantId, blobId: record.blob_id, ingestionId: ingestionOf(record), userId }
+        await workflows.start(fileDeletionContract, { ...deletion, projectId: assistant.project_id })
       } else {
         const underWay = { _id: fileId, kind: 'file', user_id: userId, status: 'running' } as const
         if ((await receipts.exists(underWay)) === null) throw new AppError('not_found', 'There is no such file.')
       }
-      if (await workflows.fileDeletionEnded(fileId)) return { status: 'complete', receiptId: fileId }
+      const end = await workflows.result(fileDeletionContract, { fileId }, { waitMs: deletionWaitMs })
+      if (end.status === 'failed')
+        throw new AppError('internal', 'The deletion of the file was broken off.', { cause: end.cause })
+      if (end.status !== 'running') return { status: 'complete', receiptId: fileId }
       // The worker may not have begun.
       if (record) await openReceipt({ receipts }, record, userId)
       return { status: 'pending', receiptId: fileId }

@@ -2,17 +2,17 @@ import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import type { IngestionWorkflows } from './ingestion-workflows.ts'
+import type { StartIngestion } from './start-ingestion.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface RetriesDeps {
   collections: Pick<KnowledgeCollections, 'files'>
-  workflows: Pick<IngestionWorkflows, 'start'>
+  startIngestion: StartIngestion
   admit: Uploads['admit']
 }
 
 /** Has files processed again that failed through the service's fault. */
-export function createRetries({ collections: { files }, workflows, admit }: RetriesDeps) {
+export function createRetries({ collections: { files }, startIngestion, admit }: RetriesDeps) {
   /**
    * Answers the file as it is now; one that has not failed is left alone, so that asking twice changes
    * nothing. Throws `not_found`, `conflict` for a file that cannot be read, and what `admit` throws.
@@ -28,14 +28,11 @@ export function createRetries({ collections: { files }, workflows, admit }: Retr
       throw new AppError('conflict', `This file cannot be read, and trying again would change nothing: ${file.error}`)
     }
     const number = (file.retries ?? 0) + 1
-    await workflows.start({
+    await startIngestion(assistant, {
       // The number makes one ingestion of many requests at once.
       ingestionId: retryId(fileId, number),
-      assistantId: assistant._id,
       fileIds: [fileId],
       retry: number,
-      projectId: assistant.project_id,
-      userId: assistant.user_id,
     })
     // The workflow does the same; here it is done so that the next look at the file finds it queued.
     await reopenFile({ files }, fileId, number)

@@ -9,7 +9,7 @@ import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
-import type { IngestionWorkflows } from './ingestion-workflows.ts'
+import type { StartIngestion } from './start-ingestion.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface UploadPart {
@@ -29,7 +29,7 @@ export interface UploadsDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
-  workflows: Pick<IngestionWorkflows, 'start'>
+  startIngestion: StartIngestion
   /** Whether there is a model that embeds. */
   canEmbed: boolean
 }
@@ -119,13 +119,7 @@ export function createUploads(deps: UploadsDeps) {
 
   /** The start of the workflow is what makes the upload count; its first step would show the files, too. */
   async function begin(assistant: AssistantRecord, { ingestionId, files: stored }: Upload): Promise<void> {
-    await deps.workflows.start({
-      ingestionId,
-      fileIds: stored.map((file) => file._id),
-      assistantId: assistant._id,
-      projectId: assistant.project_id,
-      userId: assistant.user_id,
-    })
+    await deps.startIngestion(assistant, { ingestionId, fileIds: stored.map((file) => file._id) })
     for (const { _id } of stored) {
       await files.updateOne({ _id, status: 'uploading' }, { $set: { status: 'queued', updated_at: new Date() } })
     }

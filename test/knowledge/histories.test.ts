@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fileDeletionWorkflowId, ingestionWorkflowId } from '../../domain/contracts/ingestion.ts'
+import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
+import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -21,8 +22,8 @@ describe('the histories of ingestions', () => {
     expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${fileId}`)).status).toBe(200)
 
     const { workflow } = service.temporal
-    const ingestion = workflow.getHandle(ingestionWorkflowId(body.ingestion_id))
-    const deletion = workflow.getHandle(fileDeletionWorkflowId(fileId))
+    const ingestion = workflow.getHandle(ingestionContract.id({ ingestionId: body.ingestion_id }))
+    const deletion = workflow.getHandle(fileDeletionContract.id({ fileId }))
     const histories = { ingestion: await ingestion.fetchHistory(), 'file-deletion': await deletion.fetchHistory() }
     for (const [name, history] of Object.entries(histories)) {
       await recordHistory(name, history)
@@ -39,7 +40,9 @@ describe('the histories of ingestions', () => {
   it('can be found by assistant, project and user', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([{ name: 'a.txt', content: 'A text.' }])
-    const found = await service.temporal.workflow.getHandle(ingestionWorkflowId(body.ingestion_id)).describe()
+    const found = await service.temporal.workflow
+      .getHandle(ingestionContract.id({ ingestionId: body.ingestion_id }))
+      .describe()
     const attributes = Object.fromEntries(
       [...found.typedSearchAttributes.getAll()].map(({ key, value }) => [key.name, value]),
     )

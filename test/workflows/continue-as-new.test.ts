@@ -10,9 +10,9 @@ import {
   type EmbedStepResult,
   type FileStepInput,
   type IngestionInput,
-  ingestionWorkflowId,
+  ingestionContract,
 } from '../../domain/contracts/ingestion.ts'
-import { ingestionProgress, ingestionWorkflow } from '../../workflows/ingestion.ts'
+import { ingestionWorkflow } from '../../workflows/ingestion.ts'
 import { threadWorkflow } from '../../workflows/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { startShortHistories } from '../support/short-histories.ts'
@@ -154,11 +154,11 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
     }
     await server.withWorker(activities, async (taskQueue) => {
       const input = { ingestionId: crypto.randomUUID(), assistantId: 'a', fileIds }
-      const workflowId = ingestionWorkflowId(input.ingestionId)
+      const workflowId = ingestionContract.id(input)
       const options = { workflowId, taskQueue, args: [input] as [IngestionInput] }
       const handle = await server.client.workflow.start(ingestionWorkflow, options)
       expect(await handle.result()).toEqual({ ready: 59, failed: 1, gone: 0 })
-      const progress = await server.client.workflow.getHandle(workflowId).query(ingestionProgress)
+      const progress = await server.client.workflow.getHandle(workflowId).query(ingestionContract.queries.progress)
       expect(progress.total).toBe(60)
       expect(Object.keys(progress.outcomes)).toEqual(fileIds)
       expect(await server.executions(workflowId)).toBeGreaterThan(2)

@@ -6,10 +6,10 @@ import {
   type EmbedStepResult,
   type FileStepInput,
   type IngestionInput,
-  fileDeletedSignalName,
-  ingestionWorkflowType,
+  ingestionContract,
   readerFailedType,
 } from '../../domain/contracts/ingestion.ts'
+import { ingestionWorkflow } from '../../workflows/ingestion.ts'
 import { eventually } from '../support/eventually.ts'
 import { recordHistory } from '../support/histories.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
@@ -73,7 +73,7 @@ describe('the ingestion workflow', () => {
       isGone: (id) => gone.has(id),
       deleteFile: async () => {
         gone.add(fileId)
-        await handle.signal(fileDeletedSignalName, { fileId })
+        await handle.signal(ingestionContract.signals.fileDeleted, { fileId })
       },
     })
     const activities = {
@@ -88,7 +88,7 @@ describe('the ingestion workflow', () => {
         void steps.push(`reopen ${fileId} ${retry}`),
     }
     return server.withWorker(taskQueue, activities, async () => {
-      await server.client.workflow.start(ingestionWorkflowType, {
+      await server.client.workflow.start(ingestionWorkflow, {
         taskQueue,
         workflowId,
         args: [{ ingestionId: 'i', assistantId: 'a', fileIds: ['f'], ...input }],

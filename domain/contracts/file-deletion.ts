@@ -1,0 +1,36 @@
+import { type WorkflowContract, workflowType } from './workflow-contract.ts'
+
+/** The workflow that removes one file of an assistant. */
+export const fileDeletionContract = {
+  type: workflowType('fileDeletionWorkflow'),
+  queue: 'deletions',
+  id: ({ fileId }) => `file-deletion/${fileId}`,
+  input: ({ fileId, assistantId, blobId, ingestionId, userId }) => ({
+    fileId,
+    assistantId,
+    blobId,
+    ingestionId,
+    userId,
+  }),
+  summary: ({ fileId, assistantId }) => `Delete file ${fileId} of assistant ${assistantId}`,
+  attributes: ({ userId, projectId, assistantId }) => ({
+    UserId: userId,
+    ProjectId: projectId,
+    AssistantId: assistantId,
+  }),
+} satisfies WorkflowContract<{
+  key: { fileId: string }
+  start: Required<FileDeletionInput> & { projectId: string }
+  input: FileDeletionInput
+  result: void
+}>
+
+export interface FileDeletionInput {
+  fileId: string
+  assistantId: string
+  blobId: string
+  /** The ingestion that may be processing the file. Missing in old inputs, like `userId`. */
+  ingestionId?: string
+  /** Whose file it is; the receipt shows it to nobody else. */
+  userId?: string
+}

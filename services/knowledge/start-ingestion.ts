@@ -1,0 +1,26 @@
+import { ingestionContract } from '../../domain/contracts/ingestion.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+
+interface StartIngestionDeps {
+  workflows: Pick<WorkflowClient, 'start'>
+  /** How long a step may wait in all for stores and model servers that are away. */
+  patienceHours: number
+}
+
+export type StartIngestion = ReturnType<typeof createStartIngestion>
+
+/** Has files of an assistant processed. Starting the same ingestion again changes nothing. */
+export function createStartIngestion({ workflows, patienceHours }: StartIngestionDeps) {
+  return (
+    assistant: AssistantRecord,
+    ingestion: { ingestionId: string; fileIds: string[]; retry?: number },
+  ): Promise<void> =>
+    workflows.start(ingestionContract, {
+      ...ingestion,
+      assistantId: assistant._id,
+      projectId: assistant.project_id,
+      userId: assistant.user_id,
+      patienceHours,
+    })
+}

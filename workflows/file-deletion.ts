@@ -1,0 +1,13 @@
+import { proxyActivities } from '@temporalio/workflow'
+import type { createDocumentActivities } from '../activities/documents/index.ts'
+import type { fileDeletionContract } from '../domain/contracts/file-deletion.ts'
+import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
+import { storePolicy } from './ingestion-policies.ts'
+
+type Activities = ReturnType<typeof createDocumentActivities>
+const { deleteFile } = proxyActivities<Pick<Activities, 'deleteFile'>>(storePolicy)
+
+/** Removes a file for good: repeated until every store says that nothing is left. */
+export const fileDeletionWorkflow: WorkflowOf<typeof fileDeletionContract> = async (input) => {
+  await deleteFile(input)
+}
