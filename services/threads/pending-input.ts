@@ -23,7 +23,9 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
       .findOne({ ...filter, ...open }, members)
       .sort({ _id: 1 })
       .lean<Shown>()
-    return run === null ? undefined : inputEntryOf(run)
+    // Compared once more: the owner of the thread is shown what is found here.
+    const isOwn = run !== null && ('_id' in filter ? run._id === filter._id : run.thread_id === filter.thread_id)
+    return isOwn ? inputEntryOf(run) : undefined
   }
   return {
     /** It may be in the log already. */
