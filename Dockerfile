@@ -1,26 +1,33 @@
-# One image for both processes: the API (the default command) and the worker.
-FROM node:24-bookworm-slim AS packages
+# One image for API (the default command), worker and scripts. The base's tag is that of the Node that the tests run.
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No install scripts: the native packages come ready built, and the "node" package would fetch a second Node.
-RUN npm ci --omit=dev --ignore-scripts
-
+RUN npm ci --ignore-scripts --no-audit --no-fund
 # The console is static files: what builds it stays out of the image.
-FROM node:24-bookworm-slim AS console
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts
 COPY client ./client
 COPY web ./web
 RUN node web/build.ts
+COPY scripts ./scripts
+RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund && node scripts/prune-packages.ts
+COPY domain ./domain
+COPY workflows ./workflows
+COPY activities ./activities
+COPY services ./services
+COPY infra ./infra
+COPY worker ./worker
+# The workflows are bundled here, once: a worker starts at once and writes nothing outside /data and /tmp.
+RUN node scripts/build-workflows.ts
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 # Keeps the memory of the embedded vector store in one piece: see local/steady-memory.ts
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=65536 NODE_OPTIONS="--max-old-space-size=1024 --max-semi-space-size=16"
+ENV HOST=0.0.0.0 PORT=8100 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/compiled
 WORKDIR /app
-COPY --from=packages /app/node_modules ./node_modules
+RUN install -d -o node -g node /data
 COPY package.json package-lock.json ./
+COPY --from=build /app/node_modules ./node_modules
 COPY domain ./domain
 COPY composition ./composition
 COPY services ./services
@@ -29,12 +36,10 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY worker ./worker
 COPY api ./api
-COPY --from=console /app/web/dist ./web/dist
-# The workflow code is bundled here, once, so that a worker that comes back after a crash is there at once.
-RUN node --input-type=module -e "await (await import('/app/worker/workflow-bundle.ts')).workflowBundle()" \
-  && mkdir /data && chown node:node /data
-ENV HOST=0.0.0.0 PORT=8100 DATA_DIR=/data
+COPY scripts ./scripts
+COPY --from=build /app/web/dist ./web/dist
 VOLUME /data
-EXPOSE 8100
+EXPOSE 8100 9464
 USER node
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 CMD ["node", "scripts/check-health.ts"]
 CMD ["node", "api/server.ts"]

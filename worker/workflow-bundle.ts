@@ -24,11 +24,16 @@ export async function workflowBundle({
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })
+  // Where nothing can be written, such as in an image, the next start builds it again.
+  await keep(path, bundle.code).catch(() => undefined)
+  return bundle
+}
+
+async function keep(path: string, code: string): Promise<void> {
   await mkdir(cacheDir, { recursive: true })
   const unfinished = `${path}.${process.pid}`
-  await writeFile(unfinished, bundle.code)
+  await writeFile(unfinished, code)
   await rename(unfinished, path)
-  return bundle
 }
 
 async function sourcesHash(): Promise<string> {
@@ -39,7 +44,10 @@ async function sourcesHash(): Promise<string> {
       hash.update(file).update(await readFile(join(root, folder, file)))
     }
   }
-  hash.update(await readFile(join(root, 'package-lock.json')))
+  // How failures are written is bundled, too.
+  for (const file of ['infra/temporal/failure-converter.ts', 'package-lock.json']) {
+    hash.update(await readFile(join(root, file)))
+  }
   return hash.digest('hex').slice(0, 32)
 }
 

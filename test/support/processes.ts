@@ -35,9 +35,12 @@ export async function startProcess(
   script: string,
   env: Record<string, string>,
   readyMessage: string,
+  /** Where and as whom it runs, when not here and as the tests do. */
+  { cwd = root, ...as }: { cwd?: string; uid?: number; gid?: number } = {},
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [script], {
-    cwd: root,
+    cwd,
+    ...as,
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -17,3 +17,14 @@ test('the image holds nothing of local/, and so not the launcher of a database u
   expect(copied.length).toBeGreaterThan(5)
   for (const line of copied) expect(line).not.toMatch(/COPY \.|local/)
 })
+
+test('the image stands on the Node that the tests run, by its exact version', async () => {
+  const manifest: unknown = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
+  const bases = (await linesOf('Dockerfile')).flatMap((line) => /^FROM (node:\S+)/.exec(line)?.[1] ?? [])
+  expect(manifest).toMatchObject({ dependencies: { node: expect.stringMatching(/^24\./) } })
+  for (const base of bases) {
+    const version = /^node:([0-9.]+)-bookworm-slim$/.exec(base)?.[1]
+    expect(manifest).toMatchObject({ dependencies: { node: version } })
+  }
+  expect(bases.length).toBeGreaterThan(1)
+})

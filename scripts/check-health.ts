@@ -1,0 +1,9 @@
+/** `node scripts/check-health.ts` ends with 0 when the API or worker of this container does its work, else with 1. */
+const port = process.env['METRICS_PORT'] || '9464'
+try {
+  const response = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(4000) })
+  if (!response.ok) throw new Error(`/health answered ${response.status}`)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

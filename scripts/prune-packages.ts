@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+
+/**
+ * `node scripts/prune-packages.ts [folder]` halves `node_modules` for the image: it removes what other
+ * packages bring along and this service never loads, native code for other machines, and what only
+ * people read. A name that is not there any more ends it with an error, so that the list stays true.
+ */
+const packages = path.resolve(process.argv[2] ?? 'node_modules')
+
+/** Loaded by others on demand only, for what we do not ask of them: embeddings in the process, pictures, PDF by another reader. */
+const unused = [
+  '@huggingface',
+  '@img',
+  '@lancedb/lancedb/node_modules/openai',
+  'onnxruntime-common',
+  'onnxruntime-node',
+  'onnxruntime-web',
+  'pdfjs-dist',
+  'sharp',
+  'tesseract.js',
+  'tesseract.js-core',
+  'officeparser/dist/officeparser.browser.iife.js',
+  '@temporalio/core-bridge/sdk-core',
+]
+
+const forPeople = /\.(?:map|d\.ts|d\.mts|d\.cts|md|markdown)$/i
+
+const missing = unused.filter((name) => !existsSync(path.join(packages, name)))
+if (missing.length > 0) {
+  console.error(`not among the packages: ${missing.join(', ')}; bring the list in scripts/prune-packages.ts up to date`)
+  process.exit(1)
+}
+await Promise.all(unused.map((name) => remove(path.join(packages, name))))
+
+/** Of Temporal's native module there is one folder a system: `x86_64-unknown-linux-gnu`. */
+const releases = path.join(packages, '@temporalio/core-bridge/releases')
+const processor = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
+for (const release of await readdir(releases)) {
+  if (release !== `${processor}-unknown-linux-gnu`) await remove(path.join(releases, release))
+}
+
+/** The same for the canvas that only the other reader of PDF draws on. */
+for (const name of await readdir(path.join(packages, '@napi-rs'))) {
+  if (name.startsWith('canvas')) await remove(path.join(packages, '@napi-rs', name))
+}
+
+const entries = await readdir(packages, { recursive: true, withFileTypes: true })
+await Promise.all(
+  entries
+    .filter((entry) => entry.isFile() && forPeople.test(entry.name) && !/^license/i.test(entry.name))
+    .map((entry) => remove(path.join(entry.parentPath, entry.name))),
+)
+
+async function remove(target: string): Promise<void> {
+  await rm(target, { recursive: true, force: true })
+}

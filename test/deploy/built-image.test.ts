@@ -1,0 +1,105 @@
+import { chmod, chown, cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../local/services/ports.ts'
+import { startProcess } from '../support/processes.ts'
+import { serviceEnv } from '../support/service.ts'
+import { replayDockerfile, runProgram } from './replay-dockerfile.ts'
+
+const repository = path.join(import.meta.dirname, '../..')
+const corpus = path.join(repository, 'bench/corpus')
+
+/** The steps of the Dockerfile, replayed in folders; its programs are then run as a user who owns none of the files. */
+describe('the image', () => {
+  const isRoot = process.getuid?.() === 0
+  const owner = isRoot ? { uid: 12_345, gid: 12_345 } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  const as = isRoot ? owner : {}
+  let folder: string
+  let image: Awaited<ReturnType<typeof replayDockerfile>>
+  let app: string
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'image-'))
+    await chmod(folder, 0o755)
+    const ignored = (await readFile(path.join(repository, '.dockerignore'), 'utf8')).split('\n')
+    image = await replayDockerfile(path.join(repository, 'Dockerfile'), {
+      context: repository,
+      folder,
+      baseEnv: { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: process.env['HOME'] ?? '/' },
+      isSent: (file) => ignored.includes(`!${file.split('/')[0]}`),
+      owner,
+    })
+    app = path.join(image.root, image.workdir)
+  }, 500_000)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  /** The environment of the image and of a service on the test servers, with encrypted payloads. */
+  const environment = () => ({
+    ...image.env,
+    ...serviceEnv({ TEMPORAL_CODEC_KEY: Buffer.alloc(32, 7).toString('base64'), METRICS_PORT: '0' }),
+    NODE_ENV: 'production',
+    DATA_DIR: path.join(image.root, 'data'),
+    HOME: '/nowhere',
+  })
+
+  it('runs API and worker as a user who may write nothing but /data, and tells its health', async () => {
+    expect(image.user).toBe('node')
+    expect(image.command).toEqual(['node', 'api/server.ts'])
+    const env = environment()
+    const port = { api: String(await freePort()), worker: String(await freePort()) }
+    const api = await startProcess('api/server.ts', { ...env, METRICS_PORT: port.api }, 'listening', {
+      cwd: app,
+      ...as,
+    })
+    const worker = await startProcess('worker/main.ts', { ...env, METRICS_PORT: port.worker }, 'worker ready', {
+      cwd: app,
+      ...as,
+    })
+    const [node = '', ...check] = image.healthcheck
+    expect(node).toBe('node')
+    const health = (metricsPort: string) =>
+      runProgram(process.execPath, check, { cwd: app, ...as, env: { METRICS_PORT: metricsPort } })
+    // The console was built, and is there without what built it.
+    const page = await fetch(`${String(api.ready['address'])}/`)
+    expect(page.headers.get('content-type')).toContain('text/html')
+    await health(port.api)
+    await health(port.worker)
+    expect(await worker.stop()).toBe(0)
+    await expect(health(port.worker)).rejects.toThrow(/ended with 1/)
+    expect(await api.stop()).toBe(0)
+    // Both bundles were there: nothing was built anew.
+    expect(await readdir(path.join(app, 'node_modules/.cache/workflows'))).toHaveLength(2)
+  })
+
+  it('still reads office documents and PDF without the packages that were removed', async () => {
+    const documents = path.join(image.root, 'data/documents')
+    await cp(corpus, documents, { recursive: true })
+    if (isRoot) await chown(documents, owner.uid, owner.gid)
+    const script = `
+      import { readOffice } from './infra/extract/formats/office.ts'
+      import { readPdf } from './infra/extract/formats/pdf.ts'
+      let blocks = 0
+      for await (const block of readOffice('${documents}/devils-dictionary.docx', 'docx')) blocks++
+      let pages = 0
+      for await (const block of readPdf('${documents}/devils-dictionary.pdf')) pages++
+      console.log(blocks > 10 && pages > 10)`
+    const said = await runProgram(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: app,
+      ...as,
+      env: {},
+    })
+    expect(said.trim()).toBe('true')
+  })
+
+  it('rotates keys by the scripts inside', async () => {
+    const script = ['scripts/reseal-secrets.ts']
+    const said = await runProgram(process.execPath, script, { cwd: app, ...as, env: environment() })
+    expect(said).toContain('encrypted again')
+  })
+
+  it('is half of what is installed', async () => {
+    const size = async (of: string) => Number((await runProgram('du', ['-sm', of])).split('\t')[0])
+    expect(await size(path.join(app, 'node_modules'))).toBeLessThan(650)
+  })
+})
