@@ -1,7 +1,7 @@
 # One image for API (the default command), worker and scripts. The base's tag is that of the Node that the tests run.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json tsconfig.json ./
 # No install scripts: the native packages come ready built, and the "node" package would fetch a second Node.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 # The console is static files: what builds it stays out of the image.

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freePort } from '../../local/services/ports.ts'
 import { startProcess } from '../support/processes.ts'
 import { serviceEnv } from '../support/service.ts'
-import { replayDockerfile, runProgram } from './replay-dockerfile.ts'
+import { replayDockerfile } from './replay-dockerfile.ts'
+import { runProgram } from './run-program.ts'
 
 const repository = path.join(import.meta.dirname, '../..')
 const corpus = path.join(repository, 'bench/corpus')

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
+import { type RunOptions, runProgram } from './run-program.ts'
 
 interface Stage {
   /** The folder that stands for `/`. */
@@ -137,22 +135,6 @@ async function link(from: string, to: string): Promise<void> {
   await runProgram('cp', ['-alT', from, to])
 }
 
-async function run(command: string, options: SpawnOptions): Promise<void> {
+async function run(command: string, options: RunOptions): Promise<void> {
   await runProgram('/bin/sh', ['-euc', command], options)
-}
-
-interface SpawnOptions {
-  cwd?: string
-  env?: Record<string, string>
-  uid?: number
-  gid?: number
-}
-
-/** Runs a program to its end and answers what it said. Throws with it when the program fails. */
-export async function runProgram(program: string, args: string[], options: SpawnOptions = {}): Promise<string> {
-  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  if (code !== 0)
-    throw new Error(`${program} ${args.join(' ')} ended with ${code}:\n${(said + complained).slice(-4000)}`)
-  return said
 }

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Makes the secrets that docker-compose.yml mounts, each once: those that are there stay as they are.
+# The folder is closed to others on this machine; the files in it can be read, because containers read
+# them as other users.
+set -eu
+folder=${1:-"$(dirname "$0")/../../secrets"}
+mkdir -p "$folder"
+chmod 700 "$folder"
+
+keep() { # name, value
+  [ -s "$folder/$1" ] && return
+  printf '%s\n' "$2" >"$folder/$1"
+  chmod 644 "$folder/$1"
+  echo "made $folder/$1"
+}
+password() { openssl rand -hex 24; }
+key() { openssl rand -base64 32; }
+
+keep secrets_key "$(key)"
+keep jwt_secret "$(key)"
+keep admin_token "$(password)"
+keep temporal_codec_key "$(key)"
+keep temporal_codec_token "$(password)"
+keep metrics_token "$(password)"
+keep mongo_keyfile "$(openssl rand -base64 512 | tr -d '\n')"
+keep mongo_root_password "$(password)"
+keep mongo_password "$(password)"
+keep redis_password "$(password)"
+keep postgres_password "$(password)"
+keep mongodb_uri "mongodb://assistants:$(cat "$folder/mongo_password")@mongo:27017/assistants?replicaSet=rs0"
+keep redis_url "redis://:$(cat "$folder/redis_password")@redis:6379"

@@ -1,0 +1,152 @@
+import { copyFile, cp, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { queues } from '../../domain/contracts/queues.ts'
+import { loadSettings } from '../../infra/config.ts'
+import { goProgram } from './go-program.ts'
+import { runProgram } from './run-program.ts'
+
+const repository = path.join(import.meta.dirname, '../..')
+
+interface Service {
+  image: string
+  read_only?: boolean
+  cap_drop?: string[]
+  logging?: { options?: Record<string, string> }
+  deploy?: { resources?: { limits?: { cpus?: string | number; memory?: string } } }
+  healthcheck?: object
+  restart?: string
+  ports?: { host_ip?: string; published?: string }[]
+  environment?: Record<string, string>
+  secrets?: { source: string }[]
+  stop_grace_period?: string
+  depends_on?: Record<string, { condition: string }>
+  profiles?: string[]
+}
+
+interface Model {
+  services: Record<string, Service>
+  secrets: Record<string, { file: string }>
+  networks: Record<string, { internal?: boolean } | null>
+}
+
+/** The compose file as the reference implementation of the Compose Specification reads it. */
+describe('docker-compose.yml', () => {
+  let folder: string
+  let composeSpec: string
+  let model: Model
+  beforeAll(async () => {
+    composeSpec = await goProgram('compose-spec-2.16.2', 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2', 'cmd')
+    folder = await mkdtemp(path.join(tmpdir(), 'compose-'))
+    await copyFile(path.join(repository, 'docker-compose.yml'), path.join(folder, 'docker-compose.yml'))
+    await cp(path.join(repository, 'deploy'), path.join(folder, 'deploy'), { recursive: true })
+    await runProgram('deploy/compose/make-secrets.sh', [], { cwd: folder })
+    model = await load()
+  }, 300_000)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const load = async (...options: string[]): Promise<Model> =>
+    JSON.parse(await runProgram(composeSpec, ['-format', 'json', ...options, 'docker-compose.yml'], { cwd: folder }))
+  /** As the compose file writes a variable with a default. */
+  const variable = (name: string, fallback: string) => `$` + `{${name}:-${fallback}}`
+  const services = () => Object.entries(model.services)
+  const stays = ({ restart, profiles }: Service) => restart === 'unless-stopped' && profiles === undefined
+
+  it('meets the Compose Specification, and the check finds what does not', async () => {
+    expect(services().length).toBeGreaterThan(8)
+    const text = await readFile(path.join(folder, 'docker-compose.yml'), 'utf8')
+    await writeFile(path.join(folder, 'wrong.yml'), text.replace('shm_size:', 'shared_memory:'))
+    await expect(runProgram(composeSpec, ['wrong.yml'], { cwd: folder })).rejects.toThrow(/shared_memory/)
+  })
+
+  it('pins images, limits what each container takes and may do, and rotates logs', () => {
+    for (const [name, service] of services()) {
+      const { limits } = service.deploy?.resources ?? {}
+      expect({
+        name,
+        image: /:v?\d+\.\d+(?:\.\d+)?(?:-[a-z]+)?$/.test(service.image),
+        cpus: limits?.cpus !== undefined,
+        memory: limits?.memory !== undefined,
+        cap_drop: service.cap_drop,
+        read_only: service.read_only,
+        logs: service.logging?.options?.['max-size'],
+      }).toEqual({
+        name,
+        image: true,
+        cpus: true,
+        memory: true,
+        cap_drop: ['ALL'],
+        read_only: name !== 'temporal-ui',
+        logs: '10m',
+      })
+    }
+  })
+
+  it('has a health check for all that stays up: of API and worker, the image has it', async () => {
+    const withoutOne = services().filter(([, service]) => stays(service) && !service.healthcheck)
+    expect(withoutOne.map(([name]) => name).toSorted()).toEqual(['api', 'worker'])
+    expect(await readFile(path.join(repository, 'Dockerfile'), 'utf8')).toContain('\nHEALTHCHECK ')
+  })
+
+  it('opens nothing to other machines', () => {
+    for (const [name, { ports = [] }] of services())
+      for (const port of ports) expect({ name, ...port }).toMatchObject({ host_ip: '127.0.0.1' })
+    expect(model.networks['data']).toMatchObject({ internal: true })
+  })
+
+  it('serves every task queue', () => {
+    expect(model.services['worker']?.environment?.['WORKER_QUEUES']?.split(',')).toEqual([...queues])
+  })
+
+  it('hands every secret over as a file that the script makes, and never makes one anew', async () => {
+    const made = await readdir(path.join(folder, 'secrets'))
+    expect(Object.keys(model.secrets).toSorted()).toEqual(made.toSorted())
+    for (const [, service] of services()) {
+      const mounted = (service.secrets ?? []).map(({ source }) => source)
+      for (const secret of mounted) expect(made).toContain(secret)
+      const files = Object.entries(service.environment ?? {}).filter(([variable]) => variable.endsWith('_FILE'))
+      for (const [, value] of files) expect(mounted).toContain(path.basename(value))
+    }
+    const before = await readFile(path.join(folder, 'secrets/jwt_secret'), 'utf8')
+    expect(await runProgram('deploy/compose/make-secrets.sh', [], { cwd: folder })).toBe('')
+    expect(await readFile(path.join(folder, 'secrets/jwt_secret'), 'utf8')).toBe(before)
+    expect((await stat(path.join(folder, 'secrets'))).mode & 0o777).toBe(0o700)
+  })
+
+  it('gives the service settings that it takes in production', () => {
+    for (const name of ['api', 'worker']) {
+      const environment = Object.entries(model.services[name]?.environment ?? {}).map(([variable, value]) => [
+        variable,
+        value.replace(/^\/run\//, `${folder}/`),
+      ])
+      const settings = loadSettings(Object.fromEntries(environment))
+      expect(settings.warnings).toEqual([])
+      expect(settings.mongodbUri).toMatch(/^mongodb:\/\/assistants:[0-9a-f]{48}@mongo:27017\//)
+      expect(settings.temporalCodecKey).toHaveLength(32)
+      expect(settings.trustProxy).toEqual(['uniquelocal'])
+    }
+  })
+
+  it('lets .env win over its own addresses, and derives the time to stop from one setting', async () => {
+    // `docker compose` takes the variables of the file .env for the file's own, too.
+    const { services: written } = await load('-no-interpolation')
+    for (const name of ['api', 'worker']) {
+      expect(written[name]).toMatchObject({
+        stop_grace_period: `1m${variable('SHUTDOWN_GRACE_SECONDS', '30')}s`,
+        environment: {
+          TEMPORAL_ADDRESS: variable('TEMPORAL_ADDRESS', 'temporal:7233'),
+          SHUTDOWN_GRACE_SECONDS: variable('SHUTDOWN_GRACE_SECONDS', '30'),
+        },
+      })
+      const { environment } = model.services[name] ?? {}
+      // As the container sees it: what the file .env says, and over it what the compose file says.
+      const seen = Object.entries({ MONGODB_URI: 'mongodb://elsewhere/db', REDIS_URL: '', ...environment }).map(
+        ([variable, value]) => [variable, value.replace(/^\/run\//, `${folder}/`)],
+      )
+      const settings = loadSettings(Object.fromEntries(seen))
+      expect(settings.mongodbUri).toBe('mongodb://elsewhere/db')
+      expect(settings.redisUrl).toMatch(/^redis:\/\/:[0-9a-f]{48}@redis:6379$/)
+    }
+  })
+})
