@@ -3,7 +3,7 @@ import { conversation } from '../runs/support.ts'
 import { type Answer, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyOf } from '../support/tcp-proxy.ts'
 import { goodPassword, newEmail } from '../support/users.ts'
 
 type Dependency = 'mongodb' | 'redis' | 'temporal'
@@ -63,19 +63,17 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
     ],
   },
 ])('while $dependency is away', { timeout: 180_000 }, ({ dependency, variable, timeoutSeconds, needed }) => {
-  let proxy: Awaited<ReturnType<typeof startTcpProxy>>
+  let proxy: Awaited<ReturnType<typeof startProxyOf>>
   let service: ModelService
   let talk: Talk
 
   beforeAll(async () => {
     const shared = inject('services')
     const addresses = { mongodb: shared.mongodbUri, redis: shared.redisUrl, temporal: shared.temporalAddress }
-    const address = addresses[dependency]
-    const target = address.includes('://') ? new URL(address).host : address
-    proxy = await startTcpProxy(target)
+    proxy = await startProxyOf(addresses[dependency])
     service = await startModelService({
       env: {
-        [variable]: throughProxy(address, target, proxy.address),
+        [variable]: proxy.throughProxy,
         DEPENDENCY_TIMEOUT_SECONDS: String(timeoutSeconds),
       },
       respond: () => ({ text: 'An answer.' }),
@@ -151,11 +149,3 @@ describe('while no worker is there', () => {
     expect(runs).toMatchObject([{ status: 'error', error: { type: 'unavailable' } }])
   })
 })
-
-function throughProxy(address: string, target: string, proxy: string): string {
-  if (!address.includes('://')) return proxy
-  const url = new URL(address.replace(target, proxy))
-  // Not by the name that the server gives itself.
-  if (url.protocol === 'mongodb:') url.searchParams.set('directConnection', 'true')
-  return url.toString()
-}

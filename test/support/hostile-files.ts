@@ -29,21 +29,23 @@ function docx(body: string): Buffer {
 /** A small PDF that shows one page, full of text, `pages` times. */
 export function endlessPdf(pages: number): Buffer {
   const line = '(Endless pages of the very same words, again and again and again.) Tj T*\n'
-  return samePage(`BT /F1 9 Tf 40 780 Td 11 TL\n${line.repeat(60)}ET`, pages)
+  return pdf(`BT /F1 9 Tf 40 780 Td 11 TL\n${line.repeat(60)}ET`, { pages })
 }
 
 /** A PDF of a few hundred kilobytes that takes its reader many minutes, of which nothing is heard: pages of drawings. */
 export function silentPdf(): Buffer {
-  return samePage('0 0 m 1 1 l S\n'.repeat(20_000), 20_000)
+  return pdf('0 0 m 1 1 l S\n'.repeat(20_000), { pages: 20_000 })
 }
 
-function samePage(content: string, pages: number): Buffer {
+/** A PDF that shows the same content on each page; `toUnicode` says what the codes of its font mean. */
+export function pdf(content: string, { pages, toUnicode }: { pages: number; toUnicode?: string }): Buffer {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     `<< /Type /Pages /Count ${pages} /Kids [${'3 0 R '.repeat(pages)}] >>`,
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
     `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica${toUnicode === undefined ? '' : ' /ToUnicode 6 0 R'} >>`,
+    ...(toUnicode === undefined ? [] : [`<< /Length ${toUnicode.length} >>\nstream\n${toUnicode}\nendstream`]),
   ]
   let text = '%PDF-1.4\n'
   const offsets = objects.map((object, index) => {

@@ -60,3 +60,15 @@ export async function startTcpProxy(target: string) {
     },
   }
 }
+
+/** A proxy in front of a dependency; `throughProxy` is the dependency's address (a URL, or host:port) by way of it. */
+export async function startProxyOf(address: string) {
+  const isUrl = address.includes('://')
+  const target = isUrl ? new URL(address).host : address
+  const proxy = await startTcpProxy(target)
+  if (!isUrl) return { ...proxy, throughProxy: proxy.address }
+  const url = new URL(address.replace(target, proxy.address))
+  // Not by the name that the server gives itself.
+  if (url.protocol === 'mongodb:') url.searchParams.set('directConnection', 'true')
+  return { ...proxy, throughProxy: url.toString() }
+}

@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
+import { useModelService } from '../support/model-service.ts'
+import { oddFiles } from '../support/odd-text.ts'
+import { insertUser } from '../support/users.ts'
+
+const files = oddFiles()
+
+describe('a document with line ends, control characters, halves of pairs and private characters of Unicode', () => {
+  let extractor: Extractor
+  beforeAll(() => {
+    extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 300, keptReaders: 1 })
+  })
+  afterAll(() => extractor.close())
+
+  it.each(files)('is read whole: $name', async ({ name, content, words, exact }) => {
+    const file = { name, size: content.length, owner: 'tests', content: () => Readable.from([content]) }
+    let text = ''
+    for await (const chunk of extractor.extract(file)) text += `${chunk.text}\n`
+    expect(missingWords(text, words)).toEqual([])
+    expect(exact.filter((part) => !text.includes(part)).map((part) => JSON.stringify(part))).toEqual([])
+    expect(text.isWellFormed()).toBe(true)
+    expect(text).not.toContain('\0')
+  })
+})
+
+/** Words that are not in the text, as whole words. */
+function missingWords(text: string, words: string[]): string[] {
+  const found = new Set(text.match(/left\d+|right\d+/g))
+  return words.filter((word) => !found.has(word))
+}
+
+describe('an upload of such documents, one of each format', () => {
+  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
+
+  it('is stored as it was read, embedded and found', async () => {
+    const { upload, assistantId } = await knowledgeClient(await insertUser(service))
+    const { status, body } = await upload(
+      files.map(({ name, content }) => ({ name: `left\u2028\u0085right ${name}`, content: Uint8Array.from(content) })),
+    )
+    expect(status).toBe(200)
+    expect(body.files.map(({ name, metadata }: any) => [name, metadata.status, metadata.error])).toEqual(
+      // Line ends and control characters are taken out of names.
+      files.map(({ name }) => [`leftright ${name}`, 'ready', undefined]),
+    )
+    for (const [index, { id, metadata }] of body.files.entries()) {
+      const chunks = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()
+      expect(chunks).toHaveLength(metadata.chunks)
+      const text = chunks.map((chunk) => chunk.text).join('\n')
+      expect(missingWords(text, files[index]?.words ?? [])).toEqual([])
+    }
+    const total = body.files.reduce((sum: number, { metadata }: any) => sum + metadata.chunks, 0)
+    expect(await service.api.infra.knowledge.vectors.count(assistantId)).toBe(total)
+  })
+})
