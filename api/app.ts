@@ -13,6 +13,7 @@ import { type ConnectionLimits, answerClientError, limitConnections } from './pl
 import { type ConsoleSettings, installConsole } from './plugins/console.ts'
 import { installCors } from './plugins/cors.ts'
 import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
+import { installIdempotency } from './plugins/idempotency.ts'
 import { installJsonBody } from './plugins/json-body.ts'
 import { installLogging, requestIdOf } from './plugins/logging.ts'
 import { type HttpMetrics, installMetrics } from './plugins/metrics.ts'
@@ -105,6 +106,7 @@ export async function buildApp(deps: AppDeps) {
   const openStreams = installOpenStreams(app, settings.shutdownGraceSeconds * 1000)
   const errors = { routes, isAway: deps.isAway }
   installErrors(app, errors)
+  installIdempotency(app, deps.services.idempotency)
   await installOpenApi(app, settings)
   await installConsole(app, settings)
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)

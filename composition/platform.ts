@@ -5,6 +5,7 @@ import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createCodecService } from '../services/codec.ts'
+import { createIdempotency } from '../services/idempotency.ts'
 import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
 import { composeAccounts } from './accounts.ts'
 import { type Core, composeCore } from './core.ts'
@@ -28,6 +29,7 @@ export async function connectPlatform(settings: Settings, logger: Logger, metric
   const runs = composeRuns(core)
   const deletion = composeDeletion(core)
   const { assistants, threads, createThread, tools } = core
+  const idempotency = createIdempotency(core.collections, core.secretBox)
   const codec = createCodecService({
     codec: codecFor(settings),
     token: codecTokenOf(settings),
@@ -39,7 +41,18 @@ export async function connectPlatform(settings: Settings, logger: Logger, metric
     knowledge,
     runs,
     deletion,
-    services: { assistants, threads, createThread, tools, codec, ...accounts, ...knowledge, ...runs, ...deletion },
+    services: {
+      assistants,
+      threads,
+      createThread,
+      tools,
+      codec,
+      idempotency,
+      ...accounts,
+      ...knowledge,
+      ...runs,
+      ...deletion,
+    },
     close: async () => {
       runs.runFeeds.close()
       core.mailer.close()

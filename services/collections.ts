@@ -1,6 +1,7 @@
 import type { Model } from 'mongoose'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { FeedbackRecord } from '../domain/records/feedback.ts'
+import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
@@ -25,4 +26,5 @@ export interface Collections extends KnowledgeCollections {
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>
   receipts: Model<ReceiptRecord>
+  idempotencyKeys: Model<IdempotencyKeyRecord>
 }

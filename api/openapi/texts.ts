@@ -129,6 +129,7 @@ export const componentTexts: Record<string, string> = {
   ForgotPasswordRequest: 'The account that forgot its password.',
   HealthStatus: 'Whether every server answers.',
   HealthReport: 'Whether the servers behind the service answer.',
+  Readiness: 'The process can serve requests.',
   HumanMessage: 'A message of the user, stored.',
   HumanMessageInput: 'A message of the user as callers send it.',
   InactiveUsers: 'Users who have not used the service for a while.',

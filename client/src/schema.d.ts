@@ -1737,7 +1737,10 @@ export interface components {
         ErrorDetail: {
             detail: string;
         };
-        /** Readiness */
+        /**
+         * Readiness
+         * @description The process can serve requests.
+         */
         Readiness: {
             /** @enum {string} */
             status: "ready";
@@ -3802,7 +3805,10 @@ export interface operations {
     "accounts.signup": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5115,7 +5121,10 @@ export interface operations {
     "projects.create": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5591,7 +5600,10 @@ export interface operations {
     "assistants.create": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -6172,7 +6184,10 @@ export interface operations {
     "assistants.publicToken.renew": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
@@ -6699,7 +6714,10 @@ export interface operations {
                 /** @description Whether to answer only when every file is ready or failed. The processing goes on in any case. */
                 wait?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
@@ -7480,7 +7498,10 @@ export interface operations {
     "threads.create": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -7981,7 +8002,10 @@ export interface operations {
     "threads.addState": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path: {
                 /** @description Id of the thread. */
                 tid: string;
@@ -9228,7 +9252,10 @@ export interface operations {
     "runs.feedback": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9633,7 +9660,10 @@ export interface operations {
     "runs.stream": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9756,7 +9786,10 @@ export interface operations {
     "runs.create": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10363,6 +10396,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -10580,6 +10615,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11291,6 +11328,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -11756,6 +11795,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path: {
                 /** @description Id of the thread. */
@@ -12109,6 +12150,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path: {
                 /** @description Id of the thread. */
@@ -12279,6 +12322,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -12912,6 +12957,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -13623,6 +13670,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -14088,6 +14137,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path: {
                 /** @description Id of the thread. */
@@ -14441,6 +14492,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path: {
                 /** @description Id of the thread. */
@@ -14611,6 +14664,8 @@ export interface operations {
             header?: {
                 /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;

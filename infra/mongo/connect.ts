@@ -7,6 +7,7 @@ import { accountModels } from './models/accounts.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
+import { idempotencyModels } from './models/idempotency.ts'
 import { knowledgeModels } from './models/knowledge.ts'
 
 export interface Database {
@@ -74,6 +75,7 @@ export async function connectDatabase(
     ...feedbackModels(connection),
     ...knowledgeModels(connection),
     ...deletionModels(connection),
+    ...idempotencyModels(connection),
   }
   for (const model of Object.values(connection.models)) {
     await model.createCollection()

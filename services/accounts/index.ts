@@ -49,7 +49,7 @@ export function createAccounts(deps: AccountsDeps) {
   const findOrCreate = createExternalUsers({ collections, threadMaxDefault })
   return {
     homes,
-    signup: createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
+    ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
     verification: createVerification({ collections, secrets, workflows }),
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
     usageOf: createUsage(collections),

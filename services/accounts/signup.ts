@@ -29,13 +29,13 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
   const { users, projects } = collections
 
   /** Throws `bad_request` for a taken address or an unacceptable password. Does not wait for the mail server. */
-  return async function signup(input: SignupInput): Promise<UserRecord> {
+  async function signup(input: SignupInput, userId: string = newId()): Promise<UserRecord> {
     checkNewPassword(input.password)
     const email = normalizeEmail(input.email)
     if ((await users.exists({ email })) !== null) throw taken()
     const now = new Date()
     const user: UserRecord = {
-      _id: newId(),
+      _id: userId,
       email,
       provider: 'email',
       ...(input.first_name === undefined ? {} : { first_name: input.first_name }),
@@ -50,6 +50,16 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
     await users.create(user).catch((error: unknown) => {
       throw isDuplicateKey(error) ? taken() : error
     })
+    return finish(user)
+  }
+
+  /** The account that an earlier attempt of the same sign-up stored, complete; null when it stored none. */
+  async function resumeSignup(userId: string): Promise<UserRecord | null> {
+    const user = await users.findOne({ _id: userId, verified: false }).lean<UserRecord>()
+    return user === null ? null : finish(user)
+  }
+
+  async function finish(user: UserRecord): Promise<UserRecord> {
     await homes.ensureMainProject(user._id)
     try {
       await workflows.start(emailVerificationContract, { userId: user._id, sendAtStart: true })
@@ -61,6 +71,8 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
     }
     return user
   }
+
+  return { signup, resumeSignup }
 }
 
 const taken = () => new AppError('bad_request', 'There is an account with this e-mail address already.')

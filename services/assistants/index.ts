@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
-import { newId } from '../../domain/ids.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
@@ -90,8 +89,6 @@ export function createAssistants({ collections, transaction, configs }: Assistan
 
     shownConfig: configs.shownTo,
     listedConfig: configs.listed,
-
-    create: (place: Place, payload: AssistantPayload) => insert(place, newId(), payload),
 
     /** Under an id that the caller knows to be new; the database's duplicate key error when it is not. */
     createUnder: insert,

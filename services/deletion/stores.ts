@@ -31,6 +31,7 @@ export function createStores({ collections, transaction, stream, knowledge }: St
     loginFailures(collections),
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
+    idempotencyKeys(transaction, collections.idempotencyKeys),
     { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
   ]
 }
@@ -72,6 +73,24 @@ function ofUsers(transaction: RunInTransaction, name: string, collection: OfUser
     collections: [name],
     deleteFor: ({ userIds }) => inBatches(userIds, (ids) => eraseAll(transaction, collection, filter(ids))),
     countFor: ({ userIds }) => sumOver(userIds, async (ids) => collection.countDocuments(filter(ids))),
+  }
+}
+
+/** Anything whose records name what they belong to. */
+type OfSubjects = Erasable<{ subjects: { $in: string[] } }> & {
+  countDocuments(filter: { subjects: { $in: string[] } }): PromiseLike<number>
+}
+
+/** Stored answers, by the records that they show parts of. */
+function idempotencyKeys(transaction: RunInTransaction, keys: OfSubjects): Store {
+  const filter = (ids: string[]) => ({ subjects: { $in: ids } })
+  const idsOf = (members: Members) => Object.values(members).flat()
+  return {
+    name: 'idempotency_keys',
+    phase: 'contents',
+    collections: ['idempotency_keys'],
+    deleteFor: (members) => inBatches(idsOf(members), (ids) => eraseAll(transaction, keys, filter(ids))),
+    countFor: (members) => sumOver(idsOf(members), async (ids) => keys.countDocuments(filter(ids))),
   }
 }
 

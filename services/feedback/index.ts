@@ -1,6 +1,5 @@
 import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
-import { newId } from '../../domain/ids.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
@@ -28,11 +27,18 @@ interface FeedbackDeps {
 /** What users think of their runs. */
 export function createFeedback({ collections, transaction, runs, workflows, hasReceiver }: FeedbackDeps) {
   return {
+    find: (userId: string, id: string) =>
+      collections.feedback.findOne({ _id: id, user_id: userId }).lean<FeedbackRecord>(),
+
     /** Stores the feedback and has it delivered. A run that is not the user's is not found. */
-    async submit(userId: string, { run_id, key, score, value, comment }: NewFeedback): Promise<FeedbackRecord> {
+    async submit(
+      userId: string,
+      { run_id, key, score, value, comment }: NewFeedback,
+      feedbackId: string,
+    ): Promise<FeedbackRecord> {
       const run = await runs.get(userId, run_id)
       const record: FeedbackRecord = {
-        _id: newId(),
+        _id: feedbackId,
         run_id: run._id,
         thread_id: run.thread_id,
         user_id: userId,

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
-import { AppError } from '../../domain/errors.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
@@ -9,6 +10,7 @@ import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { firstFiles } from './files.ts'
 import type { StartIngestion } from './start-ingestion.ts'
 import type { VectorStore } from './vector-store.ts'
 
@@ -54,8 +56,12 @@ export function createUploads(deps: UploadsDeps) {
    * Stores the parts one after the other, then starts their ingestion. All or nothing: when a part
    * breaks off, or the ingestion cannot be started, everything that this upload stored is removed.
    */
-  async function receive(assistant: AssistantRecord, parts: AsyncIterable<UploadPart>): Promise<Upload> {
-    const upload: Upload = { ingestionId: newId(), files: [] }
+  async function receive(
+    assistant: AssistantRecord,
+    parts: AsyncIterable<UploadPart>,
+    ingestionId: string = newId(),
+  ): Promise<Upload> {
+    const upload: Upload = { ingestionId, files: [] }
     const records: FileRecord[] = []
     const touch = setInterval(() => void keepAlive(records), touchEveryMs)
     try {
@@ -78,6 +84,30 @@ export function createUploads(deps: UploadsDeps) {
     } finally {
       clearInterval(touch)
     }
+  }
+
+  /**
+   * The upload of this ingestion, when it began and `parts` are the same files; they are read and not stored.
+   * Null when it did not begin. Throws `invalid_input` for other files.
+   */
+  async function repeated(
+    assistant: AssistantRecord,
+    parts: AsyncIterable<UploadPart>,
+    ingestionId: string,
+  ): Promise<Upload | null> {
+    const begun = { assistant_id: assistant._id, ingestion_id: ingestionId, status: { $ne: 'uploading' as const } }
+    if ((await files.exists(begun)) === null) return null
+    const stored = files.find(begun).sort({ order: 1 }).lean<FileRecord>().cursor()
+    const first: FileRecord[] = []
+    for await (const part of parts) {
+      const file: FileRecord | null = await stored.next()
+      const sha256 = createHash('sha256')
+      for await (const piece of part.content) sha256.update(piece)
+      if (file?.name !== part.name || file.sha256 !== sha256.digest('hex')) throw otherFiles()
+      if (first.length <= firstFiles.limit) first.push(file)
+    }
+    if ((await stored.next()) !== null) throw otherFiles()
+    return { ingestionId, files: first }
   }
 
   /** The record is there before the bytes: whatever happens, something knows of them. */
@@ -143,7 +173,7 @@ export function createUploads(deps: UploadsDeps) {
     }
   }
 
-  return { admit, receive }
+  return { admit, receive, repeated }
 }
 
 export type Uploads = ReturnType<typeof createUploads>
@@ -159,6 +189,10 @@ function requireFileConfiguration({ tools }: AssistantSettings): void {
   const retrieval = tools.filter((tool) => tool.type === 'retrieval')
   if (retrieval.length > 1) throw invalid('it names the tool retrieval more than once')
   if (Object.keys(retrieval[0]?.config ?? {}).length > 0) throw invalid('its tool retrieval takes no config')
+}
+
+function otherFiles(): AppError {
+  return invalidInput(['header', 'idempotency-key'], 'was used for other files before', 'idempotency_key_reused')
 }
 
 function invalid(reason: string): AppError {

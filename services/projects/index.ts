@@ -40,11 +40,12 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
     async create(
       userId: string,
       { name, description = '' }: { name: string; description?: string },
+      projectId: string = newId(),
     ): Promise<ProjectRecord> {
       checkName(name)
       const now = new Date()
       const project: ProjectRecord = {
-        _id: newId(),
+        _id: projectId,
         user_id: userId,
         name,
         description,

@@ -18,7 +18,7 @@ interface PublicFamilyDeps {
   collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
   assistantConfigs: AssistantConfigs
   createThread: CreateThread
-  log: Pick<ThreadLog, 'append'>
+  log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'cancel'>
@@ -42,6 +42,7 @@ export type PublicFamily = ReturnType<typeof createPublicFamily>
 /** What callers without an account do: everything here is held to one assistant. */
 export function createPublicFamily(deps: PublicFamilyDeps) {
   const { collections, assistantConfigs, runs, runFeeds, settings } = deps
+  const follow = (run: RunRecord): Promise<RunFeed> => runFeeds.open(run._id)
   return {
     access: createPublicAccess(collections, assistantConfigs),
     origins: createPublicOrigins(collections, settings),
@@ -65,7 +66,8 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
     /** Starts a run and follows it from before its first word. */
-    start: (newRun: Omit<NewRun, 'public'>): Promise<FollowedRun> => deps.startFollowed({ ...newRun, public: true }),
+    start: (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> =>
+      deps.startFollowed({ ...newRun, public: true }, runId),
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 
@@ -77,7 +79,18 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     },
 
     /** A run that goes on, or has ended, as its readers see it. */
-    follow: (run: RunRecord): Promise<RunFeed> => runFeeds.open(run._id),
+    follow,
+
+    /** The runs of one assistant's public callers; any other is `not_found`. */
+    runsOf: (assistant: AssistantRecord) => ({
+      async find(runId: string): Promise<RunRecord> {
+        const own = { _id: runId, public: true, assistant_id: assistant._id }
+        const run = await collections.runs.findOne(own).lean<RunRecord>()
+        if (run === null) throw new AppError('not_found', 'There is no such run.')
+        return run
+      },
+      follow,
+    }),
 
     /** The run as it is stored now. */
     async reread(run: RunRecord): Promise<RunRecord> {

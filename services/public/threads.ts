@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { newId } from '../../domain/ids.ts'
-import type { Message } from '../../domain/messages.ts'
+import { type Message, messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -17,7 +17,7 @@ import { type LoggedMessage, loggedMessages } from './thread-messages.ts'
 interface PublicThreadsDeps {
   collections: Pick<Collections, 'threads' | 'runs'>
   createThread: CreateThread
-  log: Pick<ThreadLog, 'append'>
+  log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
@@ -43,10 +43,18 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
 
   return {
     /** Makes a thread that takes no place of the owner's quota. */
-    async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread = {}) {
+    async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread, id: string) {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata ?? {})
-      const thread = await createThread(newThreadOf(assistant, metadataJson))
-      if (messages.length > 0) await log.append(thread._id, { messages, source: 'update' })
+      const thread = await createThread({ ...newThreadOf(assistant, metadataJson), id })
+      if (messages.length > 0) await log.append(id, { id, messages, source: 'update' })
+      return thread
+    },
+
+    /** The thread that an earlier attempt of the same request created; its messages are added if they are missing. */
+    async finishCreation(assistant: AssistantRecord, { messages = [] }: NewPublicThread, id: string) {
+      const thread = await find(assistant, id)
+      if (messages.length > 0 && (await log.find(id, id)) === null)
+        await log.append(id, { id, messages, source: 'update' })
       return thread
     },
 
@@ -68,11 +76,24 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
       return thread
     },
 
-    async addMessage(assistant: AssistantRecord, threadId: string, message: Message): Promise<LoggedMessage> {
+    async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
       await find(assistant, threadId)
       const input = await pendingInput.missingFromLog(threadId)
-      const { record: entry } = await log.append(threadId, { messages: [message], source: 'update', input })
-      return { message, createdAt: entry.created_at, runId: undefined }
+      const { record: entry } = await log.append(threadId, {
+        id: entryId,
+        messages: [message],
+        source: 'update',
+        input,
+      })
+      return { message, createdAt: entry.created_at, runId: undefined } satisfies LoggedMessage
+    },
+
+    /** What `addMessage` added under this id, null when it did not. */
+    async addedMessage(assistant: AssistantRecord, threadId: string, entryId: string): Promise<LoggedMessage | null> {
+      await find(assistant, threadId)
+      const entry = await log.find(threadId, entryId)
+      const [message] = entry === null ? [] : messagesFromJson(entry.messages_json)
+      return entry === null || message === undefined ? null : { message, createdAt: entry.created_at, runId: undefined }
     },
 
     /** What people and the assistant said, oldest first. */

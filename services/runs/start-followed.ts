@@ -22,8 +22,7 @@ export function createStartFollowed({
   runs: Pick<Runs, 'start'>
   runFeeds: Pick<RunFeeds, 'open'>
 }) {
-  return async (newRun: NewRun | Promise<NewRun>): Promise<FollowedRun> => {
-    const runId = newId()
+  return async (newRun: NewRun | Promise<NewRun>, runId: string = newId()): Promise<FollowedRun> => {
     const opening = runFeeds.open(runId, { isNew: true })
     try {
       const [prepared, feed] = await Promise.all([newRun, opening])

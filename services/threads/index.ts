@@ -1,6 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
-import { newId } from '../../domain/ids.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -37,7 +36,7 @@ export interface ThreadChanges {
 interface ThreadsDeps {
   collections: Pick<Collections, 'threads' | 'assistants' | 'runs'>
   createThread: CreateThread
-  log: Pick<ThreadLog, 'append'>
+  log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
   pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
@@ -63,7 +62,8 @@ export function createThreads({ collections, createThread, log, states, pendingI
       return { entries: await withStatuses(entries), hasMore, total }
     },
 
-    create: (place: Place, changes: ThreadChanges) => insert(place, newId(), changes),
+    /** Under a new id. */
+    create: insert,
 
     async read(userId: string, threadId: string): Promise<ThreadWithStatus> {
       return withStatus(await requireOwn(userId, threadId))
@@ -90,12 +90,21 @@ export function createThreads({ collections, createThread, log, states, pendingI
       return { state, status: status ?? 'idle' }
     },
 
-    async addState(userId: string, threadId: string, messages: MessageInput[]): Promise<void> {
+    /** Adds an entry to the log, under a new id. */
+    async addState(userId: string, threadId: string, messages: MessageInput[], entryId?: string): Promise<void> {
       await requireOwn(userId, threadId)
       const added = storable(messages)
       const input = await pendingInput.missingFromLog(threadId)
-      await log.append(threadId, { messages: added, source: 'update', input })
+      await log.append(threadId, {
+        ...(entryId === undefined ? {} : { id: entryId }),
+        messages: added,
+        source: 'update',
+        input,
+      })
     },
+
+    /** Whether the log of the thread holds this entry. */
+    hasEntry: async (threadId: string, entryId: string) => (await log.find(threadId, entryId)) !== null,
 
     /** Past states, newest first. `newest`: number of the newest entry of all, when it is on this page. */
     async history(userId: string, threadId: string, page: { limit: number; before?: string }): Promise<History> {

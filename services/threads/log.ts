@@ -12,6 +12,8 @@ import { threadFull, threadMaxBytes } from './room.ts'
 export interface LogEntry {
   messages: Message[]
   source: CheckpointRecord['source']
+  /** The id of the entry; a new one when it is not given. */
+  id?: string
   /** With `step` it makes the append idempotent: a repeat gives back the entry that is there. */
   runId?: string
   /** Number of the entry within its run. */
@@ -46,7 +48,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
 
   async function store(threadId: string, entry: LogEntry): Promise<CheckpointRecord> {
-    const { messages, source, runId, step = 0, input, guard, thread: changes, pastLimit = false } = entry
+    const { messages, source, id = newId(), runId, step = 0, input, guard, thread: changes, pastLimit = false } = entry
     const messagesJson = messagesToJson(messages)
     const bytes = Buffer.byteLength(messagesJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
     return transaction(async (session) => {
@@ -63,7 +65,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       await guard?.(session)
       const seq = thread.last_seq ?? 1
       const record: CheckpointRecord = {
-        _id: newId(),
+        _id: id,
         thread_id: threadId,
         seq,
         messages_json: messagesJson,
@@ -94,6 +96,10 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
         return { record: await store(threadId, { ...entry, input: undefined }), isNew: true }
       }
     },
+
+    /** An entry of this thread, null when there is none of this id. */
+    find: (threadId: string, id: string) =>
+      checkpoints.findOne({ _id: id, thread_id: threadId }).lean<CheckpointRecord>(),
 
     /** The whole conversation, for a model; what callers are shown is bounded: see `log-states.ts`. */
     async read(threadId: string): Promise<{ messages: Message[] }> {

@@ -161,7 +161,7 @@ describe('from signup to the first login', () => {
     const email = newEmail()
     const { collections } = service
     const passwords = createPasswords()
-    const signup = createSignup({
+    const { signup } = createSignup({
       collections,
       passwords,
       homes: service.api.services.accounts.homes,

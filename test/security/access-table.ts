@@ -26,6 +26,7 @@ const compat = [
 /** Who may call each operation of the OpenAPI document, by its name. Written by hand: a change of rights shows here. */
 export const access: Record<string, Auth> = {
   'health.read': 'none',
+  'health.ready': 'none',
   'accounts.signup': 'none',
   'accounts.login': 'none',
   'accounts.verifyEmail': 'none',
@@ -61,6 +62,8 @@ export const access: Record<string, Auth> = {
   'assistants.compatAccount.delete': 'project',
   'tools.list': 'user',
   'files.list': 'project',
+  'files.chunks': 'project',
+  'files.search': 'project',
   'files.upload': 'project',
   'files.retry': 'project',
   'files.delete': 'project',

@@ -57,7 +57,7 @@ export async function judge(service: TestService, request: CrossRequest, own: Si
 }
 
 /** All ids the other's; and, where there are several, each of them alone among the caller's own. */
-function* requestsFor({ path, expectation }: Operation, own: Ids, other: Ids) {
+function* requestsFor({ method, name, path, expectation }: Operation, own: Ids, other: Ids) {
   if (expectation === undefined || 'takesNoIds' in expectation) return
   if ('shows' in expectation) {
     yield { what: 'as it is', expected: [200], path, body: undefined }
@@ -67,6 +67,9 @@ function* requestsFor({ path, expectation }: Operation, own: Ids, other: Ids) {
     yield { what: 'ids in the body', expected: [status], path: fill(path, own), body: body(own, other) }
   }
   if (!('foreign' in expectation)) return
+  // What the caller's own things show is the caller's. Streams stay open.
+  if (method === 'GET' && !/\.(?:join|ingestionEvents)$/.test(name))
+    yield { what: 'own ids', expected: [200, 404], path: fill(path, own), body: undefined }
   const body = expectation.body?.(own, other)
   yield { what: "all ids the other's", expected: [expectation.foreign], path: fill(path, other), body }
   const parameters = parametersOf(path)
@@ -141,7 +144,8 @@ export const isOpen = (name: string) => name === 'accounts.verificationStatus'
 export const fill = (path: string, ids: object) =>
   path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(Object.entries(ids).find(([key]) => key === name)?.[1]))
 
-export async function createSide(service: TestService, name: string): Promise<Side> {
+/** `hasOpenRun`: one of the threads has a run under way, whose input is not in the log yet. */
+export async function createSide(service: TestService, name: string, { hasOpenRun = false } = {}): Promise<Side> {
   const user = await insertUser(service)
   const estate = await fillEstate(service, user)
   const [aid = ''] = estate.assistants
@@ -161,6 +165,13 @@ export async function createSide(service: TestService, name: string): Promise<Si
     })
   }
   await service.collections.runs.updateOne({ _id: publicRun }, { $set: { public: true } })
+  if (hasOpenRun) {
+    const input = [{ type: 'HumanMessage', data: { id: newId(), content: name } }]
+    await service.collections.runs.updateOne(
+      { _id: runId },
+      { $set: { status: 'running', input_json: JSON.stringify(input) }, $unset: { finished_at: 1 } },
+    )
+  }
   const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
   const receiptId = newId()
   await service.collections.receipts.create({

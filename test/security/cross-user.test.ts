@@ -30,7 +30,7 @@ describe('one user with the ids of another', () => {
       env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
     })
     own = await createSide(service, 'mine')
-    other = await createSide(service, `only-for-the-owner-${newId()}`)
+    other = await createSide(service, `only-for-the-owner-${newId()}`, { hasOpenRun: true })
     operations = await operationsOf(service)
   })
   afterAll(() => service.close())

@@ -91,7 +91,7 @@ describe('a statement that does not look at the owner', () => {
 async function newSides(service: TestService): Promise<{ own: Side; other: Side }> {
   return {
     own: await createSide(service, `mine-${newId()}`),
-    other: await createSide(service, `only-for-the-owner-${newId()}`),
+    other: await createSide(service, `only-for-the-owner-${newId()}`, { hasOpenRun: true }),
   }
 }
 

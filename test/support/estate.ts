@@ -10,7 +10,8 @@ import type { TestUser } from './users.ts'
 /** Something in every store, for one user: what a deletion has to find. */
 export async function fillEstate(service: TestService, user: TestUser, { projects = 2 } = {}) {
   const { call, userId, email } = user
-  const { body: project } = await call('POST', '/projects/', { name: 'second' })
+  // With a key, so that the answer is stored.
+  const { body: project } = await call('POST', '/projects/', { name: 'second' }, { 'idempotency-key': newId() })
   const ids: string[] = [userId, user.projectId, project.project_id]
   const places = [
     { projectId: user.projectId, call },

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf, sessionOf } from '../../plugins/authentication.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
@@ -39,7 +40,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.post(
     '/assistants/',
     {
-      config,
+      config: { ...config, idempotent: true },
       schema: {
         operationId: 'assistants.create',
         summary: 'Create an assistant',
@@ -50,7 +51,11 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const place = placeOf(request)
-      return show(await assistants.create(place, request.body), place.userId)
+      const assistant = await once(request, {
+        create: (id) => assistants.createUnder(place, id, request.body),
+        find: (id) => orNull(assistants.readOwn(place.userId, id)),
+      })
+      return show(assistant, place.userId)
     },
   )
 
@@ -132,7 +137,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.post(
     '/assistants/:aid/public-token',
     {
-      config,
+      config: { ...config, idempotent: true },
       schema: {
         operationId: 'assistants.publicToken.renew',
         summary: 'Make a strong public token in place of the old one; the access mode stays as it is',

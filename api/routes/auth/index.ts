@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { bearerOf } from '../../plugins/authentication.ts'
+import { once } from '../../plugins/idempotency.ts'
 import { refusals } from '../schemas.ts'
 import {
   ExchangeResponse,
@@ -26,7 +27,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/signup',
     {
-      config: { ...config, limits: ['signup_client', 'mails_address'] },
+      config: { ...config, idempotent: true, limits: ['signup_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.signup',
         summary: 'Make an account; a verification code is sent by mail',
@@ -35,8 +36,13 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         response: { 200: SignupResponse },
       },
     },
-    async ({ body }) => ({
-      ...publicUser(await accounts.signup(body)),
+    async (request) => ({
+      ...publicUser(
+        await once(request, {
+          create: (id) => accounts.signup(request.body, id),
+          find: (id) => accounts.resumeSignup(id),
+        }),
+      ),
       message: 'The account is made. A verification code is on its way by mail.',
     }),
   )

@@ -6,6 +6,7 @@ import { firstFiles } from '../../../services/knowledge/files.ts'
 import { type Page, firstPage } from '../../../services/page.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { answerIsFollowed, once } from '../../plugins/idempotency.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { ListPage, linkNextPage, linkNextPart } from '../paging.ts'
@@ -60,7 +61,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
   app.post(
     '/assistants/:aid/files',
     {
-      config: { ...config, isUpload: true, staysOpen: true },
+      config: { ...config, idempotent: true, isUpload: true, staysOpen: true },
       bodyLimit: Number.MAX_SAFE_INTEGER,
       // The body is described for the documentation; it is a stream, and read as one.
       validatorCompiler: (route) =>
@@ -80,7 +81,12 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
       if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the files as multipart/form-data.')
       await uploads.admit(assistant)
-      const upload = await uploads.receive(assistant, filePartsOf(request))
+      const parts = filePartsOf(request)
+      const upload = await once(request, {
+        create: (id) => uploads.receive(assistant, parts, id),
+        find: (id) => uploads.repeated(assistant, parts, id),
+      })
+      await answerIsFollowed(request)
       const { ingestionId } = upload
       const answer = ({ entries, hasMore }: Page<FileRecord>) => {
         const path = `/assistants/${assistant._id}/ingestions/${ingestionId}`

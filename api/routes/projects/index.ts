@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Project, ProjectCreateRequest, ProjectToken, ProjectUpdateRequest, showProject } from './schemas.ts'
@@ -37,7 +38,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
   app.post(
     '/projects/',
     {
-      config,
+      config: { ...config, idempotent: true },
       schema: {
         operationId: 'projects.create',
         summary: 'Create a project',
@@ -46,7 +47,15 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
         response: { 200: Project, ...refusals(400, 401) },
       },
     },
-    async (request) => showProject(await projects.create(sessionOf(request).user._id, request.body)),
+    async (request) => {
+      const userId = sessionOf(request).user._id
+      return showProject(
+        await once(request, {
+          create: (id) => projects.create(userId, request.body, id),
+          find: (id) => orNull(projects.read(userId, id)),
+        }),
+      )
+    },
   )
 
   app.get(

@@ -2,8 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { maxMessageBytes } from '../../../domain/message-size.ts'
 import { inputMessages } from '../../../services/runs/prepare-run.ts'
+import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { followOnce } from '../runs/follow-once.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
@@ -44,17 +46,22 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         maxBytes: maxMessageBytes.public,
         loc: ['body', 'messages'],
       })
-      const followed = await publicFamily.start({
+      const newRun = {
         thread: publicFamily.threads.draft(assistant),
         withThread: true,
         assistant,
         input,
         overrides: overridesOf(request.body),
-        strategy: 'enqueue',
+        strategy: 'enqueue' as const,
+      }
+      const followed = await followOnce(request, {
+        ...publicFamily.runsOf(assistant),
+        start: (id) => publicFamily.start(newRun, id),
       })
       logRun(reply, followed.run)
       if (!stream)
         return chatCompletion({ run: followed.run, model }, await waitForEnd(followed.feed, reply, openStreams))
+      await answerIsFollowed(request)
       const { finished, stop } = streamCompletion(reply, followed, {
         model,
         includeUsage: options?.include_usage ?? false,

@@ -17,6 +17,7 @@ export const compatConfig = { auth: 'public', cors: false, limits: ['public_clie
 /** Of routes that start a run. */
 export const publicRunConfig = {
   ...compatConfig,
+  idempotent: true,
   staysOpen: true,
   limits: ['public_client', 'public_runs_client', 'public_runs_token', 'public_runs_assistant'],
 } as const

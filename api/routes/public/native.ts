@@ -8,10 +8,12 @@ import type { Message } from '../../../domain/messages.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import { type RunRequest, agreedId, inputMessages, locOf } from '../../../services/runs/prepare-run.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
+import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { PublicCors } from '../../plugins/cors.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { CreateRunPayload, ResumeHeaders, RunParams } from '../runs/schemas.ts'
+import { followOnce } from '../runs/follow-once.ts'
 import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
 import { compatConfig, publicRunConfig } from './compat-route.ts'
@@ -80,13 +82,12 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const input = humanMessages(body.input)
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
-      const { run, feed } = await publicFamily.start({
-        thread,
-        withThread: isNew,
-        assistant,
-        input,
-        strategy: body.multitask_strategy ?? 'enqueue',
+      const newRun = { thread, withThread: isNew, assistant, input, strategy: body.multitask_strategy ?? 'enqueue' }
+      const { run, feed } = await followOnce(request, {
+        ...publicFamily.runsOf(assistant),
+        start: (id) => publicFamily.start(newRun, id),
       })
+      await answerIsFollowed(request)
       logRun(reply, run)
       const { finished, stop } = streamRun(reply, feed, {
         runId: run._id,

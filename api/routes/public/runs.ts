@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
@@ -8,8 +8,10 @@ import type { Message } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import { pageOf } from '../../../services/public/threads.ts'
+import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { followOnce } from '../runs/follow-once.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
 import { type CompatDeps, compatConfig, operation, publicRunConfig } from './compat-route.ts'
 import { overridesOf } from './model-parameters.ts'
@@ -57,7 +59,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
       const thread = await threads.find(assistant, request.params.thread_id)
-      return start(reply, assistant, thread, request.body)
+      return start(request, reply, assistant, thread, request.body)
     },
   )
 
@@ -75,7 +77,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
       const { metadata, messages } = newThreadOf(request.body.thread ?? {}, ['body', 'thread'])
-      return start(reply, assistant, threads.draft(assistant, metadata), request.body, messages)
+      return start(request, reply, assistant, threads.draft(assistant, metadata), request.body, messages)
     },
   )
 
@@ -171,6 +173,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   )
 
   async function start(
+    request: FastifyRequest,
     reply: FastifyReply,
     assistant: AssistantRecord,
     thread: ThreadRecord,
@@ -178,7 +181,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     messagesOfNewThread?: Message[],
   ): Promise<CompatRun | FastifyReply> {
     refuseUnmetRun(body)
-    const followed = await publicFamily.start({
+    const newRun = {
       thread,
       withThread: messagesOfNewThread !== undefined,
       assistant,
@@ -187,8 +190,12 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
         ...messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
       ],
       overrides: { ...overridesOf(body), ...instructionsOf(body) },
-      strategy: 'enqueue',
+      strategy: 'enqueue' as const,
       ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
+    }
+    const followed = await followOnce(request, {
+      ...publicFamily.runsOf(assistant),
+      start: (id) => publicFamily.start(newRun, id),
     })
     logRun(reply, followed.run)
     const about = publicFamily.about(assistant)
@@ -196,11 +203,12 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
       followed.feed.close()
       return runShape(followed.run, about)
     }
+    await answerIsFollowed(request)
     const reread = () => publicFamily.reread(followed.run)
     const { finished, stop } = streamThreadRun(reply, followed, {
       about,
       reread,
-      ...(messagesOfNewThread ? { newThread: thread } : {}),
+      ...(messagesOfNewThread ? { newThread: { ...thread, _id: followed.run.thread_id } } : {}),
     })
     openStreams.track(finished, stop)
     return reply

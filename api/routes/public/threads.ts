@@ -6,6 +6,7 @@ import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.
 import type { Message } from '../../../domain/messages.ts'
 import { pageOf } from '../../../services/public/threads.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { requireContent, textOf } from './client-messages.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
@@ -30,7 +31,7 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
   app.post(
     '/threads',
     {
-      config: compatConfig,
+      config: { ...compatConfig, idempotent: true },
       schema: {
         ...operation(family, 'threads.create', 'Begin a conversation'),
         headers: TokenHeader,
@@ -38,7 +39,16 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
         response: { 200: CompatThread, ...compatRefusals },
       },
     },
-    async (request) => threadShape(await threads.create(assistantOf(request), newThreadOf(request.body, ['body']))),
+    async (request) => {
+      const assistant = assistantOf(request)
+      const thread = newThreadOf(request.body, ['body'])
+      return threadShape(
+        await once(request, {
+          create: (id) => threads.create(assistant, thread, id),
+          find: (id) => orNull(threads.finishCreation(assistant, thread, id)),
+        }),
+      )
+    },
   )
 
   app.get(
@@ -79,7 +89,7 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
   app.post(
     '/threads/:thread_id/messages',
     {
-      config: compatConfig,
+      config: { ...compatConfig, idempotent: true },
       schema: {
         ...operation(family, 'threads.messages.create', 'Add a message for later runs'),
         headers: TokenHeader,
@@ -89,11 +99,14 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
       },
     },
     async (request) => {
-      const { _id: assistantId } = assistantOf(request)
+      const assistant = assistantOf(request)
       const { thread_id: threadId } = request.params
       const message = messageOf(request.body, ['body'])
-      const added = await threads.addMessage(assistantOf(request), threadId, message)
-      return messageShape(added, { threadId, assistantId })
+      const added = await once(request, {
+        create: (id) => threads.addMessage(assistant, threadId, message, id),
+        find: (id) => threads.addedMessage(assistant, threadId, id),
+      })
+      return messageShape(added, { threadId, assistantId: assistant._id })
     },
   )
 

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { once } from '../../plugins/idempotency.ts'
 import { PathId, freeForm, refusals } from '../schemas.ts'
 
 const FeedbackCreateRequest = Type.Object(
@@ -28,7 +29,7 @@ export const feedbackRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'feedback'
   app.post(
     '/runs/feedback',
     {
-      config: { auth: 'project' },
+      config: { auth: 'project', idempotent: true },
       schema: {
         operationId: 'runs.feedback',
         summary: 'Say what you think of a run; it is stored, and passed on to the tracing service',
@@ -41,7 +42,11 @@ export const feedbackRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'feedback'
       },
     },
     async (request) => {
-      const stored = await feedback.submit(sessionOf(request).user._id, request.body)
+      const userId = sessionOf(request).user._id
+      const stored = await once(request, {
+        create: (id) => feedback.submit(userId, request.body, id),
+        find: (id) => feedback.find(userId, id),
+      })
       return { status: 'submitted' as const, feedback_id: stored._id }
     },
   )

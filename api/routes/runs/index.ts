@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
@@ -17,6 +18,7 @@ import {
   RunWithOutput,
   runView,
 } from './schemas.ts'
+import { followOnce, startOnce } from './follow-once.ts'
 import { streamRun } from './stream-run.ts'
 
 const config = { auth: 'project' } as const
@@ -42,7 +44,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/stream',
     {
-      config: { ...config, staysOpen: true, limits: ['runs_user'] },
+      config: { ...config, idempotent: true, staysOpen: true, limits: ['runs_user'] },
       schema: {
         operationId: 'runs.stream',
         summary: 'Run an assistant on a thread and stream what it says',
@@ -52,7 +54,13 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       },
     },
     async (request, reply) => {
-      const { run, feed } = await startFollowed(prepareRun(sessionOf(request).user._id, request.body))
+      const userId = sessionOf(request).user._id
+      const { run, feed } = await followOnce(request, {
+        start: (id) => startFollowed(prepareRun(userId, request.body), id),
+        find: (id) => runs.get(userId, id),
+        follow: (started) => runFeeds.open(started._id),
+      })
+      await answerIsFollowed(request)
       logRun(reply, run)
       const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
       openStreams.track(stream.finished, stream.stop)
@@ -63,7 +71,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/',
     {
-      config: { ...config, limits: ['runs_user'] },
+      config: { ...config, idempotent: true, limits: ['runs_user'] },
       schema: {
         operationId: 'runs.create',
         summary: 'Run an assistant on a thread in the background',
@@ -73,7 +81,11 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       },
     },
     async (request, reply) => {
-      const run = await runs.start(await prepareRun(sessionOf(request).user._id, request.body))
+      const userId = sessionOf(request).user._id
+      const run = await startOnce(request, {
+        start: async (id) => runs.start(await prepareRun(userId, request.body), id),
+        find: (id) => runs.get(userId, id),
+      })
       logRun(reply, run)
       reply.header('content-location', `/runs/${run._id}`)
       return runView(run)

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf } from '../../plugins/authentication.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { Thread, ThreadListResponse, ThreadPutRequest, showThread } from './schemas.ts'
@@ -34,7 +35,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
   app.post(
     '/threads/',
     {
-      config,
+      config: { ...config, idempotent: true },
       schema: {
         operationId: 'threads.create',
         summary: 'Create a thread',
@@ -43,7 +44,15 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => showThread(await threads.create(placeOf(request), request.body)),
+    async (request) => {
+      const place = placeOf(request)
+      return showThread(
+        await once(request, {
+          create: (id) => threads.create(place, id, request.body),
+          find: (id) => orNull(threads.read(place.userId, id)),
+        }),
+      )
+    },
   )
 
   app.get(

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { placeOf } from '../../plugins/authentication.ts'
+import { once } from '../../plugins/idempotency.ts'
 import { linkNextPage } from '../paging.ts'
 import { BeforeMessage, PathId, refusals } from '../schemas.ts'
 import { ThreadPostRequest, ThreadStateView, followOf, nextOf, showState } from './schemas.ts'
@@ -43,7 +44,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
   app.post(
     '/threads/:tid/state',
     {
-      config,
+      config: { ...config, idempotent: true },
       schema: {
         operationId: 'threads.addState',
         summary: 'Add messages, or replace some',
@@ -56,7 +57,12 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
     async (request) => {
       const { userId } = placeOf(request)
       const { values } = request.body
-      await threads.addState(userId, request.params.tid, Array.isArray(values) ? values : values.messages)
+      const { tid } = request.params
+      const messages = Array.isArray(values) ? values : values.messages
+      await once<unknown>(request, {
+        create: (id) => threads.addState(userId, tid, messages, id),
+        find: async (id) => (await threads.hasEntry(tid, id)) || null,
+      })
       return currentState(userId, request.params.tid)
     },
   )

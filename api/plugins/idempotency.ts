@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Type, { type TSchema } from 'typebox'
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
+import { type Attempt, type Idempotency, leaseMs } from '../../services/idempotency.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route creates something, and takes an `Idempotency-Key`. */
+    idempotent?: boolean
+  }
+  interface FastifyRequest {
+    idempotency: KeyedAttempt | null
+  }
+}
+
+interface KeyedAttempt {
+  id: string
+  earlierIds: string[]
+  isBegun: boolean
+  /** What the answer shows parts of, beside what is known from the start: its deletion removes the answer. */
+  subjects: string[]
+  attempt: Attempt
+  stopRenewing: () => void
+}
+
+const header = 'idempotency-key'
+/** Answers that say nothing about an effect: the same request may be answered otherwise the next time. */
+const passing = new Set([400, 401, 408, 413, 415, 422, 429])
+const kept = ['content-location']
+
+/**
+ * `Idempotency-Key` on routes that create something: for a day, the same request with the same key gives the
+ * first answer and takes effect once. Requests without the header cost nothing.
+ */
+export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempotency, 'claim'>): void {
+  app.decorateRequest('idempotency', null)
+
+  app.addHook('onRoute', (route) => {
+    if (!route.config?.idempotent || route.schema === undefined) return
+    const { headers } = route.schema
+    const declared = isJsonObject(headers) && isJsonObject(headers['properties']) ? headers['properties'] : {}
+    route.schema.headers = Type.Object({ ...(declared as Record<string, TSchema>), [header]: Type.Optional(Key) })
+  })
+
+  app.addHook('preHandler', async (request, reply) => {
+    const key = request.headers[header]
+    if (!request.routeOptions.config.idempotent || typeof key !== 'string') return
+    const { caller, subjects } = callerOf(request)
+    const asked = [request.method, request.url, JSON.stringify(request.body) ?? '']
+    const claimed = await claim({ caller, key, request: asked, subjects })
+    if ('answer' in claimed) {
+      const { status, body, headers } = claimed.answer
+      reply.header('idempotent-replayed', 'true').headers(headers).code(status)
+      return reply.type('application/json; charset=utf-8').send(body)
+    }
+    const { attempt } = claimed
+    if (claimed.isBegun) {
+      request.idempotency = { ...claimed, subjects: [], stopRenewing: () => undefined }
+      return
+    }
+    const renewal = setInterval(() => void attempt.renew().catch(() => undefined), leaseMs / 3).unref()
+    request.idempotency = { ...claimed, subjects: [], stopRenewing: () => clearInterval(renewal) }
+  })
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const keyed = request.idempotency
+    // What has begun stays begun, however this repetition is answered.
+    if (keyed === null || keyed.isBegun) return payload
+    request.idempotency = null
+    keyed.stopRenewing()
+    try {
+      await settle(keyed, reply.statusCode, payload, (name) => reply.getHeader(name))
+    } catch (error) {
+      // The lease ends by itself, and the next attempt finds what this one created.
+      request.log.warn({ err: error }, 'answer to an idempotency key not stored')
+    }
+    return payload
+  })
+}
+
+async function settle(
+  { attempt, id, subjects }: KeyedAttempt,
+  status: number,
+  payload: unknown,
+  headerOf: (name: string) => unknown,
+): Promise<void> {
+  if (passing.has(status)) return attempt.forget()
+  if (status >= 500) return attempt.giveUp()
+  const headers = Object.fromEntries(
+    kept.map((name) => [name, headerOf(name)]).filter(([, value]) => value !== undefined),
+  )
+  await attempt.answer({ status, body: typeof payload === 'string' ? payload : '', headers }, [id, ...subjects])
+}
+
+/**
+ * Creates what a request asks for, once: when an attempt before this one created it, that is found instead.
+ * `find` gives null for an id under which there is nothing.
+ */
+export async function once<T>(
+  request: FastifyRequest,
+  { create, find }: { create: (id: string) => Promise<T>; find: (id: string) => Promise<T | null> },
+): Promise<T> {
+  for (const id of request.idempotency?.earlierIds ?? []) {
+    const found = await find(id)
+    if (found !== null) {
+      request.idempotency?.subjects.push(id)
+      return found
+    }
+  }
+  if (request.idempotency?.isBegun)
+    throw new AppError('not_found', 'What was created with this Idempotency-Key is gone.')
+  return create(request.idempotency?.id ?? newId())
+}
+
+/** A look-up for `once`: what is missing is null. */
+export async function orNull<T>(looking: Promise<T>): Promise<T | null> {
+  return looking.catch((error: unknown) => {
+    if (error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')) return null
+    throw error
+  })
+}
+
+/** Says what else the answer to a key belongs to, such as the thread of a run. */
+export function belongsTo(request: FastifyRequest, ...ids: string[]): void {
+  request.idempotency?.subjects.push(...ids)
+}
+
+/** What was asked for has begun, and is answered as it goes on: a repeated request follows the same run or ingestion. */
+export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
+  const keyed = request.idempotency
+  if (keyed === null) return
+  request.idempotency = null
+  keyed.stopRenewing()
+  await keyed.attempt.follow([keyed.id, ...keyed.subjects]).catch((error: unknown) => {
+    request.log.warn({ err: error }, 'outcome of an idempotency key not noted')
+  })
+}
+
+/** Whose key it is, and what the request belongs to whatever it creates. */
+function callerOf(request: FastifyRequest): { caller: string; subjects: string[] } {
+  const inPath = Object.values(isJsonObject(request.params) ? request.params : {}).map(String)
+  if (request.session) {
+    const { user, projectId } = request.session
+    return { caller: `user ${user._id}`, subjects: [user._id, projectId, ...inPath] }
+  }
+  if (request.publicAssistant) {
+    const { _id, user_id: userId, project_id: projectId } = request.publicAssistant
+    return { caller: `assistant ${_id}`, subjects: [userId, projectId, _id, ...inPath] }
+  }
+  // Who signs up has no account yet: only the same address repeats the same sign-up.
+  const email = isJsonObject(request.body) ? String(request.body['email'] ?? '') : ''
+  return { caller: `address ${normalizeEmail(email)}`, subjects: [] }
+}
+
+const Key = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: String.raw`^[\x21-\x7e]+$`,
+  description:
+    'A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time.',
+})

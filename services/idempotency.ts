@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { AppError, invalidInput } from '../domain/errors.ts'
+import { newId } from '../domain/ids.ts'
+import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
+import type { Collections } from './collections.ts'
+import { isDuplicateKey } from './duplicate-key.ts'
+import type { SecretBox } from './secrets.ts'
+
+/** An answer that is given again: status, body as JSON text, and the headers that belong to it. */
+export interface StoredAnswer {
+  status: number
+  body: string
+  headers: Record<string, string>
+}
+
+/** What the service lets this request do under its key. */
+export type Claim =
+  /** Answered before: give this answer again. */
+  | { answer: StoredAnswer }
+  /**
+   * To be carried out. `earlierIds` is not empty when an attempt before may have created something, and
+   * `isBegun` says that one did.
+   */
+  | { id: string; earlierIds: string[]; isBegun: boolean; attempt: Attempt }
+
+/** The right to work on a request, until it is given back. */
+export interface Attempt {
+  /** Keeps others from taking over for another lease. */
+  renew(): Promise<void>
+  /** Stores the answer for a day. */
+  answer(answer: StoredAnswer, subjects: string[]): Promise<void>
+  /** What was asked for has begun: whoever repeats the request follows it. */
+  follow(subjects: string[]): Promise<void>
+  /** Nothing happened: the key may be used anew. */
+  forget(): Promise<void>
+  /** Something may have happened: another attempt may take over at once, and looks first. */
+  giveUp(): Promise<void>
+}
+
+export interface KeyedRequest {
+  /** Who asks: keys of different callers are different keys. */
+  caller: string
+  key: string
+  /** Everything that makes two requests the same. */
+  request: string[]
+  subjects: string[]
+}
+
+export const keyLifetimeMs = 24 * 60 * 60 * 1000
+/** An attempt that has not renewed its lease for so long is taken to be dead. */
+export const leaseMs = 15_000
+
+export type Idempotency = ReturnType<typeof createIdempotency>
+
+/**
+ * Lets a request with an `Idempotency-Key` take effect once (IETF draft-ietf-httpapi-idempotency-key-header).
+ * One attempt at a time holds the key by a lease. Each attempt is given a new id for what it creates, and the
+ * ids of the attempts before it, so that it finds what they created before they died.
+ */
+export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, 'idempotencyKeys'>, box: SecretBox) {
+  /**
+   * Throws `invalid_input` when the key was used for another request, and `conflict` while an attempt is
+   * under way.
+   */
+  async function claim({ caller, key, request, subjects }: KeyedRequest): Promise<Claim> {
+    const id = hash([caller, key])
+    const fingerprint = hash(request)
+    const first = { ids: [newId()], lease: newId(), leased_until: leaseEnd() }
+    try {
+      const remove_at = new Date(Date.now() + keyLifetimeMs)
+      await keys.insertMany([{ _id: id, fingerprint, ...first, subjects, remove_at }], { lean: true })
+      return claimOf(id, first)
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+    }
+    const known = await keys.findById(id).lean<IdempotencyKeyRecord>()
+    if (known === null) throw underWay()
+    if (known.fingerprint !== fingerprint)
+      throw invalidInput(['header', 'idempotency-key'], 'was used for another request before', 'idempotency_key_reused')
+    if (known.outcome === 'answered') return { answer: open(known) }
+    if (known.outcome === 'followed') return claimOf(id, { ...known, ids: [...known.ids, newId()] })
+    if (known.leased_until > new Date()) throw underWay()
+    const next = { lease: newId(), leased_until: leaseEnd() }
+    const taken = await keys
+      .findOneAndUpdate(
+        { _id: id, lease: known.lease },
+        { $set: next, $push: { ids: newId() } },
+        { returnDocument: 'after' },
+      )
+      .lean<IdempotencyKeyRecord>()
+    if (taken === null) throw underWay()
+    return claimOf(id, taken)
+  }
+
+  return { claim }
+
+  function claimOf(
+    id: string,
+    { ids, lease, outcome }: Pick<IdempotencyKeyRecord, 'ids' | 'lease' | 'outcome'>,
+  ): Claim {
+    const own = { _id: id, lease }
+    const end = (set: Partial<IdempotencyKeyRecord>, subjects: string[]) =>
+      keys.updateOne(own, { $set: set, $addToSet: { subjects: { $each: subjects } } })
+    return {
+      id: ids.at(-1) ?? newId(),
+      earlierIds: ids.slice(0, -1),
+      isBegun: outcome === 'followed',
+      attempt: {
+        async renew() {
+          await keys.updateOne(own, { $set: { leased_until: leaseEnd() } })
+        },
+        async answer(answer, subjects) {
+          await end({ outcome: 'answered', answer: box.seal(JSON.stringify(answer), id) }, subjects)
+        },
+        async follow(subjects) {
+          await end({ outcome: 'followed' }, subjects)
+        },
+        async forget() {
+          await keys.deleteOne(own)
+        },
+        async giveUp() {
+          await keys.updateOne(own, { $set: { leased_until: new Date(0) } })
+        },
+      },
+    }
+  }
+
+  function open({ _id, answer = '' }: IdempotencyKeyRecord): StoredAnswer {
+    const stored: StoredAnswer = JSON.parse(box.open(answer, _id))
+    return stored
+  }
+}
+
+const leaseEnd = () => new Date(Date.now() + leaseMs)
+
+/** Unambiguous for any parts: each goes in with its length. */
+function hash(parts: string[]): string {
+  const sum = createHash('sha256')
+  for (const part of parts) sum.update(`${part.length}:`).update(part)
+  return sum.digest('base64url')
+}
+
+function underWay(): AppError {
+  return new AppError('conflict', 'A request with this Idempotency-Key is under way.', { retryAfterSeconds: 1 })
+}

@@ -1,0 +1,258 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { newPublicAssistant } from '../public/public-assistant.ts'
+import { conversation } from '../runs/support.ts'
+import { type Answer, apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
+import { useModelService } from '../support/model-service.ts'
+import { startApiProcess } from '../support/processes.ts'
+import { allEvents } from '../support/sse.ts'
+import { goodPassword, insertUser, newEmail } from '../support/users.ts'
+
+const compat = '/public/compat/v1'
+const header = (key: string) => ({ 'idempotency-key': key })
+const human = [{ type: 'human', content: 'Hello' }]
+
+describe('a request with an Idempotency-Key', () => {
+  const service = useModelService({ respond: () => ({ text: 'Answered.' }) })
+
+  /** Lets every attempt under way be taken for dead, as time does. */
+  const endLeases = () => service.collections.idempotencyKeys.updateMany({}, { $set: { leased_until: new Date(0) } })
+
+  it('takes effect once and is answered the same, on every route that creates something', async () => {
+    const owner = await insertUser(service)
+    const talk = await conversation(service)
+    const open = await newPublicAssistant(service)
+    const caller = apiClient(service.url, open.token)
+    const anybody = apiClient(service.url)
+    const thread = await caller.post(`${compat}/threads`, {})
+    const run = await talk.client.post('/runs/', talk.payload('First'))
+    const { collections } = service
+    const requests: { path: string; body: unknown; client: typeof caller; count: () => PromiseLike<number> }[] = [
+      {
+        path: '/auth/signup',
+        body: { email: newEmail(), password: goodPassword },
+        client: anybody,
+        count: () => collections.users.countDocuments({}),
+      },
+      {
+        path: '/projects/',
+        body: { name: 'Once' },
+        client: owner,
+        count: () => collections.projects.countDocuments({}),
+      },
+      {
+        path: '/assistants/',
+        body: { name: 'Once', config: { 'a.b': [1, { $x: null }] } },
+        client: owner,
+        count: () => collections.assistants.countDocuments({}),
+      },
+      { path: '/threads/', body: { name: 'Once' }, client: owner, count: () => collections.threads.countDocuments({}) },
+      {
+        path: `/threads/${talk.threadId}/state`,
+        body: { values: human },
+        client: talk.client,
+        count: () => collections.checkpoints.countDocuments({ source: 'update' }),
+      },
+      {
+        path: '/runs/',
+        body: talk.payload('Once'),
+        client: talk.client,
+        count: () => collections.runs.countDocuments({}),
+      },
+      {
+        path: '/runs/feedback',
+        body: { run_id: run.run_id, key: 'helpful', score: 1 },
+        client: talk.client,
+        count: () => collections.feedback.countDocuments({}),
+      },
+      {
+        path: `${compat}/threads`,
+        body: { messages: [{ role: 'user', content: 'Hello' }] },
+        client: caller,
+        count: () => collections.threads.countDocuments({}),
+      },
+      {
+        path: `${compat}/threads/${thread.id}/messages`,
+        body: { role: 'user', content: 'Hello' },
+        client: caller,
+        count: () => collections.checkpoints.countDocuments({ thread_id: thread.id }),
+      },
+      {
+        path: `${compat}/threads/${thread.id}/runs`,
+        body: { assistant_id: open.id },
+        client: caller,
+        count: () => collections.runs.countDocuments({}),
+      },
+      {
+        path: `${compat}/threads/runs`,
+        body: { assistant_id: open.id, thread: { messages: [{ role: 'user', content: 'Hello' }] } },
+        client: caller,
+        count: () => collections.runs.countDocuments({}),
+      },
+      {
+        path: `${compat}/chat/completions`,
+        body: { model: 'm', messages: [{ role: 'user', content: 'Hello' }] },
+        client: caller,
+        count: () => collections.runs.countDocuments({}),
+      },
+    ]
+    for (const { path, body, client, count } of requests) {
+      const key = newId()
+      const before = await count()
+      const first = await client.call('POST', path, body, header(key))
+      expect(`${path} ${first.status}`).toBe(`${path} 200`)
+      expect(first.headers.get('idempotent-replayed')).toBeNull()
+      const second = await client.call('POST', path, body, header(key))
+      expect(`${path} ${second.status} ${second.text}`).toBe(`${path} 200 ${first.text}`)
+      expect(second.headers.get('idempotent-replayed')).toBe('true')
+      expect(second.headers.get('content-location')).toBe(first.headers.get('content-location'))
+      expect(`${path} ${(await count()) - before}`).toBe(`${path} 1`)
+    }
+  })
+
+  it('gives a new public token once', async () => {
+    const open = await newPublicAssistant(service)
+    const owner = open.owner
+    const key = newId()
+    const first = await owner.call('POST', `/assistants/${open.id}/public-token`, undefined, header(key))
+    const second = await owner.call('POST', `/assistants/${open.id}/public-token`, undefined, header(key))
+    expect(second.text).toBe(first.text)
+    expect((await owner.get(`/assistants/${open.id}`)).config['type==agent/public_token']).toBe(first.body.public_token)
+    const stored = await service.collections.idempotencyKeys.find({ subjects: open.id }).lean()
+    expect(JSON.stringify(stored)).not.toContain(first.body.public_token)
+  })
+
+  it('is refused with another body or on another route, and kept apart from the keys of others', async () => {
+    const owner = await insertUser(service)
+    const other = await insertUser(service)
+    const key = newId()
+    await owner.call('POST', '/threads/', { name: 'A' }, header(key))
+    const loc = ['header', 'idempotency-key']
+    for (const [path, body] of [
+      ['/threads/', { name: 'B' }],
+      ['/projects/', { name: 'A' }],
+    ] as const) {
+      const refused = await owner.call('POST', path, body, header(key))
+      expect(refused.status).toBe(422)
+      expect(refused.body.detail).toEqual([expect.objectContaining({ loc, type: 'idempotency_key_reused' })])
+    }
+    const theirs = await other.call('POST', '/threads/', { name: 'B' }, header(key))
+    expect(theirs.status).toBe(200)
+    const odd = await owner.call('POST', '/threads/', { name: 'C' }, header('two words'))
+    expect(odd.status).toBe(422)
+    expect(odd.body.detail[0].loc).toEqual(loc)
+    expect(await service.collections.threads.countDocuments({ user_id: owner.userId })).toBe(1)
+  })
+
+  it('creates one thing when it is sent 32 times at once; the others wait or get the same', async () => {
+    const owner = await insertUser(service)
+    const key = newId()
+    const answers = await Promise.all(
+      Array.from({ length: 32 }, () => owner.call('POST', '/threads/', { name: 'Once' }, header(key))),
+    )
+    const accepted = answers.filter(({ status }) => status === 200)
+    expect(new Set(accepted.map(({ text }) => text)).size).toBe(1)
+    for (const refused of answers.filter(({ status }) => status !== 200)) {
+      expect(refused.status).toBe(409)
+      expect(refused.headers.get('retry-after')).toBe('1')
+    }
+    expect(await service.collections.threads.countDocuments({ user_id: owner.userId })).toBe(1)
+  })
+
+  it('may be sent again after a refusal that says nothing about its effect', async () => {
+    const owner = await insertUser(service)
+    const key = newId()
+    const invalid = await owner.call('POST', '/projects/', { name: '' }, header(key))
+    expect(invalid.status).toBe(400)
+    expect((await owner.call('POST', '/projects/', { name: 'Good' }, header(key))).status).toBe(200)
+
+    // A refusal that is an outcome is given again, whatever has changed since.
+    const gone = newId()
+    const missing = await owner.call('POST', `/threads/${gone}/state`, { values: human }, header(gone))
+    expect(missing.status).toBe(404)
+    await owner.put(`/threads/${gone}`, { name: 'Now it is there' })
+    const again = await owner.call('POST', `/threads/${gone}/state`, { values: human }, header(gone))
+    expect(again.status).toBe(404)
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+  })
+
+  it('follows the run of the first request when the answer is a stream', async () => {
+    const talk = await conversation(service)
+    const key = newId()
+    const stream = async () =>
+      allEvents(await talk.client.fetch('POST', '/runs/stream', talk.payload('Once'), header(key)))
+    const first = await stream()
+    const second = await stream()
+    expect(first.at(-1)?.event).toBe('end')
+    expect(second[1]).toEqual(first[1])
+    expect(second.at(-1)).toEqual(first.at(-1))
+    expect(second.findLast(({ event }) => event === 'data')?.data).toContain('Answered.')
+    expect(await service.collections.runs.countDocuments({ thread_id: talk.threadId })).toBe(1)
+  })
+
+  it('stores an upload once, and refuses other files', async () => {
+    const owner = await insertUser(service)
+    const { assistant_id: aid } = await owner.post('/assistants/', { name: 'Reader' })
+    const key = newId()
+    const upload = (...texts: string[]) => {
+      const form = new FormData()
+      for (const [index, text] of texts.entries()) form.append('files', new Blob([text]), `${index}.txt`)
+      return owner.call('POST', `/assistants/${aid}/files`, form, header(key))
+    }
+    const first = await upload('one', 'two')
+    expect(first.status).toBe(200)
+    expect((await upload('one', 'two')).body).toEqual(first.body)
+    for (const other of [['one', 'three'], ['one'], ['one', 'two', 'three']]) {
+      const refused = await upload(...other)
+      expect(refused.status).toBe(422)
+      expect(refused.body.detail[0]).toMatchObject({ loc: ['header', 'idempotency-key'] })
+    }
+    expect((await upload('one', 'two')).body).toEqual(first.body)
+    expect(await service.collections.files.countDocuments({ assistant_id: aid })).toBe(2)
+    expect(await service.collections.idempotencyKeys.findOne({ subjects: aid }).lean()).toMatchObject({
+      ids: [first.body.ingestion_id],
+    })
+  })
+
+  it('is answered 409 while it is under way, and goes on elsewhere when its API is killed', async () => {
+    const open = await newPublicAssistant(service)
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({ text: ['Begun, ', gate.promise, 'ended.'] })
+    const key = newId()
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Go' }] }
+    const ask = (url: string) =>
+      apiClient(url, open.token).call('POST', `${compat}/chat/completions`, body, header(key))
+
+    const dying = await startApiProcess(service.env)
+    const broken = ask(dying.url).catch((error: unknown) => error)
+    await eventually('the run to begin', async () => {
+      const run = await service.collections.runs.findOne({ assistant_id: open.id }).lean()
+      return run?.status === 'running'
+    })
+    const early = await ask(service.url)
+    expect(early.status).toBe(409)
+    expect(early.body.error.code).toBe('conflict')
+    await dying.kill()
+    expect(await broken).toBeInstanceOf(Error)
+    await endLeases()
+    const resumed = ask(service.url)
+    gate.resolve()
+    const answer = (await resumed) satisfies Answer
+    expect(answer.body.choices[0].message.content).toBe('Begun, ended.')
+    expect((await ask(service.url)).text).toBe(answer.text)
+    expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
+  })
+
+  it('leaves nothing of its answer when what it shows is deleted', async () => {
+    const talk = await conversation(service)
+    const key = newId()
+    const state = `/threads/${talk.threadId}/state`
+    await talk.client.call('POST', state, { values: human }, header(key))
+    const { idempotencyKeys } = service.collections
+    expect(await idempotencyKeys.countDocuments({ subjects: talk.threadId })).toBe(1)
+    await talk.client.delete(`/threads/${talk.threadId}`)
+    expect(await idempotencyKeys.countDocuments({ subjects: talk.threadId })).toBe(0)
+    expect((await talk.client.call('POST', state, { values: human }, header(key))).status).toBe(404)
+  })
+})
