@@ -76,6 +76,7 @@ function composeEngine(core: Core): EngineDeps {
     onModelFailure(run, account, failure) {
       const facts = {
         run_id: run._id,
+        trace_id: run.traceparent?.split('-')[1],
         assistant_id: run.assistant_id,
         host: new URL(account?.baseUrl ?? defaultBaseUrl).host,
         status: failure.statusCode,

@@ -39,6 +39,8 @@ export interface RunTracing {
 }
 
 export interface RequestSpan {
+  /** For log lines: by it a collector finds the trace. */
+  readonly traceId: string
   /** Runs what belongs to the request: `currentTraceparent` is the request's within. */
   within(work: () => void): void
   end(facts: { method: string; route: string | undefined; operation: string | undefined; status: number }): void

@@ -15,6 +15,9 @@ export function installTracing(app: FastifyInstance, tracing: Pick<Tracing, 'req
     const span = tracing.request(typeof given === 'string' ? given : undefined)
     if (span === undefined) return
     request.span = span
+    const log = request.log.child({ trace_id: span.traceId })
+    request.log = log
+    reply.log = log
     // `close` comes for streams that were cut, too.
     reply.raw.once('close', () =>
       span.end({

@@ -71,6 +71,7 @@ export function createOtelTracing(otlpEndpoint: string): ClosableTracing {
       const parent = parseTraceparent(traceparent)
       const span = tracer.startSpan('request', { kind: SpanKind.SERVER }, contextOf(parent))
       return {
+        traceId: span.spanContext().traceId,
         within: (work) => current.run(formatTraceparent(span.spanContext()), work),
         end({ method, route, operation, status }) {
           span.updateName(route === undefined ? method : `${method} ${route}`)

@@ -28,6 +28,7 @@ describe('tracing', () => {
   let client: ApiClient
   const spans: SentSpan[] = []
   let sent = ''
+  const lines: string[] = []
 
   beforeAll(async () => {
     target = await startHttpServer((_request, response) => void response.end('tool-answer-words'))
@@ -39,7 +40,8 @@ describe('tracing', () => {
       sendJson(response, 200, {})
     })
     service = await startModelService({
-      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OUTBOUND_ALLOW: '127.0.0.1' },
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OUTBOUND_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' },
+      onLog: (line) => lines.push(line),
     })
     client = await insertUser(service)
   })
@@ -93,6 +95,8 @@ describe('tracing', () => {
       spans.find((span) => span.traceId === traceId && span.name === 'POST /runs/stream'),
     )
     expect(request).toMatchObject({ parentSpanId: 'b7ad6b7169203331', kind: 2 })
+    const logged = lines.filter((line) => line.includes('"operation":"runs.stream"')).map((line) => JSON.parse(line))
+    expect(logged).toEqual([expect.objectContaining({ msg: 'request', run_id: runId, trace_id: traceId })])
     expect(new Set(found.map((span) => span.traceId))).toEqual(new Set([traceId]))
     expect(agent?.parentSpanId).toBe(request.spanId)
     expect([tool, ...chats].map((span) => span?.parentSpanId)).toEqual(Array.from({ length: 3 }, () => agent?.spanId))
