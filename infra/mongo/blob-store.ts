@@ -1,38 +1,80 @@
 import { createHash } from 'node:crypto'
-import { Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import type { BlobStore } from '../../services/knowledge/blob-store.ts'
 
-const { Binary, GridFSBucket, ObjectId } = mongoose.mongo
+const { Binary, ObjectId } = mongoose.mongo
+type ObjectId = mongoose.mongo.ObjectId
+
+/** A blob as GridFS describes it: a document, and its bytes in numbered pieces. */
+interface BlobDocument {
+  _id: ObjectId
+  /** Missing until all bytes are stored. */
+  length?: number
+  chunkSize: number
+  uploadDate: Date
+  filename: string
+  /** Missing in blobs of older versions until `ownOldBlobs` has seen them. */
+  metadata?: { assistant_id: string }
+}
+
+interface Piece {
+  files_id: ObjectId
+  n: number
+  data: mongoose.mongo.Binary
+}
 
 /** Larger pieces than GridFS's own 255 KB: each is an acknowledged, journalled write of its own. */
 const chunkSizeBytes = 1024 * 1024
-const bucketName = 'blobs'
+const blobsAtOnce = 200
 
-/**
- * Makes the collections and the indexes of GridFS; safe to repeat. The driver would make them with the
- * first upload, between open transactions, where the local stand-in for MongoDB was seen to stand still.
- */
-export async function prepareBlobStore(connection: mongoose.Connection): Promise<void> {
-  await connection.collection(`${bucketName}.files`).createIndex({ filename: 1, uploadDate: 1 })
-  await connection.collection(`${bucketName}.chunks`).createIndex({ files_id: 1, n: 1 }, { unique: true })
-}
-
-/** Uploaded bytes in GridFS. */
-export function createBlobStore(connection: mongoose.Connection): BlobStore {
+function collectionsOf(connection: mongoose.Connection) {
   const { db } = connection
   if (!db) throw new Error('the database is not connected')
-  const bucket = new GridFSBucket(db, { bucketName, chunkSizeBytes })
-  const files = db.collection(`${bucketName}.files`)
-  const chunks = db.collection(`${bucketName}.chunks`)
+  return { blobs: db.collection<BlobDocument>('blobs.files'), pieces: db.collection<Piece>('blobs.chunks') }
+}
 
-  /** Without a look at whether the file is there: what an unfinished write left has no file record. */
-  async function remove(blobId: string): Promise<void> {
-    const id = new ObjectId(blobId)
-    await files.deleteOne({ _id: id })
-    await chunks.deleteMany({ files_id: id })
+/** Makes the collections and the indexes, and names the owners of old blobs; safe to repeat. */
+export async function prepareBlobStore(connection: mongoose.Connection): Promise<void> {
+  const { blobs, pieces } = collectionsOf(connection)
+  await blobs.createIndex({ filename: 1, uploadDate: 1 })
+  await blobs.createIndex({ 'metadata.assistant_id': 1 })
+  await pieces.createIndex({ files_id: 1, n: 1 }, { unique: true })
+  await ownOldBlobs(connection)
+}
+
+/** Blobs of older versions do not say whose they are; the records of their files do. */
+async function ownOldBlobs(connection: mongoose.Connection): Promise<void> {
+  const { blobs } = collectionsOf(connection)
+  const files = connection.collection<{ blob_id: string; assistant_id: string }>('files')
+  let last: ObjectId | undefined
+  for (;;) {
+    const after = last === undefined ? {} : { _id: { $gt: last } }
+    const batch = await blobs
+      .find({ 'metadata.assistant_id': { $exists: false }, ...after }, { projection: { _id: 1 } })
+      .sort({ _id: 1 })
+      .limit(blobsAtOnce)
+      .toArray()
+    last = batch.at(-1)?._id
+    if (last === undefined) return
+    const owned = await files.find({ blob_id: { $in: batch.map(({ _id }) => _id.toHexString()) } }).toArray()
+    for (const { blob_id: blobId, assistant_id } of owned)
+      await blobs.updateOne({ _id: new ObjectId(blobId) }, { $set: { metadata: { assistant_id } } })
+  }
+}
+
+/**
+ * Uploaded bytes as GridFS keeps them. Not by the driver's own writer: that writes the document last,
+ * so that a write that was cut off left pieces of which nothing said whose they are.
+ */
+export function createBlobStore(connection: mongoose.Connection): BlobStore {
+  const { blobs, pieces } = collectionsOf(connection)
+
+  /** Pieces first: as long as one is there, its document says whose it is. */
+  async function remove(ids: ObjectId[]): Promise<void> {
+    await pieces.deleteMany({ files_id: { $in: ids } })
+    await blobs.deleteMany({ _id: { $in: ids } })
   }
 
   /**
@@ -41,18 +83,18 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
    */
   async function* piecesOf(blobId: string): AsyncGenerator<Uint8Array> {
     const id = new ObjectId(blobId)
-    const file = await files.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1 } })
-    if (!file) throw missingBytes(blobId)
-    const count = Math.ceil(Number(file['length']) / Number(file['chunkSize']))
+    const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1 } })
+    if (blob?.length === undefined) throw missingBytes(blobId)
+    const count = Math.ceil(blob.length / blob.chunkSize)
     const piece = (n: number) => {
-      const reading = n < count ? chunks.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
+      const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
       // Whoever stops reading no longer waits for it.
       reading?.catch(() => undefined)
       return reading
     }
     let next = piece(0)
     for (let n = 0; n < count; n++) {
-      const bytes: unknown = (await next)?.['data']
+      const bytes = (await next)?.data
       if (!(bytes instanceof Binary)) throw missingBytes(blobId)
       next = piece(n + 1)
       yield bytes.value()
@@ -62,22 +104,34 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
   return {
     newBlobId: () => new ObjectId().toHexString(),
 
-    async write(blobId, source) {
+    async write(blobId, assistantId, source) {
+      const id = new ObjectId(blobId)
       const hash = createHash('sha256')
       let size = 0
-      const measure = new Transform({
-        transform(bytes: Buffer, _encoding, done) {
+      let n = 0
+      // One piece is being stored while the next arrives.
+      let storing: Promise<unknown> = Promise.resolve()
+      try {
+        await blobs.insertOne({
+          _id: id,
+          chunkSize: chunkSizeBytes,
+          uploadDate: new Date(),
+          filename: blobId,
+          metadata: { assistant_id: assistantId },
+        })
+        for await (const bytes of inPieces(source)) {
           hash.update(bytes)
           size += bytes.length
-          done(null, bytes)
-        },
-      })
-      const target = bucket.openUploadStreamWithId(new ObjectId(blobId), blobId)
-      try {
-        await pipeline(source, measure, target)
+          await storing
+          storing = pieces.insertOne({ files_id: id, n: n++, data: new Binary(bytes) })
+          storing.catch(() => undefined)
+        }
+        await storing
+        const { matchedCount } = await blobs.updateOne({ _id: id }, { $set: { length: size } })
+        if (matchedCount === 0) throw new AppError('not_found', 'The file was deleted during its upload.')
       } catch (error) {
-        await target.abort().catch(() => undefined)
-        await remove(blobId)
+        await storing.catch(() => undefined)
+        await remove([id])
         throw error
       }
       return { blobId, size, sha256: hash.digest('hex') }
@@ -85,33 +139,65 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
 
     read: (blobId) => Readable.from(piecesOf(blobId), { objectMode: false }),
 
-    delete: remove,
-
-    async count(blobIds) {
-      let found = 0
-      for (const blobId of blobIds) {
-        const id = new ObjectId(blobId)
-        const [file, chunk] = await Promise.all([
-          files.findOne({ _id: id }, { projection: { _id: 1 } }),
-          chunks.findOne({ files_id: id }, { projection: { _id: 1 } }),
-        ])
-        if (file ?? chunk) found++
+    async delete(blobIds) {
+      for (let start = 0; start < blobIds.length; start += blobsAtOnce) {
+        await remove(blobIds.slice(start, start + blobsAtOnce).map((blobId) => new ObjectId(blobId)))
       }
-      return found
+    },
+
+    async deleteOf(assistantId) {
+      for (;;) {
+        const owned = { 'metadata.assistant_id': assistantId }
+        const batch = await blobs
+          .find(owned, { projection: { _id: 1 } })
+          .limit(blobsAtOnce)
+          .toArray()
+        if (batch.length === 0) return
+        await remove(batch.map(({ _id }) => _id))
+      }
+    },
+
+    countOf: (assistantId) => blobs.countDocuments({ 'metadata.assistant_id': assistantId }),
+
+    async exists(blobId) {
+      const id = new ObjectId(blobId)
+      const [blob, piece] = await Promise.all([
+        blobs.findOne({ _id: id }, { projection: { _id: 1 } }),
+        pieces.findOne({ files_id: id }, { projection: { _id: 1 } }),
+      ])
+      return blob !== null || piece !== null
     },
 
     async *listBefore(time) {
       const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
-      for await (const file of files.find({ _id: { $lt: limit } }, { projection: { _id: 1 } })) yield String(file._id)
-      // Unfinished writes: the first piece of a blob that has no file record.
-      const firstPieces = chunks.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
-      for await (const piece of firstPieces) {
-        const id: unknown = piece['files_id']
-        if (!(id instanceof ObjectId)) continue
-        if (!(await files.findOne({ _id: id }, { projection: { _id: 1 } }))) yield id.toHexString()
+      for await (const { _id } of blobs.find({ _id: { $lt: limit } }, { projection: { _id: 1 } })) yield String(_id)
+      // Of older versions: the first piece of a blob that has no document.
+      const firstPieces = pieces.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
+      for await (const { files_id: id } of firstPieces) {
+        if (!(await blobs.findOne({ _id: id }, { projection: { _id: 1 } }))) yield String(id)
       }
     },
   }
+}
+
+/** The same bytes in pieces of the size that is stored; the last one may be shorter. */
+async function* inPieces(source: Readable): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let size = 0
+  for await (const bytes of source) {
+    let rest = Buffer.from(bytes)
+    while (rest.length > 0) {
+      const part = rest.subarray(0, chunkSizeBytes - size)
+      rest = rest.subarray(part.length)
+      parts.push(part)
+      size += part.length
+      if (size < chunkSizeBytes) continue
+      yield Buffer.concat(parts, size)
+      parts = []
+      size = 0
+    }
+  }
+  if (size > 0) yield Buffer.concat(parts, size)
 }
 
 /** May be tried again: a deletion that is under way takes the owner's record away next. */

@@ -4,6 +4,7 @@ import {
   type KnowledgeStores,
   countAssistantKnowledge,
   deleteAssistantKnowledge,
+  knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -122,8 +123,7 @@ function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['str
 /** Files with their bytes, chunks and vectors are removed together, per assistant, and counted apart. */
 function knowledgeStores(knowledge: KnowledgeStores): Store[] {
   const collectionsOf = { files: ['files'], chunks: ['chunks'], vectors: [], blobs: ['blobs.files', 'blobs.chunks'] }
-  const names = ['files', 'chunks', 'vectors', 'blobs'] as const
-  return names.map((name) => ({
+  return knowledgeKinds.map((name) => ({
     name,
     phase: 'contents',
     collections: collectionsOf[name],
@@ -133,7 +133,7 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
     },
     async countFor({ assistantIds }) {
       let total = 0
-      for (const id of assistantIds) total += (await countAssistantKnowledge(knowledge, id))[name]
+      for (const id of assistantIds) total += await countAssistantKnowledge(knowledge, id, name)
       return total
     },
   }))

@@ -5,10 +5,14 @@ import type { FileRecord } from '../../domain/records/file.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import type { KnowledgeStores } from './delete-knowledge.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { VectorStore } from './vector-store.ts'
 
-export interface DeleteFileDeps extends KnowledgeStores {
-  collections: KnowledgeStores['collections'] & Pick<Collections, 'receipts'>
+export interface DeleteFileDeps {
+  collections: KnowledgeCollections & Pick<Collections, 'receipts'>
+  blobs: Pick<BlobStore, 'delete' | 'exists'>
+  vectors: Pick<VectorStore, 'count' | 'deleteFile'>
   workflows: Pick<WorkflowClient, 'signal'>
 }
 
@@ -28,14 +32,14 @@ export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput)
   await deps.vectors.deleteFile(assistantId, fileId)
   const ofFile = { assistant_id: assistantId, file_id: fileId }
   await chunks.deleteMany(ofFile)
-  await deps.blobs.delete(blobId)
-  const [fileCount, vectorCount, chunkCount, blobCount] = await Promise.all([
+  await deps.blobs.delete([blobId])
+  const [fileCount, vectorCount, chunkCount, hasBytes] = await Promise.all([
     files.countDocuments({ _id: fileId }),
     deps.vectors.count(assistantId, fileId),
     chunks.countDocuments(ofFile),
-    deps.blobs.count([blobId]),
+    deps.blobs.exists(blobId),
   ])
-  const left: StoreCounts = { files: fileCount, vectors: vectorCount, chunks: chunkCount, blobs: blobCount }
+  const left: StoreCounts = { files: fileCount, vectors: vectorCount, chunks: chunkCount, blobs: Number(hasBytes) }
   if (Object.values(left).some((count) => count > 0)) return false
   const complete = { status: 'complete', left, completed_at: new Date() } as const
   await receipts.updateOne({ _id: fileId, kind: 'file' }, { $set: complete })

@@ -1,5 +1,6 @@
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
+import { inBatches } from '../deletion/store.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { VectorStore } from './vector-store.ts'
@@ -74,16 +75,17 @@ export async function deleteKnowledgeOrphans(
   for (const { assistantId, fileId } of orphans.vectors) {
     await (fileId === undefined ? vectors.deleteAssistant(assistantId) : vectors.deleteFile(assistantId, fileId))
   }
-  for (const blobId of orphans.blobs) await blobs.delete(blobId)
+  await blobs.delete(orphans.blobs)
   for (const { assistantId, fileId } of orphans.chunks) {
     await chunks.deleteMany({ assistant_id: assistantId, file_id: fileId })
   }
-  for (const fileId of orphans.files) {
-    const record = await files.findById(fileId).lean<FileRecord>()
-    if (!record) continue
-    await vectors.deleteFile(record.assistant_id, fileId)
-    await chunks.deleteMany({ assistant_id: record.assistant_id, file_id: fileId })
-    await blobs.delete(record.blob_id)
-    await files.deleteOne({ _id: fileId })
-  }
+  await inBatches(orphans.files, async (ids) => {
+    const records = await files.find({ _id: { $in: ids } }).lean<FileRecord[]>()
+    for (const [assistantId, owned] of Map.groupBy(records, (record) => record.assistant_id)) {
+      for (const { _id } of owned) await vectors.deleteFile(assistantId, _id)
+      await chunks.deleteMany({ assistant_id: assistantId, file_id: { $in: owned.map(({ _id }) => _id) } })
+    }
+    await blobs.delete(records.map((record) => record.blob_id))
+    await files.deleteMany({ _id: { $in: ids } })
+  })
 }

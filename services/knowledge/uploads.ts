@@ -68,9 +68,11 @@ export function createUploads(deps: UploadsDeps) {
       for await (const part of parts) {
         const record = await open(assistant, upload.ingestionId, records.length, part)
         records.push(record)
-        const { size, sha256 } = await deps.blobs.write(record.blob_id, part.content).catch((error: unknown) => {
-          throw part.content.errored ? brokenOff(error) : error
-        })
+        const { size, sha256 } = await deps.blobs
+          .write(record.blob_id, assistant._id, part.content)
+          .catch((error: unknown) => {
+            throw part.content.errored ? brokenOff(error) : error
+          })
         Object.assign(record, { size, sha256 })
         const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
         if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
@@ -150,24 +152,18 @@ export function createUploads(deps: UploadsDeps) {
   /** The start of the workflow is what makes the upload count; its first step would show the files, too. */
   async function begin(assistant: AssistantRecord, { ingestionId, files: stored }: Upload): Promise<void> {
     await deps.startIngestion(assistant, { ingestionId, fileIds: stored.map((file) => file._id) })
-    for (const { _id } of stored) {
-      await files.updateOne({ _id, status: 'uploading' }, { $set: { status: 'queued', updated_at: new Date() } })
-    }
+    await files.updateMany(stillUploading(stored), { $set: { status: 'queued', updated_at: new Date() } })
   }
 
   async function discard(records: FileRecord[]): Promise<void> {
-    for (const record of records) {
-      await deps.blobs.delete(record.blob_id)
-      await files.deleteOne({ _id: record._id })
-    }
+    await deps.blobs.delete(records.map((record) => record.blob_id))
+    await files.deleteMany({ _id: { $in: idsOf(records) } })
   }
 
   /** Tells the sweep of abandoned uploads that this one is slow, not dead. */
   async function keepAlive(records: FileRecord[]): Promise<void> {
     try {
-      for (const { _id } of records) {
-        await files.updateOne({ _id, status: 'uploading' }, { $set: { updated_at: new Date() } })
-      }
+      await files.updateMany(stillUploading(records), { $set: { updated_at: new Date() } })
     } catch {
       // The next sign of life is soon enough.
     }
@@ -175,6 +171,9 @@ export function createUploads(deps: UploadsDeps) {
 
   return { admit, receive, repeated }
 }
+
+const idsOf = (records: FileRecord[]) => records.map((record) => record._id)
+const stillUploading = (records: FileRecord[]) => ({ _id: { $in: idsOf(records) }, status: 'uploading' as const })
 
 export type Uploads = ReturnType<typeof createUploads>
 

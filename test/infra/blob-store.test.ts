@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prepareBlobStore } from '../../infra/mongo/blob-store.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 describe('the bytes of uploaded files', () => {
@@ -16,16 +17,83 @@ describe('the bytes of uploaded files', () => {
 
   it.each([0, 1, 1024 * 1024, 2.5 * 1024 * 1024])('come back as they were stored: %d of them', async (size) => {
     const bytes = randomBytes(size)
-    const stored = await blobs().write(blobs().newBlobId(), Readable.from([bytes]))
+    const stored = await blobs().write(blobs().newBlobId(), 'assistant', Readable.from([bytes]))
     expect(stored).toMatchObject({ size, sha256: createHash('sha256').update(bytes).digest('hex') })
     const read = await buffer(blobs().read(stored.blobId))
     expect(read.equals(bytes)).toBe(true)
   })
 
   it('fail to be read when some are missing, or all', async () => {
-    const { blobId } = await blobs().write(blobs().newBlobId(), Readable.from([randomBytes(3 * 1024 * 1024)]))
+    const { blobId } = await blobs().write(
+      blobs().newBlobId(),
+      'assistant',
+      Readable.from([randomBytes(3 * 1024 * 1024)]),
+    )
     await pieces().deleteOne({ files_id: new mongoose.Types.ObjectId(blobId), n: 1 })
     await expect(buffer(blobs().read(blobId))).rejects.toThrow(/missing/)
     await expect(buffer(blobs().read(blobs().newBlobId()))).rejects.toThrow(/missing/)
+  })
+
+  const documents = () => service.api.infra.database.connection.collection('blobs.files')
+  const broken = () =>
+    Readable.from(
+      (async function* () {
+        yield randomBytes(3 * 1024 * 1024)
+        expect(await blobs().countOf('broken')).toBe(1)
+        throw new Error('the client has gone')
+      })(),
+    )
+
+  it('have an owner from the first byte on, and nothing stays of an upload that breaks off', async () => {
+    const before = await pieces().countDocuments()
+    const blobId = blobs().newBlobId()
+    await expect(blobs().write(blobId, 'broken', broken())).rejects.toThrow('the client has gone')
+    expect(await blobs().countOf('broken')).toBe(0)
+    expect(await blobs().exists(blobId)).toBe(false)
+    expect(await pieces().countDocuments()).toBe(before)
+  })
+
+  it('are refused when their owner is deleted while they are written', async () => {
+    const blobId = blobs().newBlobId()
+    const source = Readable.from(
+      (async function* () {
+        yield randomBytes(2 * 1024 * 1024)
+        await blobs().deleteOf('deleted')
+        yield randomBytes(2 * 1024 * 1024)
+      })(),
+    )
+    await expect(blobs().write(blobId, 'deleted', source)).rejects.toThrow('deleted during its upload')
+    expect(await blobs().exists(blobId)).toBe(false)
+  })
+
+  it('of many files go with a number of statements that does not depend on how many they are', async () => {
+    const client = service.api.infra.database.connection.getClient()
+    const write = (owner: string) =>
+      blobs().write(blobs().newBlobId(), owner, Readable.from([Buffer.from('some bytes')]))
+    for (let index = 0; index < 40; index++) await write('many')
+    await write('one')
+    const kept = await write('kept')
+    const statementsOf = async (work: () => Promise<unknown>) => {
+      let count = 0
+      const tell = () => count++
+      client.on('commandStarted', tell)
+      await work()
+      client.off('commandStarted', tell)
+      return count
+    }
+    const few = await statementsOf(() => blobs().deleteOf('one'))
+    expect(await statementsOf(() => blobs().deleteOf('many'))).toBe(few)
+    expect(await blobs().countOf('many')).toBe(0)
+    expect(await blobs().exists(kept.blobId)).toBe(true)
+  })
+
+  it('of older versions get the owner that their file record names, at the next start', async () => {
+    const { blobId } = await blobs().write(blobs().newBlobId(), 'old', Readable.from([Buffer.from('old')]))
+    await documents().updateOne({ _id: new mongoose.Types.ObjectId(blobId) }, { $unset: { metadata: 1 } })
+    const files = service.api.infra.database.connection.collection('files')
+    await files.insertOne({ blob_id: blobId, assistant_id: 'old' })
+    expect(await blobs().countOf('old')).toBe(0)
+    await prepareBlobStore(service.api.infra.database.connection)
+    expect(await blobs().countOf('old')).toBe(1)
   })
 })

@@ -115,7 +115,7 @@ async function addFile(service: TestService, { userId, assistantId }: { userId: 
   const { blobs, vectors } = service.api.infra.knowledge
   const now = new Date()
   const blobId = blobs.newBlobId()
-  const { size, sha256 } = await blobs.write(blobId, Readable.from([Buffer.from('some text')]))
+  const { size, sha256 } = await blobs.write(blobId, assistantId, Readable.from([Buffer.from('some text')]))
   const fileId = newId()
   await service.collections.files.create({
     _id: fileId,
