@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
+import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
@@ -36,17 +36,24 @@ async function keep(path: string, code: string): Promise<void> {
   await rename(unfinished, path)
 }
 
+/** What can be part of the bundle, and what decides how it is built. A test compares this with what is in it. */
+const sources = [
+  'workflows/**/*.ts',
+  'domain/**/*.ts',
+  'infra/temporal/failure-converter.ts',
+  'worker/workflow-bundle.ts',
+  'package-lock.json',
+]
+
+/** Paths below the project's folder. */
+export async function bundleSources(): Promise<string[]> {
+  return (await Array.fromAsync(glob(sources, { cwd: root }))).toSorted()
+}
+
 async function sourcesHash(): Promise<string> {
   const hash = createHash('sha256')
-  for (const folder of ['workflows', 'domain']) {
-    const files = await readdir(join(root, folder), { recursive: true })
-    for (const file of files.filter((name) => name.endsWith('.ts')).toSorted()) {
-      hash.update(file).update(await readFile(join(root, folder, file)))
-    }
-  }
-  // How failures are written is bundled, too.
-  for (const file of ['infra/temporal/failure-converter.ts', 'package-lock.json']) {
-    hash.update(await readFile(join(root, file)))
+  for (const file of await bundleSources()) {
+    hash.update(file).update(await readFile(join(root, file)))
   }
   return hash.digest('hex').slice(0, 32)
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -10,11 +11,14 @@ export interface StopRunsDeps extends EndRunDeps {
 }
 
 const graceMs = 15_000
-const pollMs = 100
+const firstPauseMs = 100
+const longestPauseMs = 1000
+/** Calls to Temporal under way at the same moment, however many threads there are. */
+const callsAtOnce = 10
 
 /**
  * Ends what runs on the members' threads and waits until their workflows are over, so that nothing
- * writes any more. One that does not end in time is terminated. `since`: threads whose runs ended
+ * writes any more. Those that have not ended after 15 seconds, counted for all together, are terminated. `since`: threads whose runs ended
  * after this are waited for too, for an earlier attempt may have ended them.
  */
 export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date): Promise<void> {
@@ -22,11 +26,14 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
   const busy = new Set<string>()
   await inBatches(members.threadIds, async (ids) => {
     const recent = await runs
-      .find({
-        thread_id: { $in: ids },
-        $or: [{ status: { $in: [...openRunStatuses] } }, { finished_at: { $gte: since } }],
-      })
-      .lean<RunRecord[]>()
+      .find(
+        {
+          thread_id: { $in: ids },
+          $or: [{ status: { $in: [...openRunStatuses] } }, { finished_at: { $gte: since } }],
+        },
+        { thread_id: 1, finished_at: 1 },
+      )
+      .lean<Pick<RunRecord, '_id' | 'thread_id' | 'finished_at'>[]>()
     for (const run of recent) {
       busy.add(run.thread_id)
       if (run.finished_at !== undefined) continue
@@ -34,16 +41,30 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
       await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
     }
   })
-  await Promise.all(Array.from(busy, (threadId) => waitForEnd(deps.workflows, threadId)))
+  await waitForEnds(deps.workflows, busy)
 }
 
-async function waitForEnd(workflows: StopRunsDeps['workflows'], threadId: string): Promise<void> {
+async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<string>): Promise<void> {
   const end = Date.now() + graceMs
-  while ((await workflows.state(threadContract, { threadId })).status === 'running') {
-    if (Date.now() >= end) {
-      await workflows.terminate(threadContract, { threadId }, 'its thread is being deleted')
-      return
-    }
-    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    await someAtOnce(threadIds, async (threadId) => {
+      const { status } = await workflows.state(threadContract, { threadId })
+      if (status !== 'running') threadIds.delete(threadId)
+    })
+    if (threadIds.size === 0) return
+    if (Date.now() >= end) break
+    await sleep(pauseMs)
   }
+  await someAtOnce(threadIds, (threadId) =>
+    workflows.terminate(threadContract, { threadId }, 'its thread is being deleted'),
+  )
+}
+
+/** The callers share one iterator, so that each item is taken once. */
+async function someAtOnce(ids: Set<string>, work: (id: string) => Promise<unknown>): Promise<void> {
+  const rest = [...ids].values()
+  const caller = async () => {
+    for (const id of rest) await work(id)
+  }
+  await Promise.all(Array.from({ length: callsAtOnce }, caller))
 }

@@ -1,0 +1,28 @@
+import { join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { failureConverterPath } from '../../infra/temporal/data-converter.ts'
+import { bundleSources, workflowBundle } from '../../worker/workflow-bundle.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+describe('the bundle of workflows', () => {
+  it.each([{}, { failureConverterPath }])('is built anew when any source in it changes (%o)', async (options) => {
+    const { code } = await workflowBundle(options)
+    const hashed = await bundleSources()
+    const bundled = sourcesIn(code)
+    expect(bundled).toContain('workflows/thread.ts')
+    expect(bundled.filter((file) => !hashed.includes(file))).toEqual([])
+    // It decides how the bundle is made.
+    expect(hashed).toContain('worker/workflow-bundle.ts')
+  })
+})
+
+/** The project's own files, by the source map at the end of the bundle. */
+function sourcesIn(code: string): string[] {
+  const [, encoded = ''] = /sourceMappingURL=data:application\/json;(?:charset=[^;]+;)?base64,(\S+)/.exec(code) ?? []
+  const map: unknown = JSON.parse(Buffer.from(encoded, 'base64').toString())
+  if (typeof map !== 'object' || map === null || !('sources' in map) || !Array.isArray(map.sources)) return []
+  return map.sources
+    .map((source) => relative(root, String(source)))
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('..') && !file.startsWith('node_modules'))
+}
