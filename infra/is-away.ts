@@ -1,4 +1,3 @@
-import mongoose from 'mongoose'
 import {
   ClientClosedError,
   ClientOfflineError,
@@ -7,15 +6,29 @@ import {
   SocketClosedUnexpectedlyError,
 } from '@redis/client'
 
-const { MongoNetworkError, MongoNotConnectedError, MongoServerSelectionError, MongoTopologyClosedError } =
-  mongoose.mongo
+/**
+ * Errors of MongoDB's driver that say that the server is away. By name, because the driver does not
+ * export all of their classes (https://github.com/mongodb/specifications: server discovery, connection pools).
+ */
+const databaseErrors = new Set([
+  'MongoNetworkError',
+  'MongoNetworkTimeoutError',
+  'MongoServerSelectionError',
+  'MongooseServerSelectionError',
+  'MongoNotConnectedError',
+  'MongoPoolClearedError',
+  'MongoPoolClearedOnNetworkError',
+  'PoolClearedOnNetworkError',
+  'MongoPoolClosedError',
+  'MongoTopologyClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoOperationTimeoutError',
+])
 
-const errorClasses = [
-  MongoNetworkError,
-  MongoNotConnectedError,
-  MongoServerSelectionError,
-  MongoTopologyClosedError,
-  mongoose.Error.MongooseServerSelectionError,
+/** A server that is stepping down or shutting down, by the driver's own list of codes. */
+const databaseLabels = ['RetryableWriteError', 'TransientTransactionError', 'ResumableChangeStreamError']
+
+const redisErrors = [
   ClientClosedError,
   ClientOfflineError,
   ConnectionTimeoutError,
@@ -23,11 +36,27 @@ const errorClasses = [
   SocketClosedUnexpectedlyError,
 ]
 
-/** Whether an error of the database or of Redis says that the server is away, not that the request was wrong. */
+const systemCodes = new Set([
+  // What drivers pass on when they write to a connection that has just been cut.
+  'EPIPE',
+  'ECONNRESET',
+  // The machine has run out of something: disk space, file handles, memory, processes.
+  'ENOSPC',
+  'EDQUOT',
+  'EMFILE',
+  'ENFILE',
+  'ENOMEM',
+  'EAGAIN',
+])
+
+/**
+ * Whether an error says that something which the service needs is away for now: a server, or room on
+ * the machine. False where the server answered that the request was wrong.
+ */
 export function isAway(error: unknown): boolean {
-  if (errorClasses.some((known) => error instanceof known)) return true
-  // The driver of the database passes on what it meets when it writes to a connection that has just been cut.
-  if (error instanceof Error && 'code' in error && (error.code === 'EPIPE' || error.code === 'ECONNRESET')) return true
-  // A server that is stepping down or shutting down, by the driver's own list of codes.
-  return error instanceof mongoose.mongo.MongoServerError && error.hasErrorLabel('RetryableWriteError')
+  if (!(error instanceof Error)) return false
+  if (databaseErrors.has(error.name) || redisErrors.some((known) => error instanceof known)) return true
+  if ('code' in error && typeof error.code === 'string' && systemCodes.has(error.code)) return true
+  const labels: unknown = 'errorLabels' in error ? error.errorLabels : undefined
+  return Array.isArray(labels) && databaseLabels.some((label) => labels.includes(label))
 }

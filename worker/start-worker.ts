@@ -4,6 +4,7 @@ import { connectPlatform } from '../composition/platform.ts'
 import { type Queue, queueName, queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
+import { isAway } from '../infra/is-away.ts'
 import { type Metrics, createMetrics } from '../infra/metrics/create-metrics.ts'
 import { startMetricsServer } from '../infra/metrics/metrics-server.ts'
 import { observeIngestion } from '../infra/metrics/observe-ingestion.ts'
@@ -41,7 +42,7 @@ export async function startWorker(
     engine: runs.engine,
     deletion: deletion.deletion,
     cleanup: deletion,
-    documents: { collections, ...knowledge.ingestion, ...infra.knowledge },
+    documents: { collections, isAway, ...knowledge.ingestion, ...infra.knowledge },
   })
   const measured = metrics ? { ...activities, documents: observeIngestion(activities.documents, metrics) } : activities
   const served = queues.filter((queue) => settings.workerQueues.includes(queue))

@@ -9,7 +9,6 @@ import { type DeleteFileDeps, deleteFile } from '../../services/knowledge/delete
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
 import { type ExtractFileDeps, extractFile, markFailing } from '../../services/knowledge/extract-file.ts'
 import { reopenFile } from '../../services/knowledge/retries.ts'
-import { isOutage } from '../../services/outages.ts'
 import { durable } from '../durable.ts'
 
 export type DocumentActivityDeps = ExtractFileDeps &
@@ -17,10 +16,14 @@ export type DocumentActivityDeps = ExtractFileDeps &
   Omit<EmbedFileDeps, 'embedder'> & {
     /** Undefined when no embedding model is configured. */
     embedder: EmbedFileDeps['embedder'] | undefined
+    /** Whether an error says that a server which the service needs does not answer. */
+    isAway: (error: unknown) => boolean
   }
 
 /** The steps of an ingestion. Each can be repeated and goes on where it stopped. */
 export function createDocumentActivities(deps: DocumentActivityDeps) {
+  const step = <Input, Output>(work: (input: Input) => Promise<Output>) =>
+    durable(work, (error) => asFailure(error, deps.isAway))
   return {
     extractFile: step((input: FileStepInput) => extractFile(deps, input.fileId, cancellationSignal())),
 
@@ -49,14 +52,12 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
   }
 }
 
-const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
-
-function asFailure(error: unknown): unknown {
+function asFailure(error: unknown, isAway: DocumentActivityDeps['isAway']): unknown {
   // Reading it once more takes as long again: whether that is worth while is the workflow's to decide.
   if (isUnreadableFile(error))
     return ApplicationFailure.create({ message: error.message, type: readerFailedType, nonRetryable: true })
   if (error instanceof ModelFailure) return modelFailure(error)
-  return isOutage(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error
+  return isAway(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error
 }
 
 /** The embedding server says itself how long to wait; without a word the waiting grows with each attempt. */

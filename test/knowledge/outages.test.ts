@@ -6,13 +6,14 @@ import { createDocumentActivities } from '../../activities/documents/index.ts'
 import { outageTypes, readerFailedType } from '../../domain/contracts/ingestion.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
+import { isAway } from '../../infra/is-away.ts'
 
 const { MongoNetworkError, MongoServerError, MongoServerSelectionError } = mongoose.mongo
 
 /** What Temporal is told when the first thing that a step does throws `error`. */
 async function failureOf(error: Error): Promise<ApplicationFailure> {
   const rejecting = () => ({ lean: () => Promise.reject(error) })
-  const deps = { collections: { files: { findById: rejecting, findOneAndUpdate: rejecting } }, embedder: {} }
+  const deps = { isAway, collections: { files: { findById: rejecting, findOneAndUpdate: rejecting } }, embedder: {} }
   const { embedFile } = createDocumentActivities(deps as never)
   const failure: unknown = await new MockActivityEnvironment()
     .run(embedFile, { fileId: 'f', assistantId: 'a' })
@@ -30,6 +31,8 @@ describe('a step of an ingestion', () => {
     ['the connection to the database broke', new MongoNetworkError('connection reset')],
     ['no database was found', new MongoServerSelectionError('timed out', {} as never)],
     ['the database has no primary', notPrimary],
+    ['the pool of connections was cleared', errorWith({ name: 'MongoPoolClearedError' })],
+    ['a connection was cut', errorWith({ code: 'EPIPE' })],
     ['the disk is full', errorWith({ code: 'ENOSPC' })],
     ['the model is busy', new ModelFailure('Busy.', { statusCode: 429, type: 'model_busy', retryable: true })],
   ])('tells of an outage when %s', async (_what, error) => {
