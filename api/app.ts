@@ -68,8 +68,6 @@ export interface AppDeps {
   metrics?: HttpMetrics | undefined
 }
 
-export type App = Awaited<ReturnType<typeof buildApp>>
-
 /** The whole HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
   const { settings } = deps

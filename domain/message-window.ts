@@ -1,7 +1,5 @@
 import type { Message } from './messages.ts'
 
-export type MessageWindow = ReturnType<typeof createMessageWindow>
-
 /**
  * The newest messages of a conversation that fit into `maxBytes`, collected while its log is read
  * from the beginning; older ones are counted and not kept, so that reading a long conversation needs

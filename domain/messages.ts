@@ -61,10 +61,7 @@ export const Message = Type.Union(
   { title: 'Message' },
 )
 export type Message = Static<typeof Message>
-export type HumanMessage = Extract<Message, { type: 'HumanMessage' }>
 export type AIMessage = Extract<Message, { type: 'AIMessage' }>
-export type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
-export type SystemMessage = Extract<Message, { type: 'SystemMessage' }>
 
 const flatTypes = { human: 'HumanMessage', ai: 'AIMessage', system: 'SystemMessage' } as const
 

@@ -8,8 +8,6 @@ export interface TextAdvance {
   contradicted: boolean
 }
 
-export type TextProgress = ReturnType<typeof createTextProgress>
-
 /**
  * How much of a run's answers one reader was sent, for readers who are told only what is added. A
  * message that is begun anew under its id is passed over until it has caught up with what was sent.

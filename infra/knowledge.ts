@@ -4,8 +4,6 @@ import { createBlobStore } from './mongo/blob-store.ts'
 import type { Database } from './mongo/connect.ts'
 import { createVectorStore } from './vectors/index.ts'
 
-export type Knowledge = ReturnType<typeof createKnowledge>
-
 /** Where files, vectors and embeddings are. Nothing connects before it is used. */
 export function createKnowledge(settings: Settings, database: Pick<Database, 'connection'>) {
   const vectors = createVectorStore(settings)

@@ -15,8 +15,6 @@ export type ChildOptions = {
   onLine: (line: string) => void
 }
 
-export type Child = ReturnType<typeof startChild>
-
 /** Starts one of our own processes. It ends with us (see `diesWithUs`), and its output goes to its log file too. */
 export function startChild({ name, script, env, logFile, onLine }: ChildOptions) {
   mkdirSync(path.dirname(logFile), { recursive: true })

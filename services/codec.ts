@@ -26,8 +26,6 @@ export interface CodecPorts {
   uiOrigins: string[]
 }
 
-export type CodecService = ReturnType<typeof createCodecService>
-
 /** The remote codec that the Temporal UI and CLI ask, behind a token of its own. */
 export function createCodecService({ codec, token, uiOrigins }: CodecPorts) {
   const gate: AdminGate = createAdminGate(codec === undefined ? undefined : token)

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { Session, Sessions } from '../../services/auth/sessions.ts'
 import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
+import { bearerOf } from './bearer-token.ts'
 import type { Limiter } from './rate-limits.ts'
 
 /**
@@ -96,11 +97,6 @@ export function claimsOf(request: FastifyRequest): TokenClaims {
 export function placeOf(request: FastifyRequest): { userId: string; projectId: string } {
   const { user, projectId } = sessionOf(request)
   return { userId: user._id, projectId }
-}
-
-/** The token of `Authorization: Bearer …` (RFC 6750), or undefined. */
-export function bearerOf(request: Pick<FastifyRequest, 'headers'>): string | undefined {
-  return /^Bearer +([^\s]+) *$/i.exec(request.headers.authorization ?? '')?.[1]
 }
 
 function requireBearer(request: FastifyRequest): string {

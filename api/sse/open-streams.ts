@@ -1,3 +1,4 @@
+import { within } from '../../services/within.ts'
 import type { FastifyInstance } from 'fastify'
 
 export interface OpenStreams {
@@ -17,14 +18,7 @@ export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenS
   app.addHook('preClose', async () => {
     // A connection whose last answer was under way when the server closed would be kept alive for a minute.
     idle = setInterval(() => app.server.closeIdleConnections(), 100)
-    if (open.size > 0) {
-      let timer: NodeJS.Timeout | undefined
-      const limit = new Promise((resolve) => {
-        timer = setTimeout(resolve, graceMs)
-      })
-      await Promise.race([Promise.allSettled(open.keys()), limit])
-      clearTimeout(timer)
-    }
+    if (open.size > 0) await within(graceMs, Promise.allSettled(open.keys()))
     isOver = true
     for (const stop of open.values()) stop()
   })

@@ -1,3 +1,4 @@
+import { within } from '../../services/within.ts'
 import type { RedisClient } from './connect.ts'
 
 /** How often something happened in the window that is open, and for how many milliseconds it stays open. */
@@ -67,13 +68,10 @@ function createLocalCounter() {
 }
 
 async function inTime<T>(reply: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const deadline = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), deadlineMs)
-  })
-  try {
-    return await Promise.race([reply, deadline])
-  } finally {
-    clearTimeout(timer)
-  }
+  const answered = await within(
+    deadlineMs,
+    reply.then((value) => ({ value })),
+  )
+  if (answered === undefined) throw new Error('no answer in time')
+  return answered.value
 }

@@ -1,7 +1,5 @@
-import type { Tracing } from '../../services/tracing.ts'
 import { noTracing } from './no-tracing.ts'
-
-export type ClosableTracing = Tracing & { close(): Promise<void> }
+import type { ClosableTracing } from './otel-tracing.ts'
 
 export interface TracingSettings {
   /** Where a collector takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is traced. */

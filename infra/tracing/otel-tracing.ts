@@ -1,3 +1,4 @@
+import { within } from '../../services/within.ts'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Attributes, type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -5,10 +6,11 @@ import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { AppError } from '../../domain/errors.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { TracedRun } from '../../services/tracing.ts'
+import type { TracedRun, Tracing } from '../../services/tracing.ts'
 import { chatAttributes, chatResultAttributes, runAttributes, toolAttributes } from './attributes.ts'
-import type { ClosableTracing } from './create-tracing.ts'
 import { contextOf, createIds, formatTraceparent, parseTraceparent, runSpanContext } from './trace-context.ts'
+
+export type ClosableTracing = Tracing & { close(): Promise<void> }
 
 const exportTimeoutMs = 5000
 const closeTimeoutMs = 5000
@@ -90,10 +92,10 @@ export function createOtelTracing(otlpEndpoint: string): ClosableTracing {
     currentTraceparent: () => current.getStore(),
 
     async close() {
-      let timer: NodeJS.Timeout | undefined
-      const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeTimeoutMs)))
-      await Promise.race([provider.shutdown().catch(() => undefined), limit])
-      clearTimeout(timer)
+      await within(
+        closeTimeoutMs,
+        provider.shutdown().catch(() => undefined),
+      )
     },
   }
 }

@@ -1,3 +1,4 @@
+import { within } from '../../services/within.ts'
 import { Pinecone } from '@pinecone-database/pinecone'
 import { AppError } from '../../domain/errors.ts'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
@@ -51,10 +52,8 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     name: 'pinecone',
 
     async ping() {
-      const late = new Promise<never>((_resolve, reject) => {
-        setTimeout(() => reject(unavailable(new Error('no answer in time'))), pingTimeoutMs).unref()
-      })
-      await Promise.race([asked(index().describeIndexStats()), late])
+      const stats = await within(pingTimeoutMs, asked(index().describeIndexStats()))
+      if (stats === undefined) throw unavailable(new Error('no answer in time'))
     },
 
     async upsert(assistantId, records) {

@@ -20,8 +20,6 @@ export interface UserCleanup {
   workflowId: string
 }
 
-export type Admin = ReturnType<typeof createAdmin>
-
 const dayMs = 86_400_000
 
 /** What operators see and have done. */

@@ -29,8 +29,6 @@ export interface ProjectDeletion {
   result: DeletionResult | undefined
 }
 
-export type DeletionRequests = ReturnType<typeof createDeletionRequests>
-
 /** What callers may have deleted. Asking again for what is being deleted joins the deletion that is under way. */
 export function createDeletionRequests({ collections, workflows, waitMs }: DeletionRequestsDeps) {
   const { projects, assistants, threads, receipts } = collections

@@ -127,8 +127,6 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
   }
 }
 
-export type Files = ReturnType<typeof createFiles>
-
 async function summed(records: Iterable<FileProgress> | AsyncIterable<FileProgress>) {
   let count = 0
   let open = 0

@@ -11,8 +11,6 @@ type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
   embedder: Embedder | undefined
 }
 
-export type Passages = ReturnType<typeof createPassages>
-
 /** What owners see of the pieces that their files were cut into. */
 export function createPassages({ collections, vectors, embedder }: PassagesDeps) {
   const { chunks, files } = collections

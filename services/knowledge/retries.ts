@@ -42,8 +42,6 @@ export function createRetries({ collections: { files }, startIngestion, admit }:
   return { retry }
 }
 
-export type Retries = ReturnType<typeof createRetries>
-
 const retryId = (fileId: string, number: number) => `${fileId}-retry-${number}`
 
 /** The ingestion that processes the file, or was the last to. */

@@ -7,8 +7,6 @@ import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
-export type Projects = ReturnType<typeof createProjects>
-
 interface ProjectsDeps {
   collections: Pick<Collections, 'users' | 'projects'>
   transaction: RunInTransaction

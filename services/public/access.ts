@@ -3,8 +3,6 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 
-export type PublicAccess = ReturnType<typeof createPublicAccess>
-
 const present = { deleting: { $ne: true } } as const
 
 /**

@@ -35,8 +35,6 @@ export interface PageQuery {
   before?: string | undefined
 }
 
-export type PublicThreads = ReturnType<typeof createPublicThreads>
-
 /** Threads of public callers. Each belongs to one assistant; through any other, and everything else, is `not_found`. */
 export function createPublicThreads({ collections, createThread, log, scanLog, pendingInput }: PublicThreadsDeps) {
   const { threads, runs } = collections

@@ -12,8 +12,6 @@ interface DescribeDeps {
   defaultModel: string
 }
 
-export type DescribeAssistant = ReturnType<typeof createDescribeAssistant>
-
 /**
  * The assistant's configuration as its owner wrote it, with the values of secrets masked, and beside
  * it what a run would work with: the settings with the defaults filled in, the model, and the tools

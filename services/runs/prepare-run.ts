@@ -20,8 +20,6 @@ interface PrepareRunDeps {
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
 }
 
-export type PrepareRun = ReturnType<typeof createPrepareRun>
-
 /**
  * Checks the run that a user asks for: on a thread and with an assistant of the user's own. The ids
  * may stand at the top or in `configurable`; two that disagree are refused. Without an assistant the

@@ -13,7 +13,6 @@ import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
 import type { PendingInput } from './pending-input.ts'
 import { type ThreadStatus, statusesOf } from './status.ts'
 
-export type Threads = ReturnType<typeof createThreads>
 export type ThreadWithStatus = ThreadRecord & { status: ThreadStatus }
 
 export interface CurrentState {

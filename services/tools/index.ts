@@ -5,7 +5,7 @@ import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
-import { resolveTools } from './resolve-tools.ts'
+import { type ToolProblem, type ToolWarning, resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
@@ -16,20 +16,6 @@ export interface ToolsDeps {
   fetch?: Fetch
   /** The assistant's retrieval tool under a name; undefined when it has no ready files. */
   retrieval(assistant: AssistantRecord, name: string): Promise<Tool | undefined>
-}
-
-/** A tool that could not be given to an assistant, and why. Free of secrets. */
-export interface ToolProblem {
-  type: ToolSetting['type']
-  name: string
-  problem: string
-}
-
-/** What the owner of an assistant should know of a tool that it has. Free of secrets. */
-export interface ToolWarning {
-  type: ToolSetting['type']
-  name: string
-  warning: string
 }
 
 export interface ToolDescription {

@@ -1,3 +1,4 @@
+import { within } from '../within.ts'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import {
@@ -88,10 +89,7 @@ async function withClient<T>(
 /** Says goodbye without waiting long: a server may not know the request, or not answer. */
 async function endSession(transport: StreamableHTTPClientTransport, client: Client): Promise<void> {
   const goodbye = transport.terminateSession().catch(() => undefined)
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, 1000)))
-  await Promise.race([goodbye, limit])
-  clearTimeout(timer)
+  await within(1000, goodbye)
   await client.close().catch(() => undefined)
 }
 

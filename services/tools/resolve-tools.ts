@@ -2,7 +2,6 @@ import { Value } from 'typebox/value'
 import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
-import type { ToolProblem, ToolWarning } from './index.ts'
 import { McpConfig, type McpTools } from './mcp.ts'
 import type { Tool } from './tool.ts'
 import { toolName, withDistinctNames } from './tool-name.ts'
@@ -15,6 +14,20 @@ interface ResolveDeps {
   mcp: McpTools
   retrieval(name: string): Promise<Tool | undefined>
   signal: AbortSignal
+}
+
+/** A tool that could not be given to an assistant, and why. Free of secrets. */
+export interface ToolProblem {
+  type: ToolSetting['type']
+  name: string
+  problem: string
+}
+
+/** What the owner of an assistant should know of a tool that it has. Free of secrets. */
+export interface ToolWarning {
+  type: ToolSetting['type']
+  name: string
+  warning: string
 }
 
 type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: string }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
-import { bearerOf } from '../../plugins/authentication.ts'
+import { bearerOf } from '../../plugins/bearer-token.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { refusals } from '../schemas.ts'
 import {

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
-import { bearerOf } from '../../plugins/authentication.ts'
+import { bearerOf } from '../../plugins/bearer-token.ts'
 import type { PublicCors } from '../../plugins/cors.ts'
 
 declare module 'fastify' {
