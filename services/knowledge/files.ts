@@ -10,7 +10,7 @@ import type { KnowledgeCollections } from './collections.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Collections } from '../collections.ts'
 import { openReceipt } from './delete-file.ts'
-import { ingestionOf } from './retries.ts'
+import { ingestionOf } from './ingestion-of.ts'
 
 /** How far an ingestion is, for a progress bar. */
 export interface IngestionView {

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { retryId } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'
 import type { Uploads } from './uploads.ts'
 
@@ -40,13 +41,6 @@ export function createRetries({ collections: { files }, startIngestion, admit }:
   }
 
   return { retry }
-}
-
-const retryId = (fileId: string, number: number) => `${fileId}-retry-${number}`
-
-/** The ingestion that processes the file, or was the last to. */
-export function ingestionOf({ _id, ingestion_id: first, retries = 0 }: FileRecord): string {
-  return retries === 0 ? first : retryId(_id, retries)
 }
 
 /** Makes a failed file one that waits to be processed; at most once for each number. */
