@@ -106,10 +106,15 @@ function rateLimitSettings(read: Reader) {
 function storeSettings(read: Reader) {
   return {
     mongodbUri: read.text('MONGODB_URI', { fallback: 'mongodb://127.0.0.1:27017/assistants' }),
+    mongodbTls: read.tls('MONGODB_TLS'),
     redisUrl: read.text('REDIS_URL', { fallback: 'redis://127.0.0.1:6379' }),
+    redisTls: read.tls('REDIS_TLS'),
     temporalAddress: read.text('TEMPORAL_ADDRESS', { fallback: '127.0.0.1:7233' }),
     temporalNamespace: read.text('TEMPORAL_NAMESPACE', { fallback: 'default' }),
     temporalTls: read.boolean('TEMPORAL_TLS', false),
+    temporalTlsFiles: read.tls('TEMPORAL_TLS'),
+    /** The name in the server's certificate, when it is not that of the address. */
+    temporalTlsServerName: read.optionalText('TEMPORAL_TLS_SERVER_NAME'),
     temporalApiKey: read.optionalText('TEMPORAL_API_KEY'),
     temporalCodecKey: read.optionalKey('TEMPORAL_CODEC_KEY', 32),
     /** Earlier values of TEMPORAL_CODEC_KEY: histories that they encrypted can still be read. */

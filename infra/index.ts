@@ -27,6 +27,7 @@ export async function connectInfra(settings: Settings, logger: Logger, metrics?:
       'MongoDB',
       'MONGODB_URI',
       connectDatabase(settings.mongodbUri, {
+        tls: settings.mongodbTls,
         timeoutMs,
         onClient: metrics && ((client) => observeMongo(client, metrics)),
       }),
@@ -35,6 +36,7 @@ export async function connectInfra(settings: Settings, logger: Logger, metrics?:
       'Redis',
       'REDIS_URL',
       connectRedis(settings.redisUrl, {
+        tls: settings.redisTls,
         timeoutMs,
         onError: (error) => logger.warn({ err: error }, 'Redis connection failed'),
       }),

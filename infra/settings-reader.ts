@@ -197,6 +197,20 @@ export function createReader(env: NodeJS.ProcessEnv) {
       if (value !== undefined) requireStrength(name, value.length)
       return value
     },
+    /** A CA, and a certificate with its key, as PEM text (line ends may be written as \\n). A certificate needs its key. */
+    tls(prefix: string) {
+      const pem = (name: string) =>
+        checked<string | undefined>(
+          name,
+          undefined,
+          (value) => (/^-----BEGIN [A-Z0-9 ]+-----/.test(value) ? `${value.replaceAll('\\n', '\n')}\n` : undefined),
+          'in PEM form (-----BEGIN …)',
+        )
+      const [ca, cert, key] = [pem(`${prefix}_CA`), pem(`${prefix}_CERT`), pem(`${prefix}_KEY`)]
+      if ((cert === undefined) !== (key === undefined))
+        problems.push(`${prefix}_CERT and ${prefix}_KEY are set together or not at all`)
+      return { ca, cert, key }
+    },
     /** A key that checks tokens, in base64: a public key in PEM form, or a secret, which is held to the same strength. */
     optionalDecodeKey(name: string) {
       const value = raw(name)

@@ -15,7 +15,7 @@ import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 if (existsSync('.env')) process.loadEnvFile('.env')
 
 const settings = loadSettings(process.env)
-const { collections, transaction, close } = await connectDatabase(settings.mongodbUri)
+const { collections, transaction, close } = await connectDatabase(settings.mongodbUri, { tls: settings.mongodbTls })
 const outbound = createOutbound(settings)
 try {
   const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)

@@ -1,6 +1,7 @@
 import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
+import { type TlsSettings, tlsOptions } from '../tls.ts'
 import { prepareBlobStore } from './blob-store.ts'
 import { dropSupersededIndexes } from './drop-superseded-indexes.ts'
 import { accountModels } from './models/accounts.ts'
@@ -45,10 +46,17 @@ function timeLimits(timeoutMs: number) {
 export async function connectDatabase(
   uri: string,
   {
+    tls = {},
     timeoutMs = 4000,
     onClient,
-  }: { timeoutMs?: number; onClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined } = {},
+  }: {
+    tls?: TlsSettings
+    timeoutMs?: number
+    onClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined
+  } = {},
 ): Promise<Database> {
+  const files = tlsOptions(tls)
+  const secure = files && { tls: true, ...files }
   const connection = mongoose.createConnection()
   connection.on('error', () => {
     // Operations report their own failures; without a listener the emitter would end the process.
@@ -61,6 +69,7 @@ export async function connectDatabase(
         // While the server is away, statements fail after the limits below instead of being kept for it.
         bufferCommands: false,
         ...timeLimits(timeoutMs),
+        ...secure,
         // Commands are timed only for those who listen.
         ...(onClient === undefined ? {} : { monitorCommands: true }),
       })

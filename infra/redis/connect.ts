@@ -1,9 +1,12 @@
 import { createClient } from '@redis/client'
+import { type TlsSettings, tlsOptions } from '../tls.ts'
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
 export type RedisClient = RedisConnection['commands']
 
 interface RedisOptions {
+  /** For an address `rediss://`. */
+  tls?: TlsSettings | undefined
   /** Within this time a command fails when Redis does not answer. */
   timeoutMs?: number
   /** Hears of each failure of a connection; it reconnects by itself. */
@@ -11,9 +14,10 @@ interface RedisOptions {
 }
 
 /** Two connections: one for commands, one that only subscribes. Both reconnect by themselves. */
-export async function connectRedis(url: string, { timeoutMs = 4000, onError }: RedisOptions) {
+export async function connectRedis(url: string, { tls = {}, timeoutMs = 4000, onError }: RedisOptions) {
   const reconnectStrategy = (retries: number) => Math.min(50 * 2 ** Math.min(retries, 6), 1000)
-  const socket = { connectTimeout: timeoutMs, reconnectStrategy }
+  const plain = { connectTimeout: timeoutMs, reconnectStrategy }
+  const socket = url.startsWith('rediss:') ? { ...plain, tls: true as const, ...tlsOptions(tls) } : plain
   const commands = createClient({ url, socket, disableOfflineQueue: true })
   const subscriber = createClient({ url, socket })
   const clients = [commands, subscriber]

@@ -1,4 +1,4 @@
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type TLSConfig } from '@temporalio/client'
 import type { Settings } from '../config.ts'
 import { dataConverterFor } from './data-converter.ts'
 
@@ -7,6 +7,8 @@ type TemporalSettings = Pick<
   | 'temporalAddress'
   | 'temporalNamespace'
   | 'temporalTls'
+  | 'temporalTlsFiles'
+  | 'temporalTlsServerName'
   | 'temporalApiKey'
   | 'temporalCodecKey'
   | 'temporalCodecKeyPrevious'
@@ -16,8 +18,23 @@ type TemporalSettings = Pick<
 export function connectionOptions(settings: TemporalSettings) {
   return {
     address: settings.temporalAddress,
-    ...(settings.temporalTls ? { tls: true as const } : {}),
+    ...tlsOf(settings),
     ...(settings.temporalApiKey ? { apiKey: settings.temporalApiKey } : {}),
+  }
+}
+
+function tlsOf({ temporalTls, temporalTlsFiles, temporalTlsServerName }: TemporalSettings): { tls?: true | TLSConfig } {
+  const { ca, cert, key } = temporalTlsFiles
+  if (ca === undefined && cert === undefined && temporalTlsServerName === undefined)
+    return temporalTls ? { tls: true } : {}
+  return {
+    tls: {
+      ...(ca === undefined ? {} : { serverRootCACertificate: Buffer.from(ca) }),
+      ...(cert === undefined || key === undefined
+        ? {}
+        : { clientCertPair: { crt: Buffer.from(cert), key: Buffer.from(key) } }),
+      ...(temporalTlsServerName === undefined ? {} : { serverNameOverride: temporalTlsServerName }),
+    },
   }
 }
 

@@ -32,7 +32,7 @@ describe('the image', () => {
       owner,
     })
     app = path.join(image.root, image.workdir)
-  }, 500_000)
+  }, 900_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   /** The environment of the image and of a service on the test servers, with encrypted payloads. */
