@@ -36,28 +36,6 @@ describe('the HTTP foundation', () => {
     expect(without.dependencies.model).toEqual({ status: 'not_configured' })
   })
 
-  it('serves OpenAPI 3.1.0, version 1.0.0', async () => {
-    const document: any = await (await fetch(`${service.url}/openapi.json`)).json()
-    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } })
-    expect(document.components.schemas).toHaveProperty('HealthReport')
-  })
-
-  it.each(['/docs', '/redoc'])('%s names no outside address', async (path) => {
-    const response = await fetch(`${service.url}${path}`)
-    expect(response.status).toBe(200)
-    const html = await response.text()
-    expect(html).toContain('<script')
-    expect([...html.matchAll(/(?:src|href)="(?:https?:)?\/\//g)]).toEqual([])
-  })
-
-  it('tells unknown paths, known paths with another method, and wrong content apart', async () => {
-    expect((await fetch(`${service.url}/nowhere`)).status).toBe(404)
-    const wrongMethod = await fetch(`${service.url}/ok`, { method: 'DELETE' })
-    expect(wrongMethod.status).toBe(405)
-    expect(wrongMethod.headers.get('allow')).toContain('GET')
-    expect(await wrongMethod.json()).toHaveProperty('detail')
-  })
-
   it('gives every response a request id and takes over a harmless one', async () => {
     expect((await fetch(`${service.url}/nowhere`)).headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
     const given = await fetch(`${service.url}/ok`, { headers: { 'x-request-id': 'trace-1' } })

@@ -23,6 +23,8 @@ declare module 'vitest' {
 
 /** Starts the servers once for a test run, in a folder that goes away with it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Tests of a service that runs elsewhere need no servers here; only those in test/http can be used then.
+  if (process.env['API_URL']) return async () => {}
   const dataDir = await mkdtemp(path.join(tmpdir(), 'assistant-test-'))
   const log = (line: string) => console.log(`[services] ${line}`)
   const [timeSkipping, local] = await Promise.all([
