@@ -16,14 +16,14 @@ export interface Watch {
   stop(): void
 }
 
-/** Calls `look` with what a process uses, several times a second, until `stop` or the process is gone. */
+/** Calls `look` with what a process uses, several times a second, until `stop`. A look that fails is repeated. */
 export function watchProcess(pid: number, look: (usage: ProcessUsage) => void): Watch {
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
   const again = async () => {
     const usage = await usageOf(pid).catch(() => undefined)
-    if (isStopped || usage === undefined) return
-    look(usage)
+    if (isStopped) return
+    if (usage !== undefined) look(usage)
     timer = setTimeout(() => void again(), lookEveryMs)
   }
   void again()

@@ -100,6 +100,24 @@ describe('answers of bounded size', () => {
     ])
   }, 90_000)
 
+  it("leave another user's requests their turn beside a thread of 64 MB", async () => {
+    const threadId = await newThread()
+    await fillLog(threadId, 640, megabyte / 10)
+    let unanswered = 8
+    const reads = Array.from({ length: unanswered }, async (_, index) => {
+      const { status } = await user.call('GET', `/threads/${threadId}/${index % 2 === 0 ? 'history' : 'state'}`)
+      unanswered--
+      return status
+    })
+    const bystander = await insertUser(service)
+    for (let request = 0; request < 5; request++) {
+      expect((await bystander.call('POST', '/threads/', {})).status).toBe(200)
+      expect((await bystander.call('GET', '/threads/')).status).toBe(200)
+    }
+    expect(unanswered).toBeGreaterThan(0)
+    expect(await Promise.all(reads)).toEqual(Array.from({ length: 8 }, () => 200))
+  }, 180_000)
+
   it('show the newest messages of a state, and the others with before', async () => {
     const threadId = await newThread()
     await fillLog(threadId, 12, megabyte)
