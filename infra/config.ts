@@ -165,10 +165,14 @@ function identitySettings(read: Reader) {
   }
 }
 
+/** Sent to servers that ask for no key, such as Ollama and vLLM: the client library wants one. */
+const noKey = 'none'
+
 function modelSettings(read: Reader) {
+  const openaiBaseUrl = read.optionalUrl('OPENAI_BASE_URL')
   return {
-    openaiApiKey: read.optionalText('OPENAI_API_KEY'),
-    openaiBaseUrl: read.optionalUrl('OPENAI_BASE_URL'),
+    openaiApiKey: read.optionalText('OPENAI_API_KEY') ?? (openaiBaseUrl === undefined ? undefined : noKey),
+    openaiBaseUrl,
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     /** For models whose window is not known by name. */
     modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),

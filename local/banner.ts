@@ -11,7 +11,7 @@ export function banner({ port, env, dataDir, isDemo, seconds }: BannerFacts): st
     ? 'as set in ADMIN_TOKEN'
     : `in ${relative(secretFile(dataDir, 'ADMIN_TOKEN'))}`
   const rows = [
-    ['API', api],
+    ['Console', api],
     ['API pages', `${api}/docs and ${api}/redoc`],
     ['Temporal UI', env.TEMPORAL_UI_URL ?? `the one of ${env.TEMPORAL_ADDRESS}`],
     ['Mailbox', env.MAILBOX_URL ?? 'mail goes to the server in SMTP_URL'],
@@ -25,18 +25,19 @@ The service is ready (${seconds.toFixed(1)} s).
 
 ${rows.map(([label, value]) => `  ${label?.padEnd(width)}${value}`).join('\n')}
 
-Try it:
+How to go on:
 
-  curl -X POST ${api}/auth/signup -H 'content-type: application/json' \\
-    -d '{"email": "you@example.com", "password": "a good long password"}'
+  1. Open ${api} and create an account.
+  2. The code that confirms your address is in the mailbox, not in your own mail.
+  3. Drop a file into the chat and ask about it.
 
-The code that it sends is in the mailbox. "npm run quickstart" goes all the way to an answer.
+From a program: "npm run quickstart" in a second terminal goes from sign-up to an answer.
 Ctrl-C stops everything; the data stays.
 `
 }
 
 function modelLine(env: NodeJS.ProcessEnv, isDemo: boolean): string {
   if (isDemo) return 'the built-in demo model, for trying things out; set OPENAI_API_KEY for a real one'
-  if (!env.OPENAI_API_KEY) return 'none: runs are answered with 503; set OPENAI_API_KEY'
+  if (!env.OPENAI_API_KEY && !env.OPENAI_BASE_URL) return 'none: runs are answered with 503; set OPENAI_API_KEY'
   return `${env.DEFAULT_MODEL ?? 'the default'} at ${env.OPENAI_BASE_URL ?? 'api.openai.com'}`
 }

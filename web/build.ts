@@ -35,6 +35,23 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
       rolldownOptions: { input: entries().map((name) => path.join(web, name)) },
     },
   })
+  // One file that other sites load by a script tag.
+  await build({
+    ...shared,
+    root: web,
+    publicDir: false,
+    build: {
+      outDir: fresh,
+      emptyOutDir: false,
+      target: 'es2022',
+      lib: {
+        entry: path.join(web, 'src/embed/main.ts'),
+        formats: ['iife'],
+        name: 'assistantChat',
+        fileName: () => 'embed.js',
+      },
+    },
+  })
   await compress(fresh)
   writeFileSync(path.join(fresh, '.stamp'), stamp)
   rmSync(dist, { recursive: true, force: true })

@@ -63,6 +63,7 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
       immutable: true,
       maxAge: '365d',
     })
+    scope.get('/embed.js', (_request, reply) => sendFile(reply, 'embed.js'))
     scope.get('/icon.svg', (_request, reply) => sendFile(reply, 'icon.svg'))
     for (const url of pages) scope.get(url, (_request, reply) => sendFile(reply, 'index.html'))
     if (existsSync(join(builtFiles, 'admin/index.html')))

@@ -3,11 +3,12 @@
  * the answer together with the passages that the assistant was given.
  *
  *   npm start                                    (in another terminal)
- *   API_TOKEN=… node examples/knowledge/ask-a-document.ts [file] [question]
+ *   API_TOKEN=… npm run example:knowledge -- [file] [question]
  *
  * `API_TOKEN` is the `jwt_token` of `POST /auth/login` (the quickstart shows how to get one), `API_URL`
- * the address of the service. Without arguments it asks about The Devil's Dictionary (Bierce, 1911).
+ * the address of the service (default: the one that `npm start` wrote to .data/addresses.json). Without arguments it asks about The Devil's Dictionary (Bierce, 1911).
  */
+import { existsSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 
@@ -24,10 +25,10 @@ interface Passage {
   score: number
 }
 
-const apiUrl = process.env['API_URL'] ?? 'http://127.0.0.1:8100'
+const apiUrl = process.env['API_URL'] ?? startedHere() ?? 'http://127.0.0.1:8100'
 const token = process.env['API_TOKEN']
 if (token === undefined) {
-  console.error('Set API_TOKEN to the jwt_token of a login.')
+  console.error('Set API_TOKEN to the jwt_token of a login. "npm run quickstart" prints one.')
   process.exit(1)
 }
 const file = process.argv[2] ?? path.join(import.meta.dirname, '..', '..', 'bench', 'corpus', 'devils-dictionary.pdf')
@@ -66,6 +67,12 @@ const state = await call<{ values: { messages: Message[] } }>('GET', `/threads/$
 for (const { type, data } of state.values.messages) {
   if (type === 'ToolMessage' && data.name === 'retrieval') showPassages(data.content)
   if (type === 'AIMessage' && data.content !== '') console.log(`\n${data.content}`)
+}
+
+/** Where `npm start` runs the service. */
+function startedHere(): string | undefined {
+  const file = path.join(process.env['DATA_DIR'] ?? '.data', 'addresses.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { api?: string }).api : undefined
 }
 
 function showPassages(content: string): void {

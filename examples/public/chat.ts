@@ -3,7 +3,7 @@
  * are given.
  *
  *   eval "$(sh examples/public/open-assistant.sh)"
- *   node examples/public/chat.ts
+ *   npm run --silent example:public
  */
 import OpenAI from 'openai'
 

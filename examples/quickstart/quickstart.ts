@@ -52,6 +52,14 @@ console.log("\n\n6. Read the thread's state\n")
 const state = await call<{ values: { messages: Message[] } }>('GET', `/threads/${threadId}/state`, undefined, token)
 for (const { type, data } of state.values.messages) console.log(`   ${type}: ${data.content}`)
 
+console.log(`
+7. Go on as this user
+
+   export API_TOKEN=${token}
+   npm run example:knowledge
+
+   or open ${apiUrl} and log in as ${email} with the password "${password}".`)
+
 /** One JSON request. Throws what the service says when it refuses. */
 async function call<T>(method: string, route: string, body?: unknown, bearer?: string): Promise<T> {
   const response = await fetch(`${apiUrl}${route}`, {

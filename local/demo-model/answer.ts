@@ -27,7 +27,7 @@ export function answerTo(messages: ChatMessage[], toolNames: string[]): Answer {
     const results = messages.slice(firstOfTurn).map(({ content }) => textOf(content))
     return { text: fromResults(question, results) }
   }
-  return { text: echo(question) }
+  return { text: remembered(question, messages) ?? echo(question) }
 }
 
 /** The text of a message's content, which is a string or a list of parts. */
@@ -40,6 +40,22 @@ export function textOf(content: unknown): string {
       typeof part === 'object' && part !== null && 'text' in part && typeof part.text === 'string' ? part.text : '',
     )
     .join('')
+}
+
+/** Words of people who ask what was said before. */
+const asksForMemory = /\b(remember|earlier|before|previous(ly)?|my name|who am i|(did|have) i (say|said|tell|told))\b/i
+
+/** For a question about the conversation: what the user said before it, newest first. */
+function remembered(question: string, messages: ChatMessage[]): string | undefined {
+  if (!asksForMemory.test(question)) return undefined
+  const said = messages
+    .filter(({ role }) => role === 'user')
+    .slice(0, -1)
+    .map(({ content }) => textOf(content).trim())
+    .filter((text) => text !== '')
+  if (said.length === 0) return undefined
+  const quotes = said.slice(-3).map((text) => `“${shorten(text, 200)}”`)
+  return `${introduction} I do see our conversation, though. You said before: ${quotes.join(', then ')}.`
 }
 
 function echo(question: string): string {

@@ -201,4 +201,16 @@ describe('settings', () => {
     expect(settings.oauthIssuer).toBe('https://idp.example.com/o/app/')
     expect(settings.frontendUrl).toBe('https://front.example.com')
   })
+
+  it('take a model server that needs no key, and send it a placeholder', () => {
+    const keyless = loadSettings({ ...required, OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' })
+    expect(keyless.openaiApiKey).toBe('none')
+    expect(loadSettings(required).openaiApiKey).toBeUndefined()
+  })
+
+  it('send people to the pages of the service itself when no other front end is named', () => {
+    expect(loadSettings({ ...required, BASE_URL: 'https://assistants.example.com' }).frontendUrl).toBe(
+      'https://assistants.example.com',
+    )
+  })
 })

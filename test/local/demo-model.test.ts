@@ -176,3 +176,14 @@ describe('the demo model', () => {
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
   })
 })
+
+it('a question about the conversation is answered from the conversation', async () => {
+  const { answerTo } = await import('../../local/demo-model/answer.ts')
+  const messages = [
+    { role: 'user', content: 'My name is Ada.' },
+    { role: 'assistant', content: 'Hello.' },
+    { role: 'user', content: 'What is my name?' },
+  ]
+  expect(answerTo(messages, [])).toEqual({ text: expect.stringContaining('“My name is Ada.”') })
+  expect(answerTo(messages.slice(-1), [])).toEqual({ text: expect.not.stringContaining('before') })
+})

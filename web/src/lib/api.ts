@@ -34,6 +34,12 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** After a change of the project: nothing of the old one is shown, and what is on the page is asked for anew. */
+export async function forgetAnswers(): Promise<void> {
+  queryClient.removeQueries({ type: 'inactive' })
+  await queryClient.resetQueries()
+}
+
 /** What went wrong, for people. */
 export function wordsOf(error: unknown, fallback: string): string {
   if (error instanceof ApiError) return error.message

@@ -10,7 +10,7 @@ import {
   UserRound,
 } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { api, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
+import { api, forgetAnswers, queryClient, unwrap, useMe, useProjects } from '../lib/api.ts'
 import { getSession, logIn, logOut, useSession } from '../lib/session.ts'
 import { say } from '../lib/toasts.ts'
 import { texts } from '../texts/index.ts'
@@ -42,7 +42,7 @@ export function Shell() {
       <a href="#main" className="skip-link">
         {texts.skip}
       </a>
-      <div className="topbar">
+      <header className="topbar">
         <IconButton
           label={t.menu}
           icon={<MenuIcon size={20} />}
@@ -54,7 +54,7 @@ export function Shell() {
         <Link to="/console/chat" className="button button-icon" aria-label={t.newChat} title={t.newChat}>
           <SquarePen size={18} />
         </Link>
-      </div>
+      </header>
       {isOpen && <button type="button" className="scrim" aria-label={texts.close} onClick={() => setOpen(false)} />}
       <aside
         className="sidebar"
@@ -133,7 +133,7 @@ export async function openProject(projectId: string, name: string): Promise<void
     api.GET('/projects/{project_id}', { params: { path: { project_id: projectId } } }),
   )
   logIn(token)
-  queryClient.clear()
+  void forgetAnswers()
   say(texts.projects.switched(name))
 }
 
@@ -151,7 +151,8 @@ function UserMenu() {
     <Menu
       align="start"
       trigger={
-        <button type="button" className="user-button" aria-label={texts.account.menu}>
+        <button type="button" className="user-button">
+          <span className="visually-hidden">{texts.account.menu}: </span>
           <span className="avatar" aria-hidden="true">
             {(name || email).slice(0, 1).toUpperCase()}
           </span>

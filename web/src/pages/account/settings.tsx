@@ -137,9 +137,9 @@ function DeleteAccount({ email, onClose }: { email: string; onClose: () => void 
   const form = useSubmit(async () => {
     const answer = await unwrap(api.DELETE('/auth/delete-user', { body: { email_confirmation: typed } }))
     tokenForReceipt.keep(answer?.receipt_id)
+    queryClient.clear()
     await navigate({ to: '/console/goodbye', replace: true })
     logOut()
-    queryClient.clear()
   })
   return (
     <Dialog title={t.deleteTitle} onClose={onClose}>

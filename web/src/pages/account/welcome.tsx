@@ -30,9 +30,9 @@ export function Welcome({ title, text, children }: { title: string; text?: React
             })}
           </ul>
         </div>
-        <footer className="small">
+        <div className="welcome-foot small">
           {openSource} <a href="/docs">{apiPages}</a>
-        </footer>
+        </div>
       </header>
       <main className="welcome-form">
         <div>

@@ -1,3 +1,4 @@
+import '../../styles/chat.css'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Bot, Ellipsis, MessageSquare, Trash2 } from 'lucide-react'
 import { Tabs } from 'radix-ui'

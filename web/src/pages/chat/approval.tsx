@@ -19,7 +19,7 @@ export function Approval({ run, calls }: { run: Run; calls: Call[] }) {
   return (
     <section className="approval" aria-label={t.approvalTitle}>
       <div>
-        <h3>{t.approvalTitle}</h3>
+        <h2>{t.approvalTitle}</h2>
         <p className="small">{t.approvalText(calls.length)}</p>
       </div>
       {calls.map((call) => (

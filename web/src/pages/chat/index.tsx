@@ -342,7 +342,7 @@ function ScrollToEnd({ watch, children }: { watch: unknown; children: React.Reac
       ref={box}
       tabIndex={0}
       role="region"
-      aria-label={texts.nav.chats}
+      aria-label={t.messages}
       onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < 80
       }}

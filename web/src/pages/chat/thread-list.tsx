@@ -38,9 +38,7 @@ export function ThreadList() {
       )}
       {threads.isPending && <Skeleton lines={4} height={26} />}
       {threads.isError && <Problem error={threads.error} onRetry={() => void threads.refetch()} />}
-      {threads.data && found.length === 0 && (
-        <p className="muted small section-label">{words ? t.noMatch : t.noChats}</p>
-      )}
+      {threads.data && found.length === 0 && <p className="muted small thread-none">{words ? t.noMatch : t.noChats}</p>}
       <ul className="thread-list">
         {found.map((thread) => (
           <ThreadItem key={thread.thread_id} thread={thread} isCurrent={thread.thread_id === threadId} />

@@ -1,0 +1,143 @@
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startMcpServer } from '../support/mcp-server.ts'
+import { type Console, say, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
+})
+afterAll(() => site.close())
+
+const pdf = fileURLToPath(new URL('../knowledge/fixtures/harbour-ghostscript.pdf', import.meta.url))
+
+test('an assistant is made and shaped, and what the service refuses is said beside the form', async () => {
+  const { page, user } = await site.signedIn()
+  await page.getByRole('link', { name: 'Assistants' }).click()
+  await page.getByRole('button', { name: 'New assistant' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('Pilot')
+  await page.getByRole('dialog').getByRole('button', { name: 'New assistant' }).click()
+  await page.getByRole('heading', { name: 'Pilot' }).waitFor()
+  await page.getByLabel('Instructions').fill('Be brief.')
+  await page.getByLabel('Most steps of an answer').fill('999')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('Most steps of an answer').fill('5')
+  await page.getByLabel('Ask before tools are used').check()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Saved').waitFor()
+  await site.expectAccessible(page, 'settings of an assistant')
+  await site.picture(page, 'assistant-settings')
+  const [, pilot] = (await user.call('GET', '/assistants/')).body
+  expect(pilot.config).toEqual({
+    'type==agent/system_message': 'Be brief.',
+    'type==agent/max_steps': 5,
+    'type==agent/interrupt_before_action': true,
+  })
+})
+
+test('a tool gets a form from its schema, and "try it" shows what the model is given', async () => {
+  const mcp = await startMcpServer({
+    register: (server) =>
+      void server.registerTool('tides', { description: 'Tells the tides' }, () => ({ content: [] })),
+  })
+  const { page } = await site.signedIn()
+  await page.getByRole('link', { name: 'Assistants' }).click()
+  await page.getByRole('link', { name: 'Harbour guide' }).click()
+  await page.getByRole('tab', { name: 'Tools' }).click()
+  await page.getByRole('button', { name: 'MCP server' }).click()
+  await page.getByLabel('name', { exact: true }).fill('harbour')
+  await page.getByLabel('url', { exact: true }).fill('http://127.0.0.1:1/mcp')
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('url', { exact: true }).fill(mcp.url)
+  await page.getByRole('button', { name: 'Try it' }).click()
+  await page.getByText(/The service offers \d+ tools? to the model/).waitFor()
+  await page.locator('summary code', { hasText: 'harbour_' }).first().waitFor()
+  await site.expectAccessible(page, 'tools')
+  await site.picture(page, 'assistant-tools')
+  await page.getByRole('tab', { name: 'Debug' }).click()
+  await page.getByText('Runs use the model account of this service.').waitFor()
+  await mcp.close()
+})
+
+test('a file is followed to ready, searched, looked into, cited in a chat, and deleted', async () => {
+  const { page } = await site.signedIn()
+  await page.getByRole('link', { name: 'Assistants' }).click()
+  await page.getByRole('link', { name: 'Harbour guide' }).click()
+  await page.getByRole('tab', { name: 'Knowledge' }).click()
+  await page
+    .locator('.drop input[type=file]')
+    .setInputFiles([{ name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) }])
+  await page.getByText('Failed', { exact: true }).waitFor()
+  await page.locator('.drop input[type=file]').setInputFiles(pdf)
+  await page.getByText('Ready', { exact: true }).waitFor()
+  await page.getByLabel('A question, as you would ask it').fill('What did the dredging cost?')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.locator('.passage', { hasText: '73,500' }).waitFor()
+  await site.expectAccessible(page, 'knowledge')
+  await site.picture(page, 'assistant-knowledge')
+  await page.getByRole('button', { name: /^Show the passages/ }).click()
+  await page.getByRole('dialog').locator('.passage').first().waitFor()
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('link', { name: 'Chat', exact: true }).click()
+  site.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging cost' } }] })
+  site.model.reply({
+    text: '## What it cost\n\nThe dredging of the western basin cost **73,500 marks** (harbour-ghostscript.pdf, page 1).\n\n- Paid by the harbour office\n- Finished before the winter',
+  })
+  await say(page, 'What did the dredging of the western basin cost?')
+  await page.getByText('Sources').waitFor()
+  await site.expectAccessible(page, 'a cited answer')
+  await site.picture(page, 'chat-light')
+  await page.evaluate(() => localStorage.setItem('assistant-platform.theme', 'dark'))
+  await page.reload()
+  await page.getByText('Sources').waitFor()
+  await site.expectAccessible(page, 'a cited answer in the dark')
+  await site.picture(page, 'chat-dark')
+  await page.evaluate(() => localStorage.removeItem('assistant-platform.theme'))
+  await page.reload()
+  await page.locator('.citation').click()
+  await page.getByRole('dialog').locator('.passage', { hasText: '73,500' }).waitFor()
+  await site.picture(page, 'citation')
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('link', { name: 'Harbour guide' }).click()
+  await page.getByRole('tab', { name: 'Knowledge' }).click()
+  await page.getByRole('button', { name: 'Delete: harbour-ghostscript.pdf' }).click()
+  await page.getByText(/made from it\. Answers can no longer cite it/).waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText(/are deleted\./).waitFor()
+})
+
+test('an assistant is opened by token, and the snippet is what opens it', async () => {
+  const { page, assistantId } = await site.signedIn()
+  await page.getByRole('link', { name: 'Assistants' }).click()
+  await page.getByRole('link', { name: 'Harbour guide' }).click()
+  await page.getByRole('tab', { name: 'Publish' }).click()
+  await page.getByLabel('Whoever has the token').click()
+  await page.getByRole('button', { name: 'Make a new token' }).waitFor()
+  await page.getByLabel('Sites that may call it from the browser').fill('https://www.example.com')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Saved').waitFor()
+  await site.expectAccessible(page, 'publish')
+  await site.picture(page, 'assistant-publish')
+  const snippet = (await page.locator('.snippet pre').first().textContent()) ?? ''
+  const token = /Bearer (\S+)'/.exec(snippet)?.[1] ?? ''
+  site.model.reply({ text: 'Hello, stranger.' })
+  const response = await fetch(`${site.url}/public/compat/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'assistant', messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+  expect(JSON.stringify(await response.json())).toContain('Hello, stranger.')
+  await page.getByRole('tab', { name: 'Web page' }).click()
+  await page.locator('.snippet pre', { hasText: assistantId }).waitFor()
+
+  await page.getByRole('tab', { name: 'Model account' }).click()
+  await page.getByLabel('API key').fill('sk-some-long-key')
+  await page.getByLabel('Base URL').fill(site.model.url)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('In use').waitFor()
+  expect(await page.content()).not.toContain('sk-some-long-key')
+})

@@ -1,0 +1,156 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { type Console, say, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole({ OUTBOUND_ALLOW: '127.0.0.1' })
+})
+afterAll(() => site.close())
+
+const answer = (page: Page, text: string) => page.locator('.markdown').getByText(text)
+const tool = { type: 'http_request', name: 'fetch' }
+
+test('an answer streams as Markdown, a reload in the middle picks it up, and facts follow it', async () => {
+  const goOn = Promise.withResolvers<void>()
+  const markdown = ['# Fees\n\nA berth costs **twelve** marks.\n\n', goOn.promise, '```js\nconst fee = 12\n```\n']
+  site.model.reply({ text: markdown })
+  const { page } = await site.signedIn()
+  await say(page, 'What does a berth cost?')
+  await page.locator('strong', { hasText: 'twelve' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Stop' }).isVisible()).toBe(true)
+  await page.reload()
+  await page.locator('strong', { hasText: 'twelve' }).waitFor()
+  await page.getByText('What does a berth cost?').first().waitFor()
+  goOn.resolve()
+  await page.locator('code .hljs-keyword', { hasText: 'const' }).waitFor()
+  await page.getByText(/15 tokens/).waitFor()
+  expect(await page.locator('.turn-ai').count()).toBe(1)
+  expect(await page.locator('.bubble').count()).toBe(1)
+  expect(await page.title()).toContain('What does a berth cost?')
+
+  await page.getByRole('button', { name: 'Good answer' }).click()
+  await page.getByText('Thank you for the feedback.').waitFor()
+  await eventually('the feedback', () => site.service.collections.feedback.findOne({ key: 'thumb', score: 1 }).lean())
+})
+
+test('a network that is cut in mid-stream is said, and the answer goes on without a word twice', async () => {
+  const goOn = Promise.withResolvers<void>()
+  site.model.reply({ text: ['The first half, ', goOn.promise, 'and the second.'] })
+  const { page } = await site.signedIn()
+  await say(page, 'Tell me both')
+  await answer(page, 'The first half,').waitFor()
+  site.proxy.refuse()
+  await page.getByText('The connection is lost.').waitFor()
+  site.proxy.restore()
+  goOn.resolve()
+  await answer(page, 'The first half, and the second.').waitFor()
+  await page.getByText('The connection is lost.').waitFor({ state: 'detached' })
+  expect(await page.locator('.turn-ai').count()).toBe(1)
+})
+
+test('stop ends an answer; a message that is sent meanwhile waits for its turn', async () => {
+  const never = Promise.withResolvers<void>()
+  site.model.reply({ text: ['I will go on and on', never.promise] })
+  site.model.reply({ text: 'The second answer.' })
+  const { page } = await site.signedIn()
+  await say(page, 'Never end')
+  await answer(page, 'I will go on and on').waitFor()
+  await say(page, 'And then?')
+  await page.getByText('Waiting for its turn').waitFor()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await answer(page, 'The second answer.').waitFor()
+  await page.getByText('Stopped').waitFor()
+  never.resolve()
+})
+
+test('a failed answer says why and can be tried again under the same question', async () => {
+  site.model.reply({ status: 400, errorMessage: 'no such model' })
+  const { page } = await site.signedIn()
+  await say(page, 'Try this')
+  await page.getByText('The answer failed').first().waitFor()
+  site.model.reply({ text: 'Now it works.' })
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await answer(page, 'Now it works.').waitFor()
+  expect(await page.locator('.bubble').count()).toBe(1)
+})
+
+test('editing a message begins a new chat with what came before it', async () => {
+  site.model.reply({ text: 'Answer one.' })
+  site.model.reply({ text: 'Answer two.' })
+  const { page } = await site.signedIn()
+  await say(page, 'First question')
+  await answer(page, 'Answer one.').waitFor()
+  await say(page, 'Second question')
+  await answer(page, 'Answer two.').waitFor()
+  site.model.reply({ text: 'Another answer.' })
+  const turn = page.locator('.turn-human', { hasText: 'Second question' })
+  await turn.hover()
+  await turn.getByRole('button').click()
+  await page.getByRole('dialog').getByLabel('Message').fill('Better question')
+  await page.getByRole('button', { name: 'Start the new chat' }).click()
+  await answer(page, 'Another answer.').waitFor()
+  expect(await page.locator('.bubble').allTextContents()).toEqual(['First question', 'Better question'])
+  expect(await answer(page, 'Answer one.').count()).toBe(1)
+  expect(await page.locator('.thread-item').count()).toBe(2)
+})
+
+test('a tool waits for approval; it can be approved, changed and rejected', async () => {
+  const target = await site.service.api.app.inject('/ok')
+  expect(target.statusCode).toBe(200)
+  const url = `${site.service.url}/ok`
+  const call = () => ({ name: 'fetch', arguments: { method: 'GET', url } })
+  const config = { 'type==agent/tools': [tool], 'type==agent/interrupt_before_action': true }
+  const { page } = await site.signedIn(config)
+
+  site.model.reply({ toolCalls: [call()] })
+  site.model.reply({ text: 'The service is fine.' })
+  await say(page, 'Is it up?')
+  await page.getByText('The assistant asks before it acts').waitFor()
+  await site.expectAccessible(page, 'a call that waits')
+  await site.picture(page, 'approve-a-call')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await answer(page, 'The service is fine.').waitFor()
+  await page.locator('.tool-call summary').click()
+  await page.locator('.tool-body').getByText('Result').waitFor()
+
+  site.model.reply({ toolCalls: [call()] })
+  site.model.reply({ text: 'I asked elsewhere.' })
+  await say(page, 'Again, elsewhere')
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Arguments as JSON').fill('not json')
+  await page.getByRole('button', { name: 'Run with these arguments' }).click()
+  await page.getByText('This is not a JSON object.').waitFor()
+  await page.getByLabel('Arguments as JSON').fill(JSON.stringify({ method: 'HEAD', url }))
+  await page.getByRole('button', { name: 'Run with these arguments' }).click()
+  await answer(page, 'I asked elsewhere.').waitFor()
+  expect(await page.locator('.tool-call').last().textContent()).toContain('HEAD')
+
+  site.model.reply({ toolCalls: [call()] })
+  site.model.reply({ text: 'Then I leave it.' })
+  await say(page, 'Once more')
+  await page.getByRole('button', { name: 'Reject' }).click()
+  await page.getByLabel('What should the assistant know?').fill('Not today')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+  await answer(page, 'Then I leave it.').waitFor()
+  expect(JSON.stringify(site.model.requests.at(-1)?.body.messages)).toContain('Not today')
+})
+
+test('chats are found, renamed and deleted', async () => {
+  const { page, user } = await site.signedIn()
+  for (const name of ['Tides', 'Cranes', 'Pilots', 'Lights', 'Ropes', 'Buoys']) await user.post('/threads/', { name })
+  await page.reload()
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('cran')
+  await expect.poll(() => page.locator('.thread-item').count()).toBe(1)
+  await page.getByRole('button', { name: 'Actions for Cranes' }).click()
+  await page.getByRole('menuitem', { name: 'Rename' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('Cranes and winches')
+  await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('link', { name: 'Cranes and winches' }).waitFor()
+  await page.getByRole('button', { name: 'Actions for Cranes and winches' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('No chat with these words.').waitFor()
+  expect((await user.get('/threads/')).total).toBe(5)
+})

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startHttpServer } from '../support/http-server.ts'
+import { insertUser } from '../support/users.ts'
+import { type Console, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole()
+})
+afterAll(() => site.close())
+
+/** A page of another site, under a strict policy of its own. */
+async function otherSite(assistantId: string) {
+  const example = await readFile(path.join(import.meta.dirname, '../../examples/embed/index.html'), 'utf8')
+  const html = example.replace('ASSISTANT_ID', assistantId).replace('http://127.0.0.1:8100', site.url)
+  const policy = `default-src 'none'; script-src ${site.url}; connect-src ${site.url}; style-src 'unsafe-inline'`
+  return startHttpServer(async (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(html)
+  })
+}
+
+test('a bubble on an allowed site answers strangers, and keeps the chat over a reload', async () => {
+  const owner = await insertUser(site.service)
+  const { assistant_id: assistantId } = await owner.post('/assistants/', { name: 'Open' })
+  const elsewhere = await otherSite(assistantId)
+  const config = { 'type==agent/access_mode': 'public_no_auth', 'type==agent/allowed_origins': [elsewhere.url] }
+  await owner.call('PUT', `/assistants/${assistantId}`, { name: 'Open', config })
+
+  const page = await site.newPage()
+  await page.goto(elsewhere.url)
+  await page.getByRole('button', { name: 'Open the chat' }).click()
+  await page.getByText('Good day!').waitFor()
+  site.model.reply({ text: 'It opens at **six**. <img src=x onerror=alert(1)>' })
+  await page.getByRole('textbox', { name: 'Message' }).fill('When does it open?')
+  await page.keyboard.press('Enter')
+  await page.locator('.ai strong', { hasText: 'six' }).waitFor()
+  expect(await page.locator('.ai img').count()).toBe(0)
+  await site.picture(page, 'embed')
+  await page.reload()
+  await page.getByRole('button', { name: 'Open the chat' }).click()
+  await page.locator('.ai strong', { hasText: 'six' }).waitFor()
+  site.model.reply({ text: 'At four.' })
+  await page.getByRole('textbox', { name: 'Message' }).fill('And when does it close?')
+  await page.keyboard.press('Enter')
+  await page.getByText('At four.').waitFor()
+  expect(JSON.stringify(site.model.requests.at(-1)?.body.messages)).toContain('When does it open?')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Open the chat' }).waitFor()
+  await elsewhere.close()
+})
+
+test('a site that is not allowed gets no answer', async () => {
+  const owner = await insertUser(site.service)
+  const config = {
+    'type==agent/access_mode': 'public_no_auth',
+    'type==agent/allowed_origins': ['https://ours.example'],
+  }
+  const { assistant_id: assistantId } = await owner.post('/assistants/', { name: 'Open', config })
+  const elsewhere = await otherSite(assistantId)
+  const page = await site.newPage()
+  await page.goto(elsewhere.url)
+  await page.getByRole('button', { name: 'Open the chat' }).click()
+  await page.getByRole('textbox', { name: 'Message' }).fill('Hello?')
+  await page.keyboard.press('Enter')
+  await page.getByText('This did not work. Please try again.').waitFor()
+  await elsewhere.close()
+  // The browser says so too.
+  site.problems.splice(0, site.problems.length, ...site.problems.filter((text) => !text.includes('CORS policy')))
+})
+
+test('the script is one file of at most 40 KB', async () => {
+  const { headers } = await fetch(`${site.url}/embed.js`, { headers: { 'accept-encoding': 'br' } })
+  expect(headers.get('content-encoding')).toBe('br')
+  expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+  const bytes = Number(headers.get('content-length'))
+  expect(bytes).toBeGreaterThan(1000)
+  expect(bytes).toBeLessThan(40_000)
+})

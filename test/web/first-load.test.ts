@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Console, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole()
+})
+afterAll(() => site.close())
+
+test('a first load takes at most 300 KB, asks nothing of other servers, and is ready within seconds', async () => {
+  for (const path of ['/', '/console/chat']) {
+    const { user } = await site.signedIn()
+    const page = await site.newPage(path === '/' ? undefined : user.token)
+    const sizes: number[] = []
+    const elsewhere: string[] = []
+    page.on('request', (request) => {
+      if (!request.url().startsWith(site.url) && !request.url().startsWith('data:')) elsewhere.push(request.url())
+    })
+    // As they came over the network, compressed, headers included.
+    const devtools = await site.context.newCDPSession(page)
+    await devtools.send('Network.enable')
+    await devtools.send('Network.setCacheDisabled', { cacheDisabled: true })
+    devtools.on('Network.loadingFinished', ({ encodedDataLength }) => void sizes.push(encodedDataLength))
+    const startedAt = Date.now()
+    await page.goto(`${site.url}${path}`)
+    await page.getByRole('textbox').first().waitFor()
+    expect(Date.now() - startedAt).toBeLessThan(15_000)
+    await page.waitForLoadState('networkidle')
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
+    expect(sizes.length).toBeGreaterThan(2)
+    expect(bytes).toBeGreaterThan(50_000)
+    expect(bytes, `bytes of ${path}`).toBeLessThan(300_000)
+    expect(elsewhere).toEqual([])
+    console.log(`${path}: ${Math.round(bytes / 1000)} KB in ${sizes.length} files`)
+  }
+})
+
+test('every page fits a phone, and is found in order by machines in both themes', async () => {
+  const { page, assistantId } = await site.signedIn()
+  await page.setViewportSize({ width: 360, height: 740 })
+  const paths = ['chat', 'assistants', `assistants/${assistantId}`, 'projects', 'usage', 'account']
+  for (const theme of ['light', 'dark']) {
+    await page.evaluate((name) => localStorage.setItem('assistant-platform.theme', name), theme)
+    for (const path of paths) {
+      await page.goto(`${site.url}/console/${path}`)
+      await page.locator('h1').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      const width = await page.evaluate('document.documentElement.scrollWidth')
+      expect(width, path).toBeLessThanOrEqual(360)
+      await site.expectAccessible(page, `${path} (${theme})`)
+    }
+  }
+  await page.goto(`${site.url}/console/chat`)
+  await page.getByRole('button', { name: 'Menu' }).click()
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('heading', { name: 'Usage' }).waitFor()
+})
+
+test('a message is written and sent with the keyboard alone', async () => {
+  site.model.reply({ text: 'By keyboard.' })
+  const { page } = await site.signedIn()
+  await page.keyboard.type('Hello')
+  await page.keyboard.press('Shift+Enter')
+  await page.keyboard.type('there')
+  await page.keyboard.press('Enter')
+  await page.locator('.markdown', { hasText: 'By keyboard.' }).waitFor()
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'The answer is complete. By keyboard.' })
+    .waitFor({ state: 'attached' })
+  await page.reload()
+  await page.locator('.markdown', { hasText: 'By keyboard.' }).waitFor()
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement?.tagName')).not.toBe('BODY')
+})

@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertUser } from '../support/users.ts'
+import { type Console, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole({ TEMPORAL_UI_URL: 'http://127.0.0.1:1' })
+})
+afterAll(() => site.close())
+
+test('operators see the service, and clean up only after a dry run', async () => {
+  const stranger = await insertUser(site.service)
+  await site.service.collections.users.updateOne(
+    { _id: stranger.userId },
+    { $set: { last_active_at: new Date('2020-01-01') } },
+  )
+  await insertUser(site.service)
+  const page = await site.newPage()
+  await page.goto(`${site.url}/admin/`)
+  await page.getByLabel('Admin token').fill('wrong')
+  await page.getByRole('button', { name: 'Enter' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.getByLabel('Admin token').fill(site.service.env['ADMIN_TOKEN'] ?? '')
+  await page.getByRole('button', { name: 'Enter' }).click()
+  await page.getByRole('heading', { name: 'Operation' }).waitFor()
+  await page.locator('.badge-ok').first().waitFor()
+  await page.getByRole('cell', { name: stranger.email }).waitFor()
+  await site.expectAccessible(page, 'operation')
+  await site.picture(page, 'operation')
+
+  const cleanup = page.locator('section.card', { hasText: 'Users who have not been here' })
+  expect(await cleanup.getByRole('button', { name: /^Delete/ }).count()).toBe(0)
+  await cleanup.getByRole('button', { name: 'Show what would be removed' }).click()
+  await cleanup.getByText('1 users would be deleted.').waitFor()
+  await cleanup.getByRole('button', { name: 'Delete 1 user' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete 1 user' }).click()
+  await cleanup.getByText('1 users are being deleted.').waitFor()
+  await expect
+    .poll(() => site.service.collections.users.countDocuments({ _id: stranger.userId }), { timeout: 30_000 })
+    .toBe(0)
+
+  const orphans = page.locator('section.card', { hasText: 'Things without an owner' })
+  await orphans.getByRole('button', { name: 'Show what would be removed' }).click()
+  await orphans.getByText('There are none.').waitFor()
+  await page.getByLabel('Id of the receipt').fill('no-such-receipt')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('alert').waitFor()
+
+  expect(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).toBe('{}')
+  await page.reload()
+  await page.getByLabel('Admin token').waitFor()
+})

@@ -1,0 +1,99 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect, inject, vi } from 'vitest'
+import { startBrowser } from '../support/browser.ts'
+import { startScriptedModel } from '../support/scripted-model.ts'
+import { startService } from '../support/service.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { insertUser } from '../support/users.ts'
+
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** A busy machine takes its time over a page; what hangs takes for ever. */
+const timeoutMs = 60_000
+vi.setConfig({ testTimeout: 5 * timeoutMs, hookTimeout: 3 * timeoutMs })
+
+const images = path.join(import.meta.dirname, '../../docs/images')
+
+/** Chromium before the console of a service of its own, behind a proxy that can cut the network. */
+export async function startConsole(env: Record<string, string> = {}) {
+  const model = await startScriptedModel()
+  const service = await startService({ env: { ...model.env, MAILBOX_URL: inject('services').mailboxUrl, ...env } })
+  const proxy = await startTcpProxy(new URL(service.url).host)
+  const browser = await startBrowser()
+  const url = `http://${proxy.address}`
+  const axe = await readFile(axeFile, 'utf8')
+  const problems: string[] = []
+
+  async function newPage(token?: string): Promise<Page> {
+    const page = await browser.context.newPage()
+    page.setDefaultTimeout(timeoutMs)
+    page.on('pageerror', (error) => problems.push(`page error: ${error.message}`))
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !isExpected(message.text())) problems.push(message.text())
+    })
+    await page.goto(`${url}/icon.svg`)
+    await page.evaluate((given) => {
+      localStorage.clear()
+      sessionStorage.clear()
+      if (given) localStorage.setItem('assistant-platform.session', given)
+    }, token)
+    return page
+  }
+
+  return {
+    url,
+    model,
+    service,
+    proxy,
+    context: browser.context,
+    newPage,
+    /** A user who is logged in, with an assistant, on the page of a new chat. */
+    async signedIn(config: object = {}) {
+      const user = await insertUser(service)
+      const person = { first_name: 'Ada', last_name: 'Lovelace', email: `ada.${user.userId.slice(-6)}@example.com` }
+      await service.collections.users.updateOne({ _id: user.userId }, { $set: person })
+      const assistant = await user.post('/assistants/', { name: 'Harbour guide', config })
+      const page = await newPage(user.token)
+      await page.goto(`${url}/console/chat`)
+      await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+      return { user, page, assistantId: String(assistant.assistant_id) }
+    },
+    /** Fails for what axe finds on the page: roles, names, contrast, and what else machines can see. */
+    async expectAccessible(page: Page, what: string) {
+      await page.evaluate(axe)
+      const found = await page.evaluate<string[]>(`axe
+        .run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] })
+        .then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target).join(', ')))`)
+      expect(found, what).toEqual([])
+    },
+    /** Keeps a picture for the documentation when SCREENSHOTS is set. */
+    async picture(page: Page, name: string) {
+      if (!process.env['SCREENSHOTS']) return
+      await mkdir(images, { recursive: true })
+      await page.screenshot({ path: path.join(images, `${name}.png`), animations: 'disabled' })
+    },
+    /** What the browser complained about so far: a policy that was broken, an error that nobody caught. */
+    problems,
+    async close() {
+      await browser.close()
+      await proxy.close()
+      await service.close()
+      await model.close()
+      expect(problems).toEqual([])
+    },
+  }
+}
+
+export type Console = Awaited<ReturnType<typeof startConsole>>
+
+/** Refusals are shown by the page; the browser writes each into its log too. */
+function isExpected(text: string): boolean {
+  return /Failed to load resource|net::ERR_|ERR_CONNECTION|ERR_EMPTY_RESPONSE/.test(text)
+}
+
+export async function say(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill(text)
+  await page.keyboard.press('Enter')
+}

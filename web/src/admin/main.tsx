@@ -1,0 +1,21 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queryClient } from '../lib/api.ts'
+import { applyTheme } from '../lib/theme.ts'
+import '../styles/tokens.css'
+import '../styles/base.css'
+import '../styles/parts.css'
+import '../styles/shell.css'
+import { Operation } from './operation.tsx'
+
+applyTheme()
+const root = document.querySelector('#root')
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <Operation />
+      </QueryClientProvider>
+    </StrictMode>,
+  )

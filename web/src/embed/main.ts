@@ -1,0 +1,199 @@
+import { micromark } from 'micromark'
+import { type Message, type RunSnapshot, streamRun } from '../../../client/src/index.ts'
+import { texts } from '../texts/embed.ts'
+import { sheet } from './style.ts'
+
+interface Options {
+  baseUrl: string
+  assistantId: string
+  token: string | undefined
+  title: string
+  greeting: string
+}
+
+interface Kept {
+  threadId?: string
+  lines: { who: 'human' | 'ai'; text: string }[]
+}
+
+const script = document.currentScript
+if (script instanceof HTMLScriptElement) {
+  const { assistant, token, title, greeting } = script.dataset
+  const options = {
+    baseUrl: new URL(script.src).origin,
+    assistantId: assistant ?? '',
+    token,
+    title: title ?? texts.title,
+    greeting: greeting ?? texts.greeting,
+  }
+  if (options.assistantId === '') console.error('embed.js: the script tag needs data-assistant')
+  else if (document.body) start(options)
+  else document.addEventListener('DOMContentLoaded', () => start(options))
+}
+
+/** A chat bubble in the corner of the page. Its shadow root keeps the styles of the page and its own apart. */
+function start(options: Options): void {
+  const host = document.createElement('assistant-chat')
+  const root = host.attachShadow({ mode: 'open' })
+  root.adoptedStyleSheets = [sheet]
+  const opener = element('button', {
+    class: 'opener',
+    type: 'button',
+    'aria-label': texts.open,
+    'aria-expanded': 'false',
+  })
+  opener.append(icon())
+  const panel = element('section', { class: 'panel', role: 'dialog', 'aria-label': options.title, hidden: '' })
+  const head = element('header')
+  const close = element('button', { type: 'button', 'aria-label': texts.close })
+  close.textContent = '×'
+  head.append(element('strong', {}, options.title), close)
+  const log = element('div', { class: 'log', role: 'log', tabindex: '0', 'aria-label': texts.messages })
+  const form = element('form')
+  const input = element('textarea', { rows: '1', 'aria-label': texts.message, placeholder: texts.placeholder })
+  const send = element('button', { type: 'submit', 'aria-label': texts.send })
+  send.textContent = '↑'
+  form.append(input, send)
+  panel.append(head, log, form)
+  root.append(panel, opener)
+  document.body.append(host)
+
+  const keptKey = `assistant-chat.${options.assistantId}`
+  const kept = readKept(keptKey)
+  if (kept.lines.length === 0) addLine(log, 'ai', options.greeting)
+  for (const { who, text } of kept.lines) addLine(log, who, text)
+  let isBusy = false
+
+  const show = (isOpen: boolean) => {
+    panel.hidden = !isOpen
+    opener.hidden = isOpen
+    opener.setAttribute('aria-expanded', String(isOpen))
+    if (isOpen) input.focus()
+    else opener.focus()
+  }
+  opener.addEventListener('click', () => show(true))
+  close.addEventListener('click', () => show(false))
+  panel.addEventListener('keydown', (event) => {
+    // The page around it may have keys of its own.
+    event.stopPropagation()
+    if (event.key === 'Escape') show(false)
+  })
+  input.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    form.requestSubmit()
+  })
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const text = input.value.trim()
+    if (text === '' || isBusy) return
+    input.value = ''
+    isBusy = true
+    void ask(text).finally(() => {
+      isBusy = false
+    })
+  })
+
+  async function ask(text: string): Promise<void> {
+    addLine(log, 'human', text)
+    kept.lines.push({ who: 'human', text })
+    const line = addLine(log, 'ai', '')
+    line.classList.add('busy')
+    log.setAttribute('aria-busy', 'true')
+    let said = ''
+    try {
+      for await (const snapshot of run(options, kept.threadId, text)) {
+        if (snapshot.threadId) kept.threadId = snapshot.threadId
+        said = textOf(snapshot.messages)
+        render(line, said)
+        log.scrollTop = log.scrollHeight
+        if (snapshot.status === 'failed') throw new Error(texts.failed)
+      }
+    } catch {
+      const problem = element('p', { class: 'problem', role: 'alert' }, texts.failed)
+      line.append(problem)
+    }
+    line.classList.remove('busy')
+    log.removeAttribute('aria-busy')
+    if (said !== '') kept.lines.push({ who: 'ai', text: said })
+    try {
+      sessionStorage.setItem(keptKey, JSON.stringify(kept))
+    } catch {
+      // A page without storage forgets the chat when it is left.
+    }
+  }
+}
+
+function run(
+  { baseUrl, assistantId, token }: Options,
+  threadId: string | undefined,
+  text: string,
+): AsyncGenerator<RunSnapshot> {
+  return streamRun({
+    baseUrl,
+    path: '/public/runs',
+    ...(token !== undefined && { token: () => token }),
+    body: {
+      assistant_id: assistantId,
+      ...(threadId !== undefined && { thread_id: threadId }),
+      input: [{ type: 'human', content: text }],
+    },
+  })
+}
+
+function textOf(messages: Message[]): string {
+  return messages
+    .filter(({ type, data }) => type === 'AIMessage' && data.content !== '')
+    .map(({ data }) => data.content)
+    .join('\n\n')
+}
+
+function addLine(log: HTMLElement, who: 'human' | 'ai', text: string): HTMLElement {
+  const line = element('div', { class: `line ${who}` })
+  if (who === 'ai') render(line, text)
+  else line.textContent = text
+  log.append(line)
+  log.scrollTop = log.scrollHeight
+  return line
+}
+
+/** Markdown without HTML of its own, and without pictures: these would tell their server who reads. */
+function render(line: HTMLElement, text: string): void {
+  const template = document.createElement('template')
+  template.innerHTML = micromark(text)
+  for (const image of template.content.querySelectorAll('img')) image.replaceWith(image.alt)
+  for (const link of template.content.querySelectorAll('a')) {
+    link.target = '_blank'
+    link.rel = 'noreferrer noopener'
+  }
+  line.replaceChildren(template.content)
+}
+
+function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  attributes: Record<string, string> = {},
+  text?: string,
+): HTMLElementTagNameMap[K] {
+  const result = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) result.setAttribute(key, value)
+  if (text !== undefined) result.textContent = text
+  return result
+}
+
+function icon(): SVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+  svg.setAttribute('viewBox', '0 0 24 24')
+  svg.setAttribute('aria-hidden', 'true')
+  const shape = document.createElementNS('http://www.w3.org/2000/svg', 'path')
+  shape.setAttribute('d', 'M5 4h14a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2H10l-5 4v-4a2 2 0 0 1-2-2V6a2 2 0 0 1 2-2z')
+  svg.append(shape)
+  return svg
+}
+
+function readKept(key: string): Kept {
+  try {
+    return { lines: [], ...(JSON.parse(sessionStorage.getItem(key) ?? '{}') as Partial<Kept>) }
+  } catch {
+    return { lines: [] }
+  }
+}

@@ -1,0 +1,87 @@
+/** A style sheet that is made, not written into the page: the policy of the page need not allow it. */
+export const sheet = new CSSStyleSheet()
+sheet.replaceSync(`
+:host {
+  all: initial;
+  --accent: #3f5bd9;
+  --on-accent: #fff;
+  --surface: #fff;
+  --text: #1d1f1c;
+  --soft: #eef0fb;
+  --border: #dedfda;
+  position: fixed;
+  right: 20px;
+  bottom: 20px;
+  z-index: 2147483000;
+  font: 15px/1.5 system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif;
+  color: var(--text);
+}
+@media (prefers-color-scheme: dark) {
+  :host {
+    --accent: #7189f2;
+    --on-accent: #0d1020;
+    --surface: #1b1e1a;
+    --text: #e9ebe6;
+    --soft: #262d4b;
+    --border: #333932;
+  }
+}
+* { box-sizing: border-box; }
+[hidden] { display: none !important; }
+button { font: inherit; cursor: pointer; border: 0; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.opener {
+  display: grid;
+  place-items: center;
+  width: 56px;
+  height: 56px;
+  border-radius: 50%;
+  background: var(--accent);
+  box-shadow: 0 6px 24px rgb(0 0 0 / 25%);
+}
+.opener svg { width: 26px; fill: var(--on-accent); }
+.panel {
+  display: flex;
+  flex-direction: column;
+  width: min(380px, calc(100vw - 40px));
+  height: min(560px, calc(100dvh - 40px));
+  overflow: hidden;
+  border: 1px solid var(--border);
+  border-radius: 16px;
+  background: var(--surface);
+  box-shadow: 0 12px 40px rgb(0 0 0 / 25%);
+}
+header {
+  display: flex;
+  justify-content: space-between;
+  align-items: center;
+  padding: 12px 16px;
+  background: var(--accent);
+  color: var(--on-accent);
+}
+header button { background: none; color: inherit; font-size: 22px; line-height: 1; padding: 4px 8px; }
+.log { flex: 1; overflow-y: auto; padding: 16px; display: flex; flex-direction: column; gap: 10px; }
+.line { max-width: 88%; padding: 8px 12px; border-radius: 12px; overflow-wrap: anywhere; }
+.human { align-self: flex-end; background: var(--soft); white-space: pre-wrap; }
+.ai { align-self: flex-start; padding-left: 0; }
+.ai > * { margin: 0 0 8px; }
+.ai pre { overflow-x: auto; padding: 8px; border-radius: 8px; background: var(--soft); }
+.ai a { color: var(--accent); }
+.busy::after { content: '…'; }
+.problem { color: #b3261e; }
+@media (prefers-color-scheme: dark) { .problem { color: #f2918a; } }
+form { display: flex; gap: 8px; padding: 10px; border-top: 1px solid var(--border); }
+textarea {
+  flex: 1;
+  resize: none;
+  max-height: 120px;
+  padding: 9px 12px;
+  font: inherit;
+  color: inherit;
+  border: 1px solid #8a8d86;
+  border-radius: 10px;
+  background: transparent;
+  field-sizing: content;
+}
+form button { width: 40px; height: 40px; border-radius: 50%; background: var(--accent); color: var(--on-accent); font-size: 18px; }
+`)
