@@ -72,6 +72,9 @@ test('a file is followed to ready, searched, looked into, cited in a chat, and d
   await page.getByText('Failed', { exact: true }).waitFor()
   await page.locator('.drop input[type=file]').setInputFiles(pdf)
   await page.getByText('Ready', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Delete: empty.txt' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('“empty.txt” and 0 passages are deleted.').waitFor()
   await page.getByLabel('A question, as you would ask it').fill('What did the dredging cost?')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('.passage', { hasText: '73,500' }).waitFor()
@@ -82,6 +85,7 @@ test('a file is followed to ready, searched, looked into, cited in a chat, and d
   await page.keyboard.press('Escape')
 
   await page.getByRole('link', { name: 'Chat', exact: true }).click()
+  await page.locator('.attachment').getByRole('button', { name: 'Close' }).first().click()
   site.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging cost' } }] })
   site.model.reply({
     text: '## What it cost\n\nThe dredging of the western basin cost **73,500 marks** (harbour-ghostscript.pdf, page 1).\n\n- Paid by the harbour office\n- Finished before the winter',

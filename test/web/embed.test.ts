@@ -14,7 +14,7 @@ afterAll(() => site.close())
 /** A page of another site, under a strict policy of its own. */
 async function otherSite(assistantId: string) {
   const example = await readFile(path.join(import.meta.dirname, '../../examples/embed/index.html'), 'utf8')
-  const html = example.replace('ASSISTANT_ID', assistantId).replace('http://127.0.0.1:8100', site.url)
+  const html = example.replaceAll('ASSISTANT_ID', assistantId).replaceAll('http://127.0.0.1:8100', site.url)
   const policy = `default-src 'none'; script-src ${site.url}; connect-src ${site.url}; style-src 'unsafe-inline'`
   return startHttpServer(async (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html', 'content-security-policy': policy }).end(html)

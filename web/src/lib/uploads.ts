@@ -14,6 +14,8 @@ export interface Upload {
   /** 0 to 1, of its phase. */
   progress: number
   error?: string
+  /** Whether the service has it: then the list of files shows it too. */
+  isStored: boolean
 }
 
 let uploads: readonly Upload[] = []
@@ -42,6 +44,7 @@ export async function upload(assistantId: string, files: Iterable<File>): Promis
       size: file.size,
       phase: 'uploading',
       progress: 0,
+      isStored: false,
     })),
   ]
   announce()
@@ -56,7 +59,7 @@ export function forgetUpload(key: string): void {
 async function uploadOne(assistantId: string, key: string, file: File): Promise<void> {
   try {
     const sent = await send(assistantId, file, (progress) => change(key, { progress }))
-    change(key, { phase: 'processing', progress: 0 })
+    change(key, { phase: 'processing', progress: 0, isStored: true })
     await refresh(assistantId)
     const last = await followIngestion(assistantId, sent.ingestion_id, (progress) => change(key, { progress }))
     const { status, error } = last?.metadata ?? {}
