@@ -14,7 +14,7 @@ export type Health = ReturnType<typeof createHealth>
 type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: string }
 
 const timeoutMs = 2000
-/** How long an answer of `ready` holds: balancers ask often, and anybody may. */
+/** How long an answer of `away` holds: balancers ask often, and anybody may. */
 const readyForMs = 500
 
 /**
@@ -25,7 +25,7 @@ export function createHealth(probes: Probe[], version: string) {
   const statesOf = (some: Probe[]) =>
     Promise.all(some.map(async (probe) => ({ name: probe.name, ...(await stateOf(probe)) })))
 
-  const away = async () => {
+  const askAway = async () => {
     const states = await statesOf(probes.filter(({ isNeeded }) => isNeeded))
     return states.filter(({ status }) => status === 'down').map(({ name }) => name)
   }
@@ -39,18 +39,14 @@ export function createHealth(probes: Probe[], version: string) {
       return { status: down ? ('degraded' as const) : ('ok' as const), version, dependencies }
     },
 
-    /** Whether requests can be answered. Throws `unavailable`, naming what is away, when they cannot. */
-    async ready() {
+    /** The dependencies that requests need and that are away. */
+    async away(): Promise<string[]> {
       if (!latest || latest.until < Date.now()) {
-        const asked = { away: away(), until: Infinity }
+        const asked = { away: askAway(), until: Infinity }
         latest = asked
         void asked.away.finally(() => (asked.until = Date.now() + readyForMs))
       }
-      const names = await latest.away
-      if (names.length > 0) {
-        throw new AppError('unavailable', `Away: ${names.join(', ')}.`, { retryAfterSeconds: 1 })
-      }
-      return { status: 'ready' as const }
+      return latest.away
     },
   }
 }

@@ -49,6 +49,14 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
         response: { 200: Readiness, 503: ErrorDetail },
       },
     },
-    () => health.ready(),
+    async (_request, reply) => {
+      const away = await health.away()
+      if (away.length === 0) return { status: 'ready' as const }
+      // Not thrown: a balancer asks every second, and the log would hold nothing else.
+      return reply
+        .code(503)
+        .header('retry-after', '1')
+        .send({ detail: `Away: ${away.join(', ')}.` })
+    },
   )
 }
