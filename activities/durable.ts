@@ -1,11 +1,11 @@
-import { heartbeat } from '@temporalio/activity'
+import { activityInfo, heartbeat } from '@temporalio/activity'
 import { translateErrors } from './translate-errors.ts'
 
 const heartbeatMs = 500
 
 /**
  * An activity that heartbeats for as long as it works, so that a dead worker is noticed soon and a
- * cancellation arrives. `asFailure` may turn an error into the `ApplicationFailure` by which Temporal
+ * cancellation arrives; a local activity lives with its workflow task, whose heartbeats the worker sends. `asFailure` may turn an error into the `ApplicationFailure` by which Temporal
  * decides about retries; `translateErrors` does so for every other error.
  */
 export function durable<Input, Output>(
@@ -13,7 +13,7 @@ export function durable<Input, Output>(
   asFailure: (error: unknown) => unknown = (error) => error,
 ): (input: Input) => Promise<Output> {
   return translateErrors(async (input: Input) => {
-    const beat = setInterval(heartbeat, heartbeatMs)
+    const beat = activityInfo().isLocal ? undefined : setInterval(heartbeat, heartbeatMs)
     try {
       return await work(input)
     } catch (error) {

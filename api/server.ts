@@ -15,9 +15,14 @@ try {
   logger.info({ address: api.address }, 'listening')
   // Where NODE_COMPILE_CACHE names a folder, the next start finds the code compiled, also after a crash.
   flushCompileCache()
-  closeWithGrace({ delay: (settings.shutdownGraceSeconds + 5) * 1000, logger }, async ({ err }) => {
+  const grace = closeWithGrace({ delay: (settings.shutdownGraceSeconds + 10) * 1000, logger }, async ({ err }) => {
     if (err) logger.error({ err }, 'ending after an unexpected error')
     await api.close()
+  })
+  api.finished.catch((error: unknown) => {
+    logger.fatal({ err: error }, 'the worker of this process failed')
+    grace.uninstall()
+    process.exit(1)
   })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

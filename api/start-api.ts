@@ -15,7 +15,9 @@ const version = '1.0.0'
 /** Settings → platform → app → listen. Used by the process entry and by tests. */
 export async function startApi(settings: Settings & { checkResponses?: boolean }, logger: Logger) {
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
-  const platform = await connectPlatform(settings, logger, metrics)
+  const runsWorker = settings.runsInApi ? await loadRunsWorker(settings, logger) : undefined
+  const platform = await connectPlatform(settings, logger, { metrics, workerConnection: runsWorker?.connection })
+  const runsServed = await runsWorker?.start(platform)
   const { infra, services } = platform
   const health = createHealth(
     [
@@ -50,9 +52,19 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     infra,
     services,
     metricsPort: metricsServer.port,
+    /** Rejects when the worker of this process fails; never settles without one. */
+    finished: runsServed?.finished ?? new Promise<void>(() => {}),
     close: async () => {
       await app.close()
+      await runsServed?.stop()
       await platform.close()
+      await runsWorker?.close()
     },
   }
+}
+
+/** Temporal's worker is loaded only where it is used: it takes a hundred megabytes. */
+async function loadRunsWorker(settings: Settings, logger: Logger) {
+  const { prepareRunsWorker } = await import('../worker/start-runs-worker.ts')
+  return prepareRunsWorker(settings, logger)
 }

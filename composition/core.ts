@@ -10,6 +10,7 @@ import { createAssistants } from '../services/assistants/index.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
+import { createFirstAttempts } from '../services/runs/first-attempts.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
@@ -28,7 +29,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
   const assistantConfigs = createAssistantConfigs(secretBox, tokenHashes)
   const { embedder, vectors } = infra.knowledge
-  const workflows = createWorkflowClient(infra.temporal.client, settings)
+  const workflows = createWorkflowClient(infra.temporal, settings)
   const log = createThreadLog({ collections, transaction })
   const pendingInput = createPendingInput(collections)
   const scanLog = createLogScan(collections, pendingInput)
@@ -47,7 +48,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis),
     workflows,
-    enqueueRun: createEnqueueRun({ workflows, runMaxMinutes: settings.runMaxMinutes }),
+    firstAttempts: createFirstAttempts(),
+    enqueueRun: createEnqueueRun({ collections, workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,
     pendingInput,

@@ -1,7 +1,6 @@
 import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
-import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createCodecService } from '../services/codec.ts'
@@ -19,8 +18,12 @@ export type Platform = Awaited<ReturnType<typeof connectPlatform>>
 export type Services = Platform['services']
 
 /** Connects to everything, and puts every capability together. `close` ends the connections. */
-export async function connectPlatform(settings: Settings, logger: Logger, metrics?: Metrics) {
-  const infra = await connectInfra(settings, logger, metrics)
+export async function connectPlatform(
+  settings: Settings,
+  logger: Logger,
+  options: Parameters<typeof connectInfra>[2] = {},
+) {
+  const infra = await connectInfra(settings, logger, options)
   await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
   const core = composeCore(settings, infra, logger)
   await sealStoredConfigs(core)

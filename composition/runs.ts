@@ -3,6 +3,7 @@ import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmi
 import { createChatModel, defaultBaseUrl } from '../infra/model/chat.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
+import { createAttempts } from '../services/engine/attempts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { settleLostRun } from '../services/engine/settle.ts'
 import { createFeedback } from '../services/feedback/index.ts'
@@ -59,6 +60,7 @@ function composeEngine(core: Core): EngineDeps {
   const { settings, infra, logger, tools } = core
   return {
     ...core,
+    attempts: createAttempts(),
     model: createChatModel({
       guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
       silenceMs: settings.modelSilenceSeconds * 1000,

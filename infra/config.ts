@@ -52,6 +52,21 @@ function serverSettings(read: Reader) {
     dependencyTimeoutSeconds: read.integer('DEPENDENCY_TIMEOUT_SECONDS', { fallback: 4, min: 1, max: 300 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', [...queues]),
+    /** API processes execute the steps of the runs that they start. */
+    runsInApi: read.boolean('RUNS_IN_API', false),
+    /** Model steps under way in one process. */
+    modelStepsAtOnce: read.integer('MODEL_STEPS_AT_ONCE', { fallback: 500, min: 1, max: 10_000 }),
+    /**
+     * How long Temporal waits for a worker that has a run: so long a dead worker's run stays with it. A model
+     * step that takes longer than four fifths of it costs a transaction of the server each time.
+     */
+    runTaskTimeoutSeconds: read.integer('RUN_TASK_TIMEOUT_SECONDS', {
+      fallback: read.isProduction ? 5 : 2,
+      min: 1,
+      max: 60,
+    }),
+    /** How long a task waits for the worker that holds its workflow in memory before any other may take it. */
+    stickyQueueSeconds: read.integer('STICKY_QUEUE_SECONDS', { fallback: 1, min: 1, max: 60 }),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */
     taskQueuePrefix: read.text('TASK_QUEUE_PREFIX', { fallback: '' }),
   }

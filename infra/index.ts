@@ -1,4 +1,5 @@
 import { reasonOf } from '../domain/reason-of.ts'
+import type { ConnectionLike } from '@temporalio/client'
 import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
 import { createKnowledge } from './knowledge.ts'
@@ -16,7 +17,11 @@ import { createTracing } from './tracing/create-tracing.ts'
 export type Infra = Awaited<ReturnType<typeof connectInfra>>
 
 /** Connects to everything that API and worker share, and measures it when there are `metrics`. `close` ends it all, also when a part never answered. */
-export async function connectInfra(settings: Settings, logger: Logger, metrics?: Metrics) {
+export async function connectInfra(
+  settings: Settings,
+  logger: Logger,
+  { metrics, workerConnection }: { metrics?: Metrics | undefined; workerConnection?: ConnectionLike | undefined } = {},
+) {
   const named = async <T>(name: string, variable: string, connecting: Promise<T>): Promise<T> =>
     connecting.catch((cause: unknown) => {
       throw new Error(`${name} (${variable}) cannot be used: ${reasonOf(cause)}`, { cause })
@@ -41,7 +46,7 @@ export async function connectInfra(settings: Settings, logger: Logger, metrics?:
         onError: (error) => logger.warn({ err: error }, 'Redis connection failed'),
       }),
     ),
-    named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
+    named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings, workerConnection)),
   ])
   const outbound = createOutbound(settings)
   const spans = await createTracing(settings)

@@ -69,7 +69,13 @@ async function start(): Promise<void> {
   }
 
   const uiOrigins = { TEMPORAL_UI_ORIGINS: local.env.TEMPORAL_UI_URL }
-  const serviceEnv: NodeJS.ProcessEnv = { ...uiOrigins, ...env, ...local.env, PORT: String(port) }
+  const serviceEnv: NodeJS.ProcessEnv = {
+    ...uiOrigins,
+    ...env,
+    ...local.env,
+    PORT: String(port),
+    RUNS_IN_API: env['RUNS_IN_API'] || 'true',
+  }
   const isDemo = wantsDemoModel(env)
   if (isDemo) {
     const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())

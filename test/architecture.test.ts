@@ -81,6 +81,6 @@ function isAllowed(folder: string, { file, target, folder: to, typeOnly }: OwnIm
   const arrow = arrows[folder]
   const names = (entry: string) => entry === to || entry === target
   if (to === folder || target === 'package.json' || arrow?.may.some(names)) return true
-  if (apiEntries.includes(file) && (to === 'infra' || to === 'composition')) return true
+  if (apiEntries.includes(file) && ['infra', 'composition', 'worker'].includes(to)) return true
   return typeOnly && Boolean(arrow?.types?.some(names))
 }

@@ -12,6 +12,8 @@ export interface WorkerOptions {
     | 'temporalCodecKeyPrevious'
     | 'taskQueuePrefix'
     | 'shutdownGraceSeconds'
+    | 'stickyQueueSeconds'
+    | 'modelStepsAtOnce'
     | 'extractConcurrency'
   >
   connection: NativeConnection
@@ -22,7 +24,7 @@ export interface WorkerOptions {
 
 /**
  * A worker of one task queue. The limits are what makes a killed worker's work go on within seconds:
- * the sticky queue of a dead worker is given up after a second, and heartbeats are sent twice a
+ * the sticky queue of a dead worker is soon given up, and heartbeats are sent twice a
  * second, so that a cancellation reaches a silent activity soon.
  */
 export function createWorker({
@@ -40,16 +42,21 @@ export function createWorker({
     activities,
     dataConverter: dataConverterFor(settings),
     reuseV8Context: true,
-    stickyQueueScheduleToStartTimeout: '1s',
+    stickyQueueScheduleToStartTimeout: `${settings.stickyQueueSeconds}s`,
     maxHeartbeatThrottleInterval: '500ms',
     defaultHeartbeatThrottleInterval: '500ms',
-    maxConcurrentWorkflowTaskExecutions: 200,
+    // A workflow task is under way for as long as its model step.
+    maxConcurrentWorkflowTaskExecutions: workflowTasksBeside + (queue === 'runs' ? settings.modelStepsAtOnce : 0),
+    maxConcurrentLocalActivityExecutions: settings.modelStepsAtOnce,
     maxConcurrentActivityTaskExecutions: activitySlots(settings)[queue],
-    maxCachedWorkflows: 500,
+    maxCachedWorkflows: cachedWorkflowsBeside + (queue === 'runs' ? settings.modelStepsAtOnce : 0),
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,
     shutdownForceTime: `${settings.shutdownGraceSeconds + 5}s`,
   })
 }
+
+const workflowTasksBeside = 200
+const cachedWorkflowsBeside = 500
 
 /** How much runs at once in one process: model calls mostly wait, extraction of documents does not. */
 function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {

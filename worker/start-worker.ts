@@ -13,7 +13,7 @@ import { connectionOptions } from '../infra/temporal/connect.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 import { ensureOrphanSchedule } from '../infra/temporal/orphan-schedule.ts'
 import { createWorker } from './create-worker.ts'
-import { every } from './every.ts'
+import { serveRuns } from './serve-runs.ts'
 import { temporalLogger } from './temporal-logger.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 
@@ -26,7 +26,7 @@ export async function startWorker(
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
   const buffer = installRuntime(logger, metrics !== undefined)
   const [platform, connection, bundle] = await Promise.all([
-    connectPlatform(settings, logger, metrics),
+    connectPlatform(settings, logger, { metrics }),
     NativeConnection.connect(connectionOptions(settings)),
     workflowBundle(dataConverterFor(settings)),
   ])
@@ -65,20 +65,14 @@ export async function startWorker(
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     update: drain,
   })
-  const stopSweeping = served.includes('runs')
-    ? every(
-        sweepEveryMs,
-        () => runs.sweepRuns(),
-        (error) => logger.warn({ err: error }, 'the sweep of open runs failed'),
-      )
-    : async () => {}
+  const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
   return {
     queues: served,
     finished,
     platform,
     metricsPort: metricsServer.port,
     close: async () => {
-      await stopSweeping()
+      await stopServing()
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       clearInterval(draining)
@@ -88,8 +82,6 @@ export async function startWorker(
     },
   }
 }
-
-const sweepEveryMs = 15_000
 
 /** Often enough that the buffer never fills up; a worker makes some fifty updates a run. */
 const drainEveryMs = 1000

@@ -4,13 +4,21 @@ import type { PlannedCall } from '../domain/contracts/thread.ts'
 /** Time limits and retries by kind of work, each with its reason. */
 
 /**
- * A model's answer may take minutes. Missing heartbeats tell of a dead worker within three seconds;
- * retries are for models that fail (which say themselves how long to wait) and for dead workers.
+ * A model's answer may take minutes. Retries are for models that fail (which say themselves how long to wait) and for dead workers.
  */
+export const modelStepTimeout = '15m'
+export const modelStepRetries = { initialMs: 200, backoffCoefficient: 2, maximumMs: 20_000, maximumAttempts: 8 }
+
+/** For threads that an earlier version started: their model steps are regular activities. */
 export const modelStepPolicy: ActivityOptions = {
-  startToCloseTimeout: '15m',
+  startToCloseTimeout: modelStepTimeout,
   heartbeatTimeout: '3s',
-  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '20s', maximumAttempts: 8 },
+  retry: {
+    initialInterval: modelStepRetries.initialMs,
+    backoffCoefficient: modelStepRetries.backoffCoefficient,
+    maximumInterval: modelStepRetries.maximumMs,
+    maximumAttempts: modelStepRetries.maximumAttempts,
+  },
 }
 
 /**

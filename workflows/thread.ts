@@ -25,6 +25,7 @@ import {
   type PlannedTools,
   type SettleInput,
   type SettleResult,
+  type StepResult,
   type ToolInput,
   supersededType,
   threadBusyType,
@@ -36,6 +37,7 @@ import { errorCodes, httpStatusOf } from '../domain/errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy, toolPolicy } from './thread-policies.ts'
 import { isHistoryLong } from './history-length.ts'
+import { localModelStep } from './local-model-step.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 
 const { signals, updates } = threadContract
@@ -50,17 +52,19 @@ interface CurrentRun {
 }
 
 /**
- * The actor of one conversation: runs arrive by signal-with-start and are done one at a time, in
- * order. It ends when none waits; the next run starts it anew, so that its history stays small. A
+ * The actor of one conversation: the first run comes with the start, later ones by signal, and they
+ * are done one at a time, in order. It ends when none waits; the next run starts it anew, so that its history stays small. A
  * thread that is never idle continues as new when the server suggests it. When the workflow itself
  * is cancelled, it settles all its runs as cancelled before it ends.
  */
-export const threadWorkflow: WorkflowOf<typeof threadContract> = async ({ threadId, carried }) => {
-  const waiting: EnqueueRun[] = [...(carried?.waiting ?? [])]
+export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) => {
+  const { threadId, carried, run: first, localSteps = false } = input
+  const waiting: EnqueueRun[] = [...(carried?.waiting ?? []), ...(first ? [first] : [])]
   const cancelled = new Set(carried?.cancelled)
   // Before the handlers: the first signals may be about it.
   let current = carried?.current && begin(carried.current)
   let isCancelled = false
+  const showStatus = statusDisplay(first?.runId)
 
   const isKnown = (runId: string) => current?.run.runId === runId || waiting.some((run) => run.runId === runId)
   const isBusyFor = (runId: string) => !isKnown(runId) && (current !== undefined || waiting.length > 0)
@@ -116,7 +120,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async ({ thread
     current = started
     if (cancelled.delete(runId)) started.scope.cancel()
     showStatus(runId, 'running')
-    const status = await executeRun(started)
+    const status = await executeRun(started, { localSteps, showStatus })
     if (status === 'carried') return goOnAsNew()
     showStatus(runId, status)
     current = undefined
@@ -127,7 +131,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async ({ thread
     await condition(allHandlersFinished)
     if (current?.scope.consideredCancelled) cancelled.add(current.run.runId)
     const state = { waiting, cancelled: [...cancelled], ...(current === undefined ? {} : { current: current.run }) }
-    return continueAsNew<typeof threadWorkflow>({ threadId, carried: state })
+    return continueAsNew<typeof threadWorkflow>({ threadId, carried: state, ...(localSteps && { localSteps }) })
   }
 }
 
@@ -141,12 +145,15 @@ const shouldContinueAsNew = () => isHistoryLong('thread-continue-as-new')
  * Steps of the model and the tools that it asks for, until the run is over, or is to be carried into
  * a new execution. What fails or is cancelled is settled, so that the thread can go on.
  */
-async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carried'> {
+async function executeRun(
+  { run, scope }: CurrentRun,
+  { localSteps, showStatus }: { localSteps: boolean; showStatus: ShowStatus },
+): Promise<RunStatus | 'carried'> {
   const { runId } = run
   try {
     return await scope.run(async () => {
       for (;;) {
-        const planned = run.undecided ?? (await planTools(run))
+        const planned = run.undecided ?? (await planTools(run, localSteps))
         if ('status' in planned) return planned.status
         const { calls, maxSteps, parallelCalls } = planned
         if (run.undecided) {
@@ -172,7 +179,16 @@ async function executeRun({ run, scope }: CurrentRun): Promise<RunStatus | 'carr
 }
 
 /** One step of the model. Tools that need a person's decision are noted as undecided. */
-async function planTools(run: CarriedRun): Promise<PlannedTools | { status: RunStatus }> {
+async function planTools(run: CarriedRun, localSteps: boolean): Promise<PlannedTools | { status: RunStatus }> {
+  const result = await (localSteps ? localModelStep(run) : regularModelStep(run))
+  if (result.next === 'done') return { status: result.status ?? 'success' }
+  const { next: _, approval, ...planned } = result
+  if (approval) run.undecided = planned
+  return planned
+}
+
+/** As threads of an earlier version do it. */
+async function regularModelStep(run: CarriedRun): Promise<StepResult> {
   const { runId, step } = run
   setCurrentDetails(`Run ${runId}: model step ${step + 1}`)
   if (isTimeOver(run)) throw timeLimitReached(run)
@@ -181,11 +197,7 @@ async function planTools(run: CarriedRun): Promise<PlannedTools | { status: RunS
     ...remainingTime(run),
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   })
-  const result = await modelStep({ runId, step })
-  if (result.next === 'done') return { status: result.status ?? 'success' }
-  const { next: _, approval, ...planned } = result
-  if (approval) run.undecided = planned
-  return planned
+  return modelStep({ runId, step })
 }
 
 /** Ends a run that did not end by itself. One that cannot be ended is left to the sweep of runs without a workflow: the thread goes on. */
@@ -200,9 +212,19 @@ async function settle(input: SettleInput): Promise<RunStatus> {
   }
 }
 
-/** What an operator finds the workflow by. */
-function showStatus(runId: string, status: RunStatus): void {
-  upsertSearchAttributes(searchAttributePairs({ AgentRunId: runId, RunStatus: status }))
+type ShowStatus = ReturnType<typeof statusDisplay>
+
+/**
+ * What an operator finds the workflow by. The run that started it is among the attributes of the start:
+ * nothing is written while it works and when it succeeds, only what is out of the ordinary.
+ */
+function statusDisplay(startedWith: string | undefined) {
+  let isPlain = true
+  return (runId: string, status: RunStatus): void => {
+    if (isPlain && runId === startedWith && (status === 'running' || status === 'success')) return
+    isPlain = false
+    upsertSearchAttributes(searchAttributePairs({ AgentRunId: runId, RunStatus: status }))
+  }
 }
 
 /**

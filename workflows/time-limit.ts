@@ -19,9 +19,13 @@ export function extendTimeLimit({ timeLimit }: Limited, ms: number): void {
   if (timeLimit !== undefined) timeLimit.deadlineMs += ms
 }
 
+export function remainingMs({ timeLimit }: Limited): number {
+  return timeLimit === undefined ? Number.POSITIVE_INFINITY : timeLimit.deadlineMs - Date.now()
+}
+
 /** Options that end an activity with all its retries when the run's time is over. */
 export function remainingTime({ timeLimit }: Limited): Pick<ActivityOptions, 'scheduleToCloseTimeout'> {
-  return timeLimit === undefined ? {} : { scheduleToCloseTimeout: Math.max(1, timeLimit.deadlineMs - Date.now()) }
+  return timeLimit === undefined ? {} : { scheduleToCloseTimeout: Math.max(1, remainingMs({ timeLimit })) }
 }
 
 /** `cause` is what the last attempt had failed with. */

@@ -40,7 +40,8 @@ function asFailure(error: unknown): unknown {
     message: error.message,
     type: error.type,
     nonRetryable: !error.retryable,
-    details: [error.statusCode, error.details],
+    // Local activities are retried by the workflow, which sees of a failure only its details.
+    details: [error.statusCode, error.details, ...(error.retryAfterMs === undefined ? [] : [error.retryAfterMs])],
     ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
   })
 }

@@ -7,7 +7,7 @@ export const threadContract = {
   type: workflowType('threadWorkflow'),
   queue: 'runs',
   id: ({ threadId }) => `thread/${threadId}`,
-  input: ({ threadId }) => ({ threadId }),
+  input: ({ threadId, run }) => ({ threadId, localSteps: true, ...(run === undefined ? {} : { run }) }),
   summary: ({ threadId }) => `Thread ${threadId}`,
   attributes: ({ userId, projectId, threadId, assistantId, runId }) => ({
     UserId: userId,
@@ -34,7 +34,7 @@ export const threadContract = {
 } satisfies WorkflowContract<{
   key: { threadId: string }
   /** The thread and the run that is handed to it. */
-  start: { threadId: string; runId: string; userId: string; assistantId: string; projectId: string }
+  start: { threadId: string; runId: string; userId: string; assistantId: string; projectId: string; run?: EnqueueRun }
   input: ThreadWorkflowInput
   result: void
 }>
@@ -45,6 +45,10 @@ export interface ThreadWorkflowInput {
   threadId: string
   /** Set when a thread that is never idle goes on in a new execution. */
   carried?: CarriedThread
+  /** The run that the workflow is started with; others come by signal. */
+  run?: EnqueueRun
+  /** Model steps are local activities; executions from before there were any lack it. */
+  localSteps?: boolean
 }
 
 /** What a thread's workflow knows when it continues as new. */

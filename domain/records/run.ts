@@ -57,9 +57,11 @@ export interface RunRecord {
   metadata_json?: string
   /**
    * Fencing token: each attempt of a step takes the next number, and nothing that carries an older
-   * one is stored or published any more.
+   * one is stored or published any more. The first belongs to the process that stored the run.
    */
   fence: number
+  /** The fence with which the newest answer was stored: attempts of the step under way count from there. */
+  step_fence?: number
   usage?: Usage
   error?: RunError
   /** The request that started it (W3C Trace Context), when requests are traced. */

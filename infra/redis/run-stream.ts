@@ -9,6 +9,9 @@ const keptSeconds = 24 * 3600
 /** Enough for minutes of continuous writing; a writer puts whole messages in between, so that a cut beginning is no gap. */
 const keptEntries = 5000
 
+/** Every process that executes steps hears here that a run has a newer fence. */
+const supersededChannel = 'runs:superseded'
+
 /**
  * Appends to the stream and publishes, unless a newer fence is known: a worker thought dead cannot
  * write into its successor's answer. KEYS: stream, newest fence. ARGV: fence, channel.
@@ -27,6 +30,12 @@ end
 
 /** ARGV[3]: payload. */
 const publishScript = `${guardedAppend}
+return append(ARGV[3])
+`
+
+/** ARGV: payload, run. */
+const supersedeScript = `${guardedAppend}
+redis.call('PUBLISH', '${supersededChannel}', ARGV[1] .. ' ' .. ARGV[4])
 return append(ARGV[3])
 `
 
@@ -59,6 +68,25 @@ export function createRunStream({ commands, subscriber }: Pick<RedisConnection, 
         arguments: [String(fence), channelOf(runId), JSON.stringify(entries)],
       })
       return typeof reply === 'string' ? reply : null
+    },
+
+    async supersede(runId, fence, entries) {
+      const reply: unknown = await commands.eval(supersedeScript, {
+        keys: [streamKey(runId), fenceKey(runId)],
+        arguments: [String(fence), channelOf(runId), JSON.stringify(entries), runId],
+      })
+      return typeof reply === 'string' ? reply : null
+    },
+
+    async onSuperseded(listener) {
+      const hear = (text: string) => {
+        const [fence, runId] = text.split(' ')
+        if (runId !== undefined) listener(runId, Number(fence))
+      }
+      await subscriber.subscribe(supersededChannel, hear)
+      return async () => {
+        if (subscriber.isOpen) await subscriber.unsubscribe(supersededChannel, hear)
+      }
     },
 
     async publishInTurn(runId, fence, { group, place }, entries) {

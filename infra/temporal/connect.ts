@@ -1,4 +1,4 @@
-import { Client, Connection, type TLSConfig } from '@temporalio/client'
+import { Client, Connection, type ConnectionLike, type TLSConfig } from '@temporalio/client'
 import type { Settings } from '../config.ts'
 import { dataConverterFor } from './data-converter.ts'
 
@@ -46,15 +46,19 @@ const channelArgs = {
   'grpc.keepalive_timeout_ms': 5000,
 }
 
-export async function connectTemporal(settings: TemporalSettings) {
+/** `shared`: the connection of this process's own worker. What is started over it, that worker gets at once. */
+export async function connectTemporal(settings: TemporalSettings, shared?: ConnectionLike) {
   const connection = await Connection.connect({ ...connectionOptions(settings), connectTimeout: '10s', channelArgs })
-  const client = new Client({
-    connection,
-    namespace: settings.temporalNamespace,
-    dataConverter: dataConverterFor(settings),
-  })
+  const clientOf = (way: ConnectionLike) =>
+    new Client({
+      connection: way,
+      namespace: settings.temporalNamespace,
+      dataConverter: dataConverterFor(settings),
+    })
+  const client = clientOf(connection)
   return {
     client,
+    eagerClient: shared && clientOf(shared),
     ping: async () => {
       await connection.withDeadline(Date.now() + 1000, () => connection.workflowService.getSystemInfo({}))
     },

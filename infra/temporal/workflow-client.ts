@@ -59,12 +59,16 @@ export type WorkflowClient = ReturnType<typeof createWorkflowClient>
  * throws `unavailable` when Temporal does not answer by then.
  */
 export function createWorkflowClient(
-  client: Client,
-  { taskQueuePrefix, dependencyTimeoutSeconds }: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds'>,
+  { client, eagerClient }: { client: Client; eagerClient?: Client | undefined },
+  {
+    taskQueuePrefix,
+    dependencyTimeoutSeconds,
+    runTaskTimeoutSeconds,
+  }: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds' | 'runTaskTimeoutSeconds'>,
 ) {
-  async function withDeadline<T>(call: () => Promise<T>): Promise<T> {
+  async function withDeadline<T>(call: () => Promise<T>, by: Client = client): Promise<T> {
     try {
-      return await client.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
+      return await by.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
     } catch (error) {
       throw isUnanswered(error) ? unavailable(error) : error
     }
@@ -74,6 +78,7 @@ export function createWorkflowClient(
     return {
       ...startOptions(contract, start),
       taskQueue: queueName(contract.queue, taskQueuePrefix),
+      ...(contract.queue === 'runs' ? { workflowTaskTimeout: `${runTaskTimeoutSeconds}s` as const } : {}),
       ...(contract.startsOnce ? { workflowIdReusePolicy: 'REJECT_DUPLICATE' as const } : {}),
     }
   }
@@ -86,6 +91,29 @@ export function createWorkflowClient(
         await withDeadline(() => client.workflow.start(contract.type.name, options))
       } catch (error) {
         if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+      }
+    },
+
+    /**
+     * Starts the workflow unless one runs under its id. `eager`: the server gave its first task to a worker
+     * of this process with the answer.
+     */
+    async startNew<Start>(
+      contract: Startable<Start>,
+      start: NoInfer<Start>,
+    ): Promise<'started' | 'eager' | 'already_running'> {
+      const options = {
+        ...optionsOf(contract, start),
+        workflowIdConflictPolicy: 'FAIL' as const,
+        requestEagerStart: eagerClient !== undefined,
+      }
+      const starter = eagerClient ?? client
+      try {
+        const handle = await withDeadline(() => starter.workflow.start(contract.type.name, options), starter)
+        return handle.eagerlyStarted ? 'eager' : 'started'
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return 'already_running'
+        throw error
       }
     },
 

@@ -1,17 +1,31 @@
+import type { StepInput } from '../../domain/contracts/thread.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { EngineDeps } from './deps.ts'
 
 export interface Claim {
   run: RunRecord
   /** No attempt has stored anything of the run. */
   isFresh: boolean
+  /** What the request that stored the run has read, when it did so in this process a moment ago. */
+  known?: { assistant: AssistantRecord; thread: ThreadRecord }
+}
+
+/** The run that a step works on: handed over by the request that stored it, or claimed. Null for one that is over or gone. */
+export async function takeRun(deps: EngineDeps, { runId, step }: StepInput): Promise<Claim | null> {
+  const first = step === 0 ? deps.firstAttempts.take(runId) : undefined
+  if (first === undefined) return claimRun(deps, runId)
+  const { run, ...known } = first
+  return { run: { ...run, started_at: new Date() }, isFresh: true, known }
 }
 
 /**
  * Takes the next fence of a run that is not over: from then on, nothing that an earlier attempt says
  * or stores counts. Null for a run that is over or gone.
  */
-export async function claimRun(
+async function claimRun(
   { collections: { runs } }: Pick<EngineDeps, 'collections'>,
   runId: string,
 ): Promise<Claim | null> {
@@ -24,6 +38,38 @@ export async function claimRun(
     )
     .lean<RunRecord>()
   if (before === null) return null
+  if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
+    throw new AppError('internal', 'The run was attempted too often without a result.')
   const run = { ...before, fence: before.fence + 1, status: 'running' as const, started_at: before.started_at ?? now }
   return { run, isFresh: before.status === 'pending' }
+}
+
+/**
+ * The workflow makes eight attempts itself; the rest is for workers that died. Their attempts are in no
+ * history, so that only the fence tells of a run that kills each worker that takes it.
+ */
+const maxAttemptsOfStep = 16
+
+/** A run that was not claimed is shown as running when it takes longer than this. */
+const showRunningAfterMs = 500
+
+/**
+ * Marks a run that nobody had to claim as running, once it has taken a while. For those who look only:
+ * nothing depends on it, so that it is not waited for. The returned function ends that.
+ */
+export function showAsRunning({ collections: { runs }, onError }: EngineDeps, run: RunRecord): () => Promise<void> {
+  let writing: Promise<unknown> = Promise.resolve()
+  const timer = setTimeout(() => {
+    writing = runs
+      .updateOne(
+        { _id: run._id, fence: run.fence, status: 'pending' },
+        { $set: { status: 'running', started_at: run.started_at } },
+        { writeConcern: { w: 1, journal: false } },
+      )
+      .then(() => undefined, onError)
+  }, showRunningAfterMs)
+  return async () => {
+    clearTimeout(timer)
+    await writing
+  }
 }

@@ -28,7 +28,9 @@ export async function commitAnswer(
       const status = approval
         ? { status: 'interrupted' as const, ...lastDataEvent(lastId) }
         : { status: 'running' as const }
-      await takeIfMine(runs.updateOne(mine(run), { $set: { ...status, ...begun(run) } }, { session }))
+      await takeIfMine(
+        runs.updateOne(mine(run), { $set: { ...status, ...begun(run), step_fence: run.fence } }, { session }),
+      )
       await toolCalls.insertMany(calls, { session, lean: true })
     },
   })

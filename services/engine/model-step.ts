@@ -4,7 +4,7 @@ import { type AIMessage, type Message, messagesFromJson } from '../../domain/mes
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { claimRun } from './claim.ts'
+import { type Claim, showAsRunning, takeRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
@@ -23,16 +23,42 @@ export async function modelStep(
   { runId, step }: StepInput,
   cancellation: AbortSignal,
 ): Promise<StepResult> {
-  const claim = await claimRun(deps, runId)
+  const claim = await takeRun(deps, { runId, step })
   if (claim === null) return resultOfEarlierAttempt(deps, { runId, step })
-  const { run, isFresh } = claim
+  const { run, known } = claim
+  const superseded = new AbortController()
+  const stop = (reason: unknown) => superseded.abort(reason)
+  const endAttempt = deps.attempts.begin(runId, { fence: run.fence, stop })
+  // A claim has marked the run as running.
+  const stopShowing = known === undefined ? async () => {} : showAsRunning(deps, run)
+  const signal = AbortSignal.any([cancellation, superseded.signal])
+  try {
+    return await executeStep(deps, claim, { step, signal, stop, stopShowing })
+  } finally {
+    endAttempt()
+    await stopShowing()
+  }
+}
 
-  const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
+interface Attempt {
+  step: number
+  signal: AbortSignal
+  stop(reason: unknown): void
+  /** To be waited for before the run's record is written. */
+  stopShowing(): Promise<void>
+}
+
+async function executeStep(
+  deps: EngineDeps,
+  { run, isFresh, known }: Claim,
+  { step, signal, stop, stopShowing }: Attempt,
+): Promise<StepResult> {
+  const runId = run._id
+  const assistant =
+    known?.assistant ?? (await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>())
   if (assistant === null || assistant.deleting) throw new AppError('not_found', 'The assistant of this run is gone.')
   const config = deps.assistantConfigs.settingsOf(assistant)
 
-  const superseded = new AbortController()
-  const signal = AbortSignal.any([cancellation, superseded.signal])
   const answer = createAnswer(answerIdOf(runId, step))
   const writer = createRunWriter({
     stream: deps.stream,
@@ -40,7 +66,7 @@ export async function modelStep(
     fence: run.fence,
     initial: step === 0 ? [{ type: 'open' }] : [],
     restate: () => answer.entries(),
-    onSuperseded: () => superseded.abort(new SupersededError()),
+    onSuperseded: () => stop(new SupersededError()),
     onError: deps.onError,
   })
 
@@ -49,7 +75,7 @@ export async function modelStep(
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
   // The model is asked while this is being stored; what is refused (the thread is being deleted) stops the asking.
   const recorded = step === 0 ? Promise.resolve() : recordToolResults(deps, run, step, added)
-  recorded.catch((error: unknown) => superseded.abort(error))
+  recorded.catch(stop)
 
   // Found once: the model is asked with the same tools as its calls are planned with.
   const tools = deps.toolsOf(assistant, signal)
@@ -64,14 +90,14 @@ export async function modelStep(
         throw error
       })
       .finally(() => recorded.catch(() => undefined)))
-  await Promise.all([recorded, writer.drain()])
+  await Promise.all([recorded, writer.drain(), stopShowing()])
   if ((message.data.tool_calls ?? []).length === 0) {
     await commitEnd(deps, run, step, message, writer.lastId)
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
   }
-  const known = await tools
+  const planned = await tools
   let approval = false
   if (stored === undefined) {
     const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
@@ -80,7 +106,7 @@ export async function modelStep(
   }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
-  return { next: 'tools', ...plannedTools(message, known), approval, maxSteps: config.maxSteps }
+  return { next: 'tools', ...plannedTools(message, planned), approval, maxSteps: config.maxSteps }
 }
 
 async function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<void> {

@@ -6,7 +6,7 @@ import type { RunStream } from './run-stream.ts'
 
 export interface EndRunDeps {
   collections: Pick<Collections, 'runs' | 'threads'>
-  stream: Pick<RunStream, 'publish'>
+  stream: Pick<RunStream, 'supersede'>
   tracing: Pick<RunTracing, 'ended'>
   onError(error: unknown): void
 }
@@ -39,7 +39,7 @@ export async function endRun(
   tracing.ended(run)
   if (status === 'error')
     await collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'error' } })
-  // Readers that miss this are told by the database.
-  await stream.publish(runId, run.fence, [{ type: 'error', error }]).catch(onError)
+  // Readers that miss this are told by the database, a worker by its next write or the cancellation of its workflow.
+  await stream.supersede(runId, run.fence, [{ type: 'error', error }]).catch(onError)
   return run
 }

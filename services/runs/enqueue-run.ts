@@ -1,21 +1,23 @@
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { MultitaskStrategy, RunRecord } from '../../domain/records/run.ts'
+import { type MultitaskStrategy, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { Collections } from '../collections.ts'
 
 interface EnqueueRunDeps {
-  workflows: Pick<WorkflowClient, 'signalWithStart' | 'updateWithStart'>
+  collections: Pick<Collections, 'runs'>
+  workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart'>
   runMaxMinutes: number
 }
 
 export type EnqueueRun = ReturnType<typeof createEnqueueRun>
 
-/**
- * Hands a run to its thread's workflow, which is started if it does not run. False when the strategy is
- * `reject` and another run has the thread. Safe to repeat.
- */
-export function createEnqueueRun({ workflows, runMaxMinutes }: EnqueueRunDeps) {
-  return async (run: RunRecord, strategy: MultitaskStrategy): Promise<boolean> => {
+/** `eager`: this process has the first step. `refused`: the strategy is `reject` and another run has the thread. */
+export type Enqueued = 'eager' | 'enqueued' | 'refused'
+
+/** Hands a run to its thread's workflow, which is started if it does not run. Safe to repeat. */
+export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinutes }: EnqueueRunDeps) {
+  return async (run: RunRecord, strategy: MultitaskStrategy): Promise<Enqueued> => {
     const start = {
       threadId: run.thread_id,
       runId: run._id,
@@ -24,15 +26,21 @@ export function createEnqueueRun({ workflows, runMaxMinutes }: EnqueueRunDeps) {
       projectId: run.project_id,
     }
     const message = { runId: run._id, strategy, maxDurationMs: runMaxMinutes * 60_000 }
+    // Most threads are idle.
+    const started = await workflows.startNew(threadContract, { ...start, run: message })
+    if (started !== 'already_running') return started === 'eager' ? 'eager' : 'enqueued'
     if (strategy !== 'reject') {
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)
-      return true
+      return 'enqueued'
     }
+    // A thread whose model speaks answers updates late. Only where the records do not tell, it decides itself.
+    const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
+    if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
     const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
-    if (outcome.status === 'answered') return outcome.answer
+    if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'
     if (outcome.status === 'not_running')
       throw new AppError('unavailable', 'The workflow of the thread ended before it had taken the run; try again.')
-    if (outcome.type === threadBusyType) return false
+    if (outcome.type === threadBusyType) return 'refused'
     throw outcome.cause
   }
 }

@@ -3,7 +3,13 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { MultitaskStrategy, RunError, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import {
+  type MultitaskStrategy,
+  type RunError,
+  type RunOverrides,
+  type RunRecord,
+  openRunStatuses,
+} from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
@@ -14,6 +20,7 @@ import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
+import { type FirstAttempts, firstFence } from './first-attempts.ts'
 import type { EnqueueRun } from './enqueue-run.ts'
 import type { RunStream } from './run-stream.ts'
 
@@ -33,6 +40,7 @@ export interface NewRun {
 interface RunsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'toolCalls'>
   transaction: RunInTransaction
+  firstAttempts: Pick<FirstAttempts, 'offer' | 'withdraw'>
   enqueueRun: EnqueueRun
   workflows: Pick<WorkflowClient, 'signal'>
   stream: RunStream
@@ -77,6 +85,12 @@ export function createRuns(deps: RunsDeps) {
     await deps.stream.remove([run._id])
   }
 
+  /** The thread cancels them too, but hears of it late while a model speaks. */
+  async function endEarlier(run: RunRecord): Promise<void> {
+    const earlier = { thread_id: run.thread_id, _id: { $lt: run._id }, status: { $in: [...openRunStatuses] } }
+    for (const { _id } of await runs.find(earlier, { _id: 1 }).lean()) await endRun(deps, _id, cancelledError)
+  }
+
   function tellThread(cancelled: RunRecord): Promise<boolean> {
     return deps.workflows.signal(threadContract, { threadId: cancelled.thread_id }, 'cancelRun', {
       runId: cancelled._id,
@@ -108,20 +122,24 @@ export function createRuns(deps: RunsDeps) {
         input_json: inputJson,
         overrides,
         ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
-        fence: 0,
+        fence: firstFence,
         created_at: now,
         check_at: new Date(now.getTime() + firstCheckAfterMs),
         ...(traceparent === undefined ? {} : { traceparent }),
       }
       await store(run, withThread ? thread : undefined)
-      const accepted = await deps.enqueueRun(run, strategy).catch(async (cause: unknown) => {
+      deps.firstAttempts.offer({ run, assistant, thread })
+      const enqueued = await deps.enqueueRun(run, strategy).catch(async (cause: unknown) => {
+        deps.firstAttempts.withdraw(run._id)
         await endRun(deps, run._id, notStarted)
         throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
       })
-      if (!accepted) {
+      if (enqueued !== 'eager') deps.firstAttempts.withdraw(run._id)
+      if (enqueued === 'refused') {
         await runs.deleteOne({ _id: run._id })
         throw new AppError('conflict', 'Another run is under way on this thread.')
       }
+      if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
       // After the thread's workflow was told: a deletion that begins later finds it at work and waits for it.
       const remains = withThread ? parentsRemain(deps.collections, run) : threadRemains(deps.collections, thread._id)
       // The run is accepted and goes on when nobody can look.

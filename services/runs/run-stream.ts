@@ -13,6 +13,10 @@ export interface RunStream {
    * then nothing was written.
    */
   publish(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
+  /** As `publish`, and tells whoever works on the run with an older fence to stop, wherever that is. */
+  supersede(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
+  /** Hears which runs have been ended or taken over, until the returned function is called. */
+  onSuperseded(listener: (runId: string, fence: number) => void): Promise<() => Promise<void>>
   /**
    * As `publish`, but in the order of `place` (0, 1, …) within `group`: what comes early waits for
    * those before it, and a place that had its turn is passed over.

@@ -9,14 +9,14 @@ import { conversation } from './support.ts'
 /** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
 const limits = {
   /** Commands of the database, the commits of transactions included. */
-  statements: 13,
+  statements: 11,
   /** Writes that wait for the journal: transactions, and writes outside of them. */
-  commits: 3,
+  commits: 2,
   redisCommands: 5,
   /** Calls that the server of Temporal answers, polls that bring a task included. */
-  temporalCalls: 7,
-  workflowTasks: 2,
-  events: 14,
+  temporalCalls: 3,
+  workflowTasks: 1,
+  events: 8,
 }
 
 describe('what a run costs', () => {
@@ -27,7 +27,8 @@ describe('what a run costs', () => {
     const uri = new URL(env['MONGODB_URI'] ?? '')
     uri.searchParams.set('monitorCommands', 'true')
     service = await startModelService({
-      env: { ...env, MONGODB_URI: uri.toString() },
+      worker: false,
+      env: { ...env, MONGODB_URI: uri.toString(), RUNS_IN_API: 'true' },
       respond: () => ({ text: 'One two three.' }),
     })
   })

@@ -53,40 +53,49 @@ describe('the history of a thread', () => {
     ]) {
       expect(text).not.toContain(secret)
     }
-    await recordHistory('thread-approved-tool', history)
+    await recordHistory('thread-approved-tool-local', history)
   })
 
-  it('of a simple run is one activity; a run that fails or is cancelled is settled', async () => {
+  it('of a simple run is one local activity; a run that fails or is cancelled is settled', async () => {
     const simple = await conversation(service)
     service.model.reply({ text: 'Hello' })
     await simple.stream('Hi')
     const plain = await historyOf(simple.threadId)
-    expect(plain.events?.filter((event) => event.activityTaskScheduledEventAttributes)).toHaveLength(1)
-    await recordHistory('thread-simple', plain)
+    expect(plain.events?.filter((event) => event.activityTaskScheduledEventAttributes)).toEqual([])
+    expect(plain.events?.filter((event) => event.markerRecordedEventAttributes)).toHaveLength(1)
+    await recordHistory('thread-simple-local', plain)
 
     const failing = await conversation(service)
     service.model.reply({ status: 400 })
     await failing.stream('Hi')
-    await recordHistory('thread-failed', await historyOf(failing.threadId))
+    await recordHistory('thread-failed-local', await historyOf(failing.threadId))
 
     const cancelled = await conversation(service)
     const reply = service.model.reply({ text: ['Some ', new Promise<never>(() => {})] })
     const { run_id } = await cancelled.start('Hi')
     await reply.arrived
     await cancelled.client.post(`/runs/${run_id}/cancel`)
-    await recordHistory('thread-cancelled', await historyOf(cancelled.threadId))
+    await recordHistory('thread-cancelled-local', await historyOf(cancelled.threadId))
   })
 
-  it('is found by user, assistant and run, with the status of the run', async () => {
+  it('is found by user, assistant and run; a run that does not succeed also by its status', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: 'Hello' })
-    const run = await talk.stream('Hi')
+    const good = await talk.stream('Hi')
     await historyOf(talk.threadId)
-    const query = `UserId = '${talk.client.userId}' AND AssistantId = '${talk.assistantId}' AND AgentRunId = '${run.runId}' AND RunStatus = 'success'`
-    const found = await eventually('the workflow in the list', async () => {
-      for await (const execution of service.temporal.workflow.list({ query })) return execution
-      return undefined
-    })
-    expect(found.workflowId).toBe(threadContract.id({ threadId: talk.threadId }))
+    service.model.reply({ status: 400 })
+    const bad = await talk.stream('Hi')
+    await historyOf(talk.threadId)
+    for (const [runId, status] of [
+      [good.runId, 'ExecutionStatus = "Completed"'],
+      [bad.runId, `RunStatus = 'error'`],
+    ]) {
+      const query = `UserId = '${talk.client.userId}' AND AssistantId = '${talk.assistantId}' AND AgentRunId = '${runId}' AND ${status}`
+      const found = await eventually('the workflow in the list', async () => {
+        for await (const execution of service.temporal.workflow.list({ query })) return execution
+        return undefined
+      })
+      expect(found.workflowId).toBe(threadContract.id({ threadId: talk.threadId }))
+    }
   })
 })

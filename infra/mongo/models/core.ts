@@ -159,6 +159,7 @@ const run = new Schema<RunRecord>(
     overrides: { type: Schema.Types.Mixed, default: {} },
     metadata_json: String,
     fence: { type: Number, required: true },
+    step_fence: Number,
     usage: Schema.Types.Mixed,
     error: Schema.Types.Mixed,
     traceparent: String,

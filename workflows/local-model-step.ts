@@ -1,0 +1,65 @@
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  TimeoutFailure,
+  isCancellation,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+} from '@temporalio/workflow'
+import type { createRunActivities } from '../activities/runs/index.ts'
+import type { CarriedRun, StepResult } from '../domain/contracts/thread.ts'
+import { modelStepRetries, modelStepTimeout } from './thread-policies.ts'
+import { isTimeOver, remainingMs, remainingTime, timeLimitReached } from './time-limit.ts'
+
+type RunActivities = ReturnType<typeof createRunActivities>
+
+/**
+ * One step of the model, executed by the worker that has the workflow task: no other call to the server
+ * than that task's own, and its result is in the history when the task is. The retries are the
+ * workflow's own, so that an operator sees which attempt is under way, since when, and why the last
+ * one failed. A step whose worker died is executed again with the workflow task; its fence counts that.
+ */
+export async function localModelStep(run: CarriedRun): Promise<StepResult> {
+  const { runId, step } = run
+  let failed = ''
+  for (let attempt = 1; ; attempt++) {
+    if (isTimeOver(run)) throw timeLimitReached(run)
+    const since = new Date(Date.now()).toISOString()
+    setCurrentDetails(`Run ${runId}: model step ${step + 1}, attempt ${attempt} since ${since}${failed}`)
+    try {
+      return await modelStepOf(run)({ runId, step })
+    } catch (error) {
+      // Local activities fail with the failure itself.
+      const cause = error instanceof ActivityFailure ? error.cause : error
+      if (isCancellation(error) || !isRetryable(cause)) throw error
+      const pauseMs = pauseAfter(attempt, cause)
+      if (isTimeOver(run) || pauseMs >= remainingMs(run)) throw timeLimitReached(run, cause)
+      if (attempt === modelStepRetries.maximumAttempts) throw error
+      failed = `; attempt ${attempt} failed: ${cause.message}`
+      setCurrentDetails(`Run ${runId}: model step ${step + 1}, next attempt in ${pauseMs} ms${failed}`)
+      await sleep(pauseMs)
+    }
+  }
+}
+
+function modelStepOf(run: CarriedRun) {
+  return proxyLocalActivities<Pick<RunActivities, 'modelStep'>>({
+    startToCloseTimeout: modelStepTimeout,
+    ...remainingTime(run),
+    retry: { maximumAttempts: 1 },
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  }).modelStep
+}
+
+function isRetryable(cause: unknown): cause is TimeoutFailure | ApplicationFailure {
+  return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.nonRetryable !== true)
+}
+
+/** The third detail of a model's failure is the time that its server asks for. */
+function pauseAfter(attempt: number, cause: Error): number {
+  const { initialMs, maximumMs, backoffCoefficient } = modelStepRetries
+  const asked: unknown = cause instanceof ApplicationFailure ? cause.details?.[2] : undefined
+  return typeof asked === 'number' ? asked : Math.min(initialMs * backoffCoefficient ** (attempt - 1), maximumMs)
+}
