@@ -7,14 +7,23 @@ export function orphanScheduleId(taskQueuePrefix: string): string {
   return `${taskQueuePrefix}orphan-sweep`
 }
 
+/** A server that does not answer must not hold up the start for ever. */
+const limitMs = 30_000
+
+interface ScheduleSettings {
+  orphanSweepCron: string | undefined
+  taskQueuePrefix: string
+}
+
 /**
  * Makes the schedule of the orphan sweep what the settings say: there with this cron expression (UTC),
  * or not there. Safe to repeat and to race.
  */
-export async function ensureOrphanSchedule(
-  client: Client,
-  { orphanSweepCron, taskQueuePrefix }: { orphanSweepCron: string | undefined; taskQueuePrefix: string },
-): Promise<void> {
+export function ensureOrphanSchedule(client: Client, settings: ScheduleSettings): Promise<void> {
+  return client.withDeadline(Date.now() + limitMs, () => ensure(client, settings))
+}
+
+async function ensure(client: Client, { orphanSweepCron, taskQueuePrefix }: ScheduleSettings): Promise<void> {
   const scheduleId = orphanScheduleId(taskQueuePrefix)
   const handle = client.schedule.getHandle(scheduleId)
   if (orphanSweepCron === undefined) {

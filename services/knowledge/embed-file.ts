@@ -106,7 +106,7 @@ async function embedAvailable(
         if (read.length === 0) read = await readChunks(deps.collections, file, next)
         const chunks = read.splice(0, embeddingBatch)
         if (chunks.length === 0) return
-        underWay.push(beginBatch(deps, file, chunks, either))
+        underWay.push(beginBatch(deps, chunks, either))
         next += chunks.length
       }
       await underWay[0]?.embedding
@@ -128,8 +128,8 @@ interface EmbeddedBatch {
   vectors?: number[][]
 }
 
-function beginBatch(deps: EmbedFileDeps, file: FileRecord, chunks: ChunkRecord[], signal: AbortSignal): EmbeddedBatch {
-  const texts = chunks.map((chunk) => embeddedText(file, chunk))
+function beginBatch(deps: EmbedFileDeps, chunks: ChunkRecord[], signal: AbortSignal): EmbeddedBatch {
+  const texts = chunks.map((chunk) => embeddedText(chunk))
   const batch: EmbeddedBatch = {
     chunks,
     embedding: deps.embedder.embed(texts, signal).then((vectors) => {
@@ -185,14 +185,14 @@ async function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, fr
 }
 
 /** What a chunk is about is often said only in the headings above it. */
-function embeddedText(_file: FileRecord, chunk: ChunkRecord): string {
+function embeddedText(chunk: ChunkRecord): string {
   return chunk.heading === undefined || chunk.text.startsWith(chunk.heading)
     ? chunk.text
     : `${chunk.heading}\n${chunk.text}`
 }
 
 function searchedText(file: FileRecord, chunk: ChunkRecord): string {
-  return `${file.name} ${embeddedText(file, chunk)}`
+  return `${file.name} ${embeddedText(chunk)}`
 }
 
 /** Ready means: every chunk has its vector in the store. False when the store has lost some. */
