@@ -59,11 +59,11 @@ export async function startWorker(
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  const drain = metrics && buffer ? drainOf(metrics, buffer, settings, activities) : () => undefined
-  const draining = setInterval(drain, drainEveryMs)
+  const drain = metrics && buffer ? drainOf(metrics, buffer, settings, activities) : undefined
+  const draining = drain && setInterval(drain, drainEveryMs)
   const metricsServer = await startMetricsServer(settings, metrics, {
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
-    update: drain,
+    ...(drain ? { update: drain } : {}),
   })
   const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
   return {
