@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { forEachLine } from '../infra/lines.ts'
 import { startLocalServices } from '../local/services/index.ts'
+import type { Watch } from '../local/services/keep-running.ts'
 import { steadyMemory } from '../local/steady-memory.ts'
 import { createTokens } from '../services/auth/tokens.ts'
 
@@ -22,6 +23,8 @@ export interface BenchContext {
   env: Record<string, string>
   api: BenchProcess
   worker: BenchProcess
+  /** The database that was started for this measurement; one that is killed is started again. */
+  database: { pid(): number; memoryMiB(): Promise<number>; processorMs(): Promise<number> }
   /** Base address of the bare model, for `OPENAI_BASE_URL`. */
   modelUrl: string
   /** A new user's token. */
@@ -35,7 +38,15 @@ export interface BenchContext {
 export async function withBenchContext(work: (context: BenchContext) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'assistant-bench-'))
   const log = (line: string) => console.log(line)
-  const local = await startLocalServices({ dataDir, env: {}, log: (line) => log(`> ${line}`) })
+  const pids = new Map<string, number>()
+  const watch: Watch = {
+    say: (line) => log(`> ${line}`),
+    onStart: (name, pid) => {
+      if (pid !== undefined) pids.set(name, pid)
+    },
+  }
+  const local = await startLocalServices({ dataDir, env: {}, log: (line) => log(`> ${line}`), watch })
+  const databasePid = () => pids.get('MongoDB') ?? 0
   const children: ChildProcess[] = []
   // Whoever interrupts a measurement leaves nothing running; the servers see to themselves.
   const endAll = () => children.forEach((child) => child.kill('SIGKILL'))
@@ -75,6 +86,11 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       env,
       api,
       worker,
+      database: {
+        pid: databasePid,
+        memoryMiB: () => memoryMiB(databasePid()),
+        processorMs: () => processorMs(databasePid()),
+      },
       modelUrl,
       newToken: () => tokens.sign({ user_id: randomUUID(), project_id: randomUUID() }),
       startProcess: (script, more = {}) => start(script, { ...env, ...more }),
@@ -116,6 +132,12 @@ async function stop(child: ChildProcess): Promise<void> {
 async function memoryMiB(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
+
+/** Processor time that a process has taken, in milliseconds; Linux counts it in hundredths of a second. */
+async function processorMs(pid: number): Promise<number> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,11 +1,21 @@
 import { cpus, loadavg } from 'node:os'
 import { type BenchContext, withBenchContext } from './environment.ts'
 import { knowledgeParts } from './knowledge/index.ts'
+import { databaseParts } from './database/index.ts'
+import { benchRecovery } from './recovery.ts'
 import { benchRuns } from './runs.ts'
 
 /** Each is measured on servers of its own: what one left in them would slow down the next. */
-const parts: Record<string, (context: BenchContext) => Promise<void>> = { runs: benchRuns, ...knowledgeParts }
-const groups: Record<string, string[]> = { knowledge: Object.keys(knowledgeParts) }
+const parts: Record<string, (context: BenchContext) => Promise<void>> = {
+  runs: benchRuns,
+  ...knowledgeParts,
+  ...databaseParts,
+  recovery: benchRecovery,
+}
+const groups: Record<string, string[]> = {
+  knowledge: Object.keys(knowledgeParts),
+  database: Object.keys(databaseParts),
+}
 
 /** `npm run bench` measures everything; `npm run bench -- runs` only the parts that are named. */
 const named = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)

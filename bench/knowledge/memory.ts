@@ -13,14 +13,19 @@ const watchMs = 20 * 60_000
 export async function benchMemory(context: BenchContext): Promise<void> {
   const client = await newKnowledge(context)
   await client.upload([{ name: 'warm-up.txt', content: new Blob(['A first file. '.repeat(200_000)]) }])
-  const { api, worker } = context
-  const before = { api: await api.memoryMiB(), worker: await worker.memoryMiB() }
+  const { api, worker, database } = context
+  const before = {
+    api: await api.memoryMiB(),
+    worker: await worker.memoryMiB(),
+    database: await database.memoryMiB(),
+  }
   const most = { ...before }
   let isOver = false
   const sampling = (async () => {
     while (!isOver) {
       most.api = Math.max(most.api, await api.memoryMiB())
       most.worker = Math.max(most.worker, await worker.memoryMiB())
+      most.database = Math.max(most.database, await database.memoryMiB())
       await pause(100)
     }
   })().catch(() => context.log('a process that was watched is gone'))
@@ -50,7 +55,7 @@ export async function benchMemory(context: BenchContext): Promise<void> {
   isOver = true
   await sampling
   const growth = (now: number, then: number) => `${(now - then).toFixed(0)} MiB`
-  context.log('\n### Growth of resident memory with an upload of 1 GiB (goal: below 150 MiB)\n')
+  context.log('\n### Growth of resident memory with an upload of 1 GiB (goal: below 150 MiB for API and worker)\n')
   context.log(
     table(
       ['', 'before', 'growth during the upload', 'growth until the end'],
@@ -62,8 +67,17 @@ export async function benchMemory(context: BenchContext): Promise<void> {
           growth(afterUpload.worker, before.worker),
           growth(most.worker, before.worker),
         ],
+        [
+          'database',
+          `${before.database.toFixed(0)} MiB`,
+          growth(afterUpload.database, before.database),
+          growth(most.database, before.database),
+        ],
       ],
     ),
+  )
+  context.log(
+    `\nThe database held ${most.database.toFixed(0)} MiB at most (goal: 1,024), ${afterUpload.database.toFixed(0)} until all bytes were stored.`,
   )
   const { status = '?', chunks = 0, embedded = 0 } = file?.metadata ?? {}
   const megabytesPerSecond = (1024 / uploadSeconds).toFixed(0)

@@ -1,0 +1,11 @@
+import type { BenchContext } from '../environment.ts'
+import { benchDeletion } from './deletion.ts'
+import { benchKills } from './kills.ts'
+import { benchRecords } from './records.ts'
+
+/** What the database of `npm start` stands: large deletions, deaths, many records. */
+export const databaseParts: Record<string, (context: BenchContext) => Promise<void>> = {
+  deletion: benchDeletion,
+  kills: benchKills,
+  records: benchRecords,
+}
