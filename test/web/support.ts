@@ -72,6 +72,8 @@ export async function startConsole(env: Record<string, string> = {}) {
     async picture(page: Page, name: string) {
       if (!process.env['SCREENSHOTS']) return
       await mkdir(images, { recursive: true })
+      // Notes about what was done before lie over the page for some seconds.
+      await expect.poll(() => page.locator('.toast').count(), { timeout: timeoutMs }).toBe(0)
       await page.screenshot({ path: path.join(images, `${name}.png`), animations: 'disabled' })
     },
     /** What the browser complained about so far: a policy that was broken, an error that nobody caught. */

@@ -27,8 +27,8 @@ export function Dependencies() {
       <ul className="figures" aria-live="polite">
         {Object.entries(health.data?.dependencies ?? {}).map(([name, { status, detail }]) => (
           <li key={name} className="stack-tight">
-            <div className="row">
-              <strong>{name}</strong>
+            <strong>{name}</strong>
+            <div>
               <span className={`badge ${badges[status]}`}>{t.states[status]}</span>
             </div>
             {detail && <span className="muted small">{detail}</span>}
