@@ -1,9 +1,9 @@
-import { type ErrorCode, errorCodes, httpStatusOf } from './errors.ts'
-import type { ModelFailureType } from './model-failure.ts'
+import { type ErrorCode, httpStatusOf } from './errors.ts'
 import type { RunError } from './records/run.ts'
+import { type RunErrorType, runErrorTypeOf } from './run-errors.ts'
 
-/** What each way in which a run fails means to a caller who waited for its answer. */
-const codeOfFailure: Record<ModelFailureType | 'cancelled' | 'timeout' | 'max_steps', ErrorCode> = {
+/** What each failure of a model or of the run itself means to a caller who waited for the answer. */
+const meanings = {
   model_busy: 'too_many_requests',
   model_quota_exceeded: 'unavailable',
   model_credentials_refused: 'upstream_failed',
@@ -14,32 +14,32 @@ const codeOfFailure: Record<ModelFailureType | 'cancelled' | 'timeout' | 'max_st
   model_answer_too_long: 'upstream_failed',
   model_timeout: 'timed_out',
   model_error: 'upstream_failed',
-  cancelled: 'cancelled',
-  timeout: 'timed_out',
   max_steps: 'bad_request',
-}
+  aborted: undefined,
+  internal_error: undefined,
+  // They would speak of the caller's own token or rights.
+  unauthenticated: undefined,
+  forbidden: undefined,
+} as const satisfies Record<Exclude<RunErrorType, ErrorCode>, ErrorCode | undefined> &
+  Partial<Record<ErrorCode, undefined>>
 
-/** They would speak of the caller's own token or rights. */
-const notOfTheCaller = new Set<ErrorCode>(['unauthenticated', 'forbidden', 'internal'])
+/** Earlier versions stored other types, too. */
+type StoredRunError = Omit<RunError, 'type'> & { type: string }
 
-const failed = { message: 'The run failed.', type: 'internal_error', details: '' }
+const failed = { message: 'The run failed.', type: 'internal_error', details: '' } as const
 
 /**
  * How a run failed, for callers without an account. They pay neither for the model nor the run, so
- * they are told nothing that a provider said: `details` is empty, and a `type` that is not one of our
- * codes (runs that were stored by earlier versions have some) becomes `internal_error`.
+ * they are told nothing that a provider said: `details` is empty, and what they should not know, or
+ * what has no name of ours, becomes `internal_error`.
  */
-export function publicRunError({ type, message, status_code: status }: RunError): RunError {
-  const code = codeOf(type)
+export function publicRunError({ type: given, message, status_code: status }: StoredRunError): RunError {
+  const type = runErrorTypeOf(given)
+  const code = isExplained(type) ? meanings[type] : type
   if (code !== undefined) return { status_code: httpStatusOf[code], message, type, details: '' }
   return { ...failed, status_code: status === 503 || status === 504 ? status : 500 }
 }
 
-function codeOf(type: string): ErrorCode | undefined {
-  if (isFailure(type)) return codeOfFailure[type]
-  return errorCodes.find((code) => code === type && !notOfTheCaller.has(code))
-}
-
-function isFailure(type: string): type is keyof typeof codeOfFailure {
-  return Object.hasOwn(codeOfFailure, type)
+function isExplained(type: RunErrorType): type is keyof typeof meanings {
+  return Object.hasOwn(meanings, type)
 }

@@ -34,6 +34,7 @@ import {
 } from '../domain/contracts/thread.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
+import { runErrorTypeOf } from '../domain/run-errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy, toolPolicy } from './thread-policies.ts'
 import { isHistoryLong } from './history-length.ts'
@@ -273,7 +274,7 @@ function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'outcome'
   if (cause instanceof TimeoutFailure) {
     return {
       outcome: 'error',
-      error: { status_code: 504, message: 'The run took too long.', type: 'timeout', details: '' },
+      error: { status_code: 504, message: 'The run took too long.', type: 'timed_out', details: '' },
     }
   }
   if (cause instanceof ApplicationFailure && cause.type === supersededType) return { outcome: 'cancelled' }
@@ -285,7 +286,7 @@ function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'outcome'
       error: {
         status_code: typeof status === 'number' ? status : httpStatusOf[known ?? 'internal'],
         message: cause.message,
-        type: cause.type ?? 'internal_error',
+        type: runErrorTypeOf(cause.type),
         details: typeof details === 'string' ? details : '',
       },
     }

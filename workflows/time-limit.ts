@@ -33,7 +33,7 @@ export function timeLimitReached({ timeLimit }: Limited, cause?: Error): Applica
   const limit = timeLimit === undefined ? 'time limit' : `limit of ${inMinutes(timeLimit)}`
   return ApplicationFailure.create({
     message: `The run did not end within its ${limit}.`,
-    type: 'timeout',
+    type: 'timed_out',
     nonRetryable: true,
     details: [httpStatusOf.timed_out, cause instanceof ApplicationFailure ? cause.message : ''],
   })

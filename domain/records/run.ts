@@ -1,3 +1,5 @@
+import type { RunErrorType } from '../run-errors.ts'
+
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
 export const openRunStatuses = ['pending', 'running', 'interrupted'] as const satisfies RunStatus[]
@@ -12,7 +14,7 @@ export type MultitaskStrategy = 'enqueue' | 'reject' | 'interrupt'
 export interface RunError {
   status_code: number
   message: string
-  type: string
+  type: RunErrorType
   details: string
 }
 

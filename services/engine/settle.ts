@@ -44,7 +44,7 @@ export async function settleRun(
       deps.onError(cause)
     }
   }
-  const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' }
+  const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' } as const
   if (run.status === 'cancelled' || run.status === 'error') return { status: run.status }
   const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : (error ?? failed))
   if (ended !== null) return { status: ended.status }

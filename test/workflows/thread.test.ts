@@ -266,7 +266,7 @@ describe.each([
     expect(settled[0]?.error).toEqual({
       status_code: 504,
       message: 'The run did not end within its limit of 30 minutes.',
-      type: 'timeout',
+      type: 'timed_out',
       details: 'busy',
     })
   })
