@@ -55,7 +55,7 @@ describe('metrics', () => {
     const worker = await eventually('the worker has counted the run', async () => {
       const text = await ofWorker()
       return value(text, 'temporal_workflow_completed_total{workflow_type="threadWorkflow"}') === undefined &&
-        value(text, 'temporal_activity_execution_latency_seconds_count{activity_type="modelStep"}') === undefined
+        value(text, 'temporal_local_activity_execution_latency_seconds_count{activity_type="modelStep"}') === undefined
         ? undefined
         : text
     })
@@ -66,7 +66,7 @@ describe('metrics', () => {
     expect(value(worker, 'assistant_model_request_seconds_count{model="other",outcome="ok"}')).toBe(1)
     expect(value(worker, 'assistant_redis_command_seconds_count{command="EVAL",outcome="ok"}')).toBeGreaterThan(0)
     for (const name of [
-      'temporal_activity_schedule_to_start_latency_seconds_count',
+      'temporal_workflow_task_schedule_to_start_latency_seconds_count',
       'temporal_worker_task_slots_available',
     ])
       expect(worker).toMatch(new RegExp(`^${name}\\{.*task_queue="[^"]*runs".*\\} [0-9]`, 'm'))

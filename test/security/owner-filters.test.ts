@@ -23,7 +23,6 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/threads/index.ts threads.exists without user_id', 'says only why an update of the own thread found none'],
   ['services/threads/index.ts threads.find without user_id', 'lists the project of the token, which is the own'],
   ['services/threads/index.ts threads.countDocuments without user_id', 'counts the same list'],
-  ['services/threads/pending-input.ts runs.findOne without thread_id', 'the thread of the found run is compared'],
   ['services/threads/status.ts runs.find without thread_id', 'assigns each run to its thread by id'],
 ]
 
