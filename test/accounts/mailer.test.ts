@@ -54,13 +54,10 @@ describe('mail by SMTP', () => {
       const service = await startService({ worker: false, env })
       const { body } = await apiClient(service.url).call('GET', '/ok')
       await service.close()
-      return { status: body.status, mail: body.dependencies.mail.status }
+      return body.dependencies.mail.status
     }
-    expect(await mailOf({})).toEqual({ status: 'ok', mail: 'ok' })
-    expect(await mailOf({ SMTP_URL: '' })).toEqual({ status: 'ok', mail: 'not_configured' })
-    expect(await mailOf({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })).toEqual({
-      status: 'degraded',
-      mail: 'down',
-    })
+    expect(await mailOf({})).toBe('ok')
+    expect(await mailOf({ SMTP_URL: '' })).toBe('not_configured')
+    expect(await mailOf({ SMTP_URL: `smtp://127.0.0.1:${await freePort()}` })).toBe('down')
   })
 })

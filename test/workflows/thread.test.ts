@@ -262,7 +262,7 @@ describe.each([
       },
     )
     expect(toolAttempts).toBe(2)
-    expect(seen).toEqual(['model a 0', 'model a 1', 'model a 1', 'settle a error timeout'])
+    expect(seen).toEqual(['model a 0', 'model a 1', 'model a 1', 'settle a error timed_out'])
     expect(settled[0]?.error).toEqual({
       status_code: 504,
       message: 'The run did not end within its limit of 30 minutes.',
