@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import Type, { type Static } from 'typebox'
+import { Value } from 'typebox/value'
 import { AppError, invalidInput } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
@@ -7,11 +9,12 @@ import { isDuplicateKey } from './duplicate-key.ts'
 import type { SecretBox } from './secrets.ts'
 
 /** An answer that is given again: status, body as JSON text, and the headers that belong to it. */
-export interface StoredAnswer {
-  status: number
-  body: string
-  headers: Record<string, string>
-}
+const StoredAnswer = Type.Object({
+  status: Type.Integer(),
+  body: Type.String(),
+  headers: Type.Record(Type.String(), Type.String()),
+})
+export type StoredAnswer = Static<typeof StoredAnswer>
 
 /** What the service lets this request do under its key. */
 export type Claim =
@@ -126,7 +129,8 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
   }
 
   function open({ _id, answer = '' }: IdempotencyKeyRecord): StoredAnswer {
-    const stored: StoredAnswer = JSON.parse(box.open(answer, _id))
+    const stored: unknown = JSON.parse(box.open(answer, _id))
+    if (!Value.Check(StoredAnswer, stored)) throw new Error('the stored answer of an idempotency key cannot be read')
     return stored
   }
 }

@@ -29,7 +29,6 @@ interface KeyedAttempt {
 const header = 'idempotency-key'
 /** Answers that say nothing about an effect: the same request may be answered otherwise the next time. */
 const passing = new Set([400, 401, 408, 413, 415, 422, 429])
-const kept = ['content-location']
 
 /**
  * `Idempotency-Key` on routes that create something: for a day, the same request with the same key gives the
@@ -89,9 +88,9 @@ async function settle(
 ): Promise<void> {
   if (passing.has(status)) return attempt.forget()
   if (status >= 500) return attempt.giveUp()
-  const headers = Object.fromEntries(
-    kept.map((name) => [name, headerOf(name)]).filter(([, value]) => value !== undefined),
-  )
+  const headers: Record<string, string> = {}
+  const location = headerOf('content-location')
+  if (typeof location === 'string') headers['content-location'] = location
   await attempt.answer({ status, body: typeof payload === 'string' ? payload : '', headers }, [id, ...subjects])
 }
 
@@ -151,8 +150,8 @@ function callerOf(request: FastifyRequest): { caller: string; subjects: string[]
     return { caller: `assistant ${_id}`, subjects: [userId, projectId, _id, ...inPath] }
   }
   // Who signs up has no account yet: only the same address repeats the same sign-up.
-  const email = isJsonObject(request.body) ? String(request.body['email'] ?? '') : ''
-  return { caller: `address ${normalizeEmail(email)}`, subjects: [] }
+  const email: unknown = isJsonObject(request.body) ? request.body['email'] : undefined
+  return { caller: `address ${typeof email === 'string' ? normalizeEmail(email) : ''}`, subjects: [] }
 }
 
 const Key = Type.String({

@@ -26,7 +26,7 @@ export async function benchDeletion(context: BenchContext): Promise<void> {
   const bystander = await newUser(context)
   const { thread_id: threadId } = await bystander.call('POST', '/threads/', {})
   const rounds = {
-    'GET /threads/{tid}': () => bystander.call('GET', `/threads/${threadId}`),
+    'GET /threads/{tid}': () => bystander.call('GET', `/threads/${String(threadId)}`),
     'GET /threads/': () => bystander.call('GET', '/threads/'),
     'POST /threads/': () => bystander.call('POST', '/threads/', {}),
   }

@@ -39,7 +39,9 @@ export function observeRedis({ redisSeconds }: Pick<Metrics, 'redisSeconds'>): (
     },
   }
   channel.subscribe(listeners)
-  return () => void channel.unsubscribe(listeners)
+  return () => {
+    channel.unsubscribe(listeners)
+  }
 }
 
 export function observeVectors(vectors: VectorStore, { vectorSeconds }: Pick<Metrics, 'vectorSeconds'>): VectorStore {

@@ -181,7 +181,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
 }
 
 /** The same bytes in pieces of the size that is stored; the last one may be shorter. */
-async function* inPieces(source: Readable): AsyncGenerator<Buffer> {
+async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let size = 0
   for await (const bytes of source) {

@@ -53,7 +53,10 @@ export function createSchemaChecker({ limitMs = defaultLimitMs } = {}) {
   /** Gives the thread its next job. */
   function advance(): void {
     if (current !== undefined) return
-    if (queues.size === 0) return void thread?.unref()
+    if (queues.size === 0) {
+      thread?.unref()
+      return
+    }
     thread ??= start()
     thread.ref()
     if (!isReady) return

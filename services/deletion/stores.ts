@@ -85,7 +85,12 @@ type OfSubjects = Erasable<{ subjects: { $in: string[] } }> & {
 /** Stored answers, by the records that they show parts of. */
 function idempotencyKeys(transaction: RunInTransaction, keys: OfSubjects): Store {
   const filter = (ids: string[]) => ({ subjects: { $in: ids } })
-  const idsOf = (members: Members) => Object.values(members).flat()
+  const idsOf = ({ userIds, projectIds, assistantIds, threadIds }: Members) => [
+    ...userIds,
+    ...projectIds,
+    ...assistantIds,
+    ...threadIds,
+  ]
   return {
     name: 'idempotency_keys',
     phase: 'contents',

@@ -15,7 +15,7 @@ test('events come out whole wherever the stream is cut into pieces', async () =>
     { event: 'end', id: undefined, data: '' },
   ]
   expect(await eventsOf([text])).toEqual(expected)
-  expect(await eventsOf([...text])).toEqual(expected)
+  expect(await eventsOf(Array.from(text))).toEqual(expected)
 })
 
 test('data of several lines is joined, and an event that is cut off is left out', async () => {

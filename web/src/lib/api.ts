@@ -58,7 +58,11 @@ export function useConsoleSettings(): ConsoleSettings | undefined {
   return useQuery({
     queryKey: ['console-settings'],
     staleTime: Infinity,
-    queryFn: async (): Promise<ConsoleSettings> => (await fetch('/console-settings.json')).json(),
+    queryFn: async () => {
+      // oxlint-disable-next-line typescript/no-unsafe-assignment -- the service's own file, written with this type in mind
+      const settings: ConsoleSettings = await (await fetch('/console-settings.json')).json()
+      return settings
+    },
   }).data
 }
 

@@ -1,5 +1,5 @@
 import { GitBranch, Pencil, RotateCcw, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { type Run, type Schemas, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
 import { type Passage, type Turn as TurnData, passagesOf, withCitations } from '../../lib/conversation.ts'
 import type { Followed } from '../../lib/run-followers.ts'
@@ -171,7 +171,7 @@ interface FootProps {
 }
 
 function Foot({ run, text, onRegenerate }: FootProps) {
-  const facts: ReactNode[] = []
+  const facts: string[] = []
   if (run?.started_at && run.finished_at)
     facts.push(formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()))
   if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
