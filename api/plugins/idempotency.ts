@@ -56,11 +56,10 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
       return reply.type('application/json; charset=utf-8').send(body)
     }
     const { attempt } = claimed
-    if (claimed.isBegun) {
-      request.idempotency = { ...claimed, subjects: [], stopRenewing: () => undefined }
-      return
-    }
-    const renewal = setInterval(() => void attempt.renew().catch(() => undefined), leaseMs / 3).unref()
+    // What has begun needs no lease: it is followed, not carried out.
+    const renewal = claimed.isBegun
+      ? undefined
+      : setInterval(() => void attempt.renew().catch(() => undefined), leaseMs / 3).unref()
     request.idempotency = { ...claimed, subjects: [], stopRenewing: () => clearInterval(renewal) }
   })
 
@@ -130,7 +129,7 @@ export function belongsTo(request: FastifyRequest, ...ids: string[]): void {
 /** What was asked for has begun, and is answered as it goes on: a repeated request follows the same run or ingestion. */
 export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
   const keyed = request.idempotency
-  if (keyed === null) return
+  if (keyed === null || keyed.isBegun) return
   request.idempotency = null
   keyed.stopRenewing()
   await keyed.attempt.follow([keyed.id, ...keyed.subjects]).catch((error: unknown) => {

@@ -68,10 +68,6 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
         fileBytes,
       ),
 
-    /** Whether the assistant has something to search. */
-    hasReady: async (assistantId: string): Promise<boolean> =>
-      (await files.exists({ assistant_id: assistantId, status: 'ready', chunks: { $gt: 0 } })) !== null,
-
     /** A part of the files of an upload, in its order. */
     ofIngestion,
 

@@ -43,6 +43,13 @@ export type PublicFamily = ReturnType<typeof createPublicFamily>
 export function createPublicFamily(deps: PublicFamilyDeps) {
   const { collections, assistantConfigs, runs, runFeeds, settings } = deps
   const follow = (run: RunRecord): Promise<RunFeed> => runFeeds.open(run._id)
+
+  async function findRun(own: { _id: string; assistant_id?: string }): Promise<RunRecord> {
+    const run = await collections.runs.findOne({ ...own, public: true }).lean<RunRecord>()
+    if (run === null) throw new AppError('not_found', 'There is no such run.')
+    return run
+  }
+
   return {
     access: createPublicAccess(collections, assistantConfigs),
     origins: createPublicOrigins(collections, settings),
@@ -72,23 +79,14 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 
     /** A run of public callers; any other is `not_found`. Who may see it is decided by its assistant. */
-    async findRun(runId: string): Promise<RunRecord> {
-      const run = await collections.runs.findOne({ _id: runId, public: true }).lean<RunRecord>()
-      if (run === null) throw new AppError('not_found', 'There is no such run.')
-      return run
-    },
+    findRun: (runId: string): Promise<RunRecord> => findRun({ _id: runId }),
 
     /** A run that goes on, or has ended, as its readers see it. */
     follow,
 
     /** The runs of one assistant's public callers; any other is `not_found`. */
     runsOf: (assistant: AssistantRecord) => ({
-      async find(runId: string): Promise<RunRecord> {
-        const own = { _id: runId, public: true, assistant_id: assistant._id }
-        const run = await collections.runs.findOne(own).lean<RunRecord>()
-        if (run === null) throw new AppError('not_found', 'There is no such run.')
-        return run
-      },
+      find: (runId: string): Promise<RunRecord> => findRun({ _id: runId, assistant_id: assistant._id }),
       follow,
     }),
 

@@ -2,12 +2,11 @@ import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { apiClient } from '../support/api-client.ts'
-import { fillEstate } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import type { Auth } from '../../api/plugins/authentication.ts'
 import { access } from './access-table.ts'
+import { createSide, documentOf } from './cross-user-requests.ts'
 
 interface Operation {
   method: string
@@ -66,7 +65,7 @@ describe('every operation with every credential', () => {
     const prepared = await prepare(service)
     credentials = prepared.credentials
     ids = prepared.ids
-    operations = await operationsOf(service)
+    operations = (await documentOf(service)).filter(({ method }) => method !== 'OPTIONS')
   })
   afterAll(() => service.close())
 
@@ -157,21 +156,10 @@ const entriesOf = (credentials: Record<Credential, string | undefined>) =>
 
 /** One user with an assistant that is open by token, its threads and runs, and every kind of credential. */
 async function prepare(service: TestService) {
-  const user = await insertUser(service)
-  const estate = await fillEstate(service, user)
-  const [aid = ''] = estate.assistants
-  const [tid = '', publicThread = ''] = estate.threads
-  const [, publicRun = ''] = estate.runs
-  const publicToken = `public-${newId()}`
-  await user.put(`/assistants/${aid}`, {
-    name: 'A',
-    config: { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': publicToken },
-  })
-  await service.collections.runs.updateOne({ _id: publicRun }, { $set: { public: true } })
-  const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
+  const side = await createSide(service, `public-${newId()}`)
   const { jwtSecret, jwtIssuer, jwtAudience } = service.settings
   const secret = Buffer.from(jwtSecret)
-  const claims = { user_id: user.userId, project_id: user.projectId }
+  const claims = { user_id: side.estate.userId, project_id: side.estate.projectId }
   const signed = (changes: {
     issuer?: string
     audience?: string
@@ -200,33 +188,11 @@ async function prepare(service: TestService) {
     'a token of another secret': await signed({ key: Buffer.from('another secret of another service, long enough') }),
     'a token of a project that is gone': await signed({ project: newId() }),
     'a service token': good,
-    'a public token': publicToken,
+    'a public token': side.publicToken,
     'the admin token': service.env['ADMIN_TOKEN'],
     'the token of the codec': codecToken,
   }
-  const ids = {
-    project_id: estate.secondProjectId,
-    aid,
-    assistant_id: aid,
-    model: aid,
-    file_id: file?._id ?? '',
-    ingestion_id: file?.ingestion_id ?? '',
-    tid,
-    thread_id: publicThread,
-    run_id: publicRun,
-    message_id: newId(),
-    step_id: publicRun,
-    receipt_id: newId(),
-    email: user.email,
-  }
+  // The run of the public thread is one for both families.
+  const ids = { ...side.ids, run_id: side.ids.step_id, email: side.estate.email }
   return { credentials, ids }
-}
-
-async function operationsOf(service: TestService): Promise<Operation[]> {
-  const { paths } = await apiClient(service.url).get('/openapi.json')
-  return Object.entries<Record<string, { operationId: string }>>(paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([method]) => method !== 'options')
-      .map(([method, { operationId }]) => ({ method: method.toUpperCase(), path, name: operationId })),
-  )
 }

@@ -6,6 +6,7 @@ import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { MailboxLink } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account
@@ -24,12 +25,7 @@ export function ForgotPassword() {
         {form.problem && <Notice tone="danger">{form.problem}</Notice>}
         {sentTo && (
           <Notice tone="ok">
-            {t.linkSent(sentTo)}{' '}
-            {mailbox && (
-              <a href={mailbox} target="_blank" rel="noreferrer">
-                {t.openMailbox}
-              </a>
-            )}
+            {t.linkSent(sentTo)} {mailbox && <MailboxLink address={mailbox} />}
           </Notice>
         )}
         <TextField label={t.email} type="email" autoComplete="username" required value={email} onValue={setEmail} />

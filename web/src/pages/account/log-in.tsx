@@ -1,12 +1,13 @@
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { ApiError, api, queryClient, unwrap, useConsoleSettings } from '../../lib/api.ts'
-import { logIn } from '../../lib/session.ts'
+import { ApiError, api, unwrap } from '../../lib/api.ts'
+import { enter } from '../../lib/enter.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { SocialLogIn } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account
@@ -17,12 +18,10 @@ export function LogIn() {
   const [password, setPassword] = useState('')
   const navigate = useNavigate()
   const router = useRouter()
-  const settings = useConsoleSettings()
   const form = useSubmit(async () => {
     try {
       const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email, password } }))
-      queryClient.clear()
-      logIn(token)
+      enter(token)
       if (next) router.history.push(next)
       else await navigate({ to: '/console/chat' })
     } catch (error) {
@@ -48,11 +47,7 @@ export function LogIn() {
           {t.logIn}
         </Button>
       </form>
-      {settings?.social_login && (
-        <a className="button button-wide" href="/auth/social/login">
-          {t.social}
-        </a>
-      )}
+      <SocialLogIn />
       <div className="spread small">
         <span>
           {t.noAccount} <Link to="/signup">{t.signUp}</Link>
@@ -73,8 +68,7 @@ export function AuthCallback() {
       setFailed(true)
       return
     }
-    queryClient.clear()
-    logIn(token)
+    enter(token)
     void navigate({ to: '/console/chat', replace: true })
   }, [navigate])
   return (

@@ -1,12 +1,13 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, queryClient, unwrap, useConsoleSettings } from '../../lib/api.ts'
-import { logIn } from '../../lib/session.ts'
+import { api, unwrap, useConsoleSettings } from '../../lib/api.ts'
+import { enter } from '../../lib/enter.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { MailboxLink, SocialLogIn } from './links.tsx'
 import { Welcome } from './welcome.tsx'
 
 const t = texts.account
@@ -21,7 +22,6 @@ export function SignUp() {
   const [firstName, setFirstName] = useState('')
   const [lastName, setLastName] = useState('')
   const navigate = useNavigate()
-  const settings = useConsoleSettings()
   const form = useSubmit(async () => {
     if (password.length < shortestPassword) throw new Error(t.passwordShort)
     const names = { ...(firstName && { first_name: firstName }), ...(lastName && { last_name: lastName }) }
@@ -61,11 +61,7 @@ export function SignUp() {
           {t.signUp}
         </Button>
       </form>
-      {settings?.social_login && (
-        <a className="button button-wide" href="/auth/social/login">
-          {t.social}
-        </a>
-      )}
+      <SocialLogIn />
       <div className="small">
         {t.haveAccount} <Link to="/login">{t.logIn}</Link>
       </div>
@@ -86,8 +82,7 @@ export function Verify() {
     if (password === undefined) return navigate({ to: '/login' })
     waiting.delete(address)
     const { jwt_token: token } = await unwrap(api.POST('/auth/login', { body: { email: address, password } }))
-    queryClient.clear()
-    logIn(token)
+    enter(token)
     await navigate({ to: '/console/chat' })
   })
   const resend = useSubmit(async () => {
@@ -117,10 +112,7 @@ export function Verify() {
       </form>
       {mailbox && (
         <Notice>
-          {t.mailboxHelp}{' '}
-          <a href={mailbox} target="_blank" rel="noreferrer">
-            {t.openMailbox}
-          </a>
+          {t.mailboxHelp} <MailboxLink address={mailbox} />
         </Notice>
       )}
       <div className="spread small">
