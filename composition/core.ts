@@ -12,6 +12,7 @@ import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
 import { createFirstAttempts } from '../services/runs/first-attempts.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
+import { createConversations } from '../services/threads/conversations.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
@@ -52,6 +53,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     enqueueRun: createEnqueueRun({ collections, workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,
+    conversations: createConversations(collections),
     pendingInput,
     states,
     createThread,

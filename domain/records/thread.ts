@@ -16,6 +16,8 @@ export interface ThreadRecord {
   last_seq?: number
   /** Bytes of the log's messages, replaced ones included; absent while the log is empty. */
   log_bytes?: number
+  /** Whether the log holds system messages, which a conversation keeps; absent in records of an earlier version. */
+  has_system?: boolean
   /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
   holds?: number
   deleting?: boolean

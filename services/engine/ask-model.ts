@@ -6,6 +6,8 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord, SamplingParameters } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Conversation } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Answer } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
@@ -25,12 +27,18 @@ interface Question {
   answer: Answer
   writer: RunWriter
   signal: AbortSignal
+  /** The thread's record, when it was read a moment ago. */
+  thread: ThreadRecord | undefined
+  /** Hears what the model is shown, before it is cut to the window. */
+  onConversation(conversation: Conversation): void
 }
 
 /** Room that is left for an answer whose length nobody limits. */
 const defaultAnswerTokens = 4096
 /** Models count in encodings of their own. */
 const countingMargin = 0.1
+/** Text has four to five bytes a token; code and tables have more. Of a conversation, no more is read than this for each token of the window. */
+const bytesOfToken = 8
 
 /** Sends the conversation to the model and publishes its answer as it grows. Throws `ModelFailure`, or why `signal` was aborted. */
 export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
@@ -73,15 +81,21 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
   const { run, added, assistant, config, signal } = question
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
-  const [tools, { messages }] = await Promise.all([question.tools, deps.log.read(run.thread_id)])
   const model = config.model ?? deps.defaultModel
   const systemMessages = [config.systemMessage, run.overrides.instructions ?? '']
-  const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
   const { response_format_json: formatJson } = run.overrides
   const window = deps.contextWindowOf(model)
   const answerTokens = run.overrides.max_tokens ?? Math.min(defaultAnswerTokens, window / 4)
-  const fitting = await fitConversation(foldMessages(messages, added), {
-    budgetTokens: window * (1 - countingMargin) - answerTokens,
+  const budgetTokens = window * (1 - countingMargin) - answerTokens
+  const [tools, before] = await Promise.all([
+    question.tools,
+    deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, question.thread),
+  ])
+  const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
+  const conversation = foldMessages(before.messages, added)
+  question.onConversation({ messages: conversation, lastSeq: before.lastSeq })
+  const fitting = await fitConversation(conversation, {
+    budgetTokens,
     fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],
     count: (texts, limit) => deps.countTokens(texts, limit, { userId: run.user_id, signal }),
   })

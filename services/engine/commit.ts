@@ -46,7 +46,7 @@ export async function commitEnd(
   step: number,
   answer: AIMessage,
   lastId: EntryId | undefined,
-): Promise<void> {
+): Promise<{ seq: number }> {
   const usage = step === 0 ? answer.data.usage : await usageOf(deps.collections, run._id, answer)
   const ended = {
     status: 'success' as const,
@@ -59,7 +59,7 @@ export async function commitEnd(
     takeIfMine(
       deps.collections.runs.updateOne(mine(run), { $set: ended, $unset: { check_at: 1 } }, session ? { session } : {}),
     )
-  const { isNew } = await deps.log.append(run.thread_id, {
+  const { isNew, record } = await deps.log.append(run.thread_id, {
     messages: [answer],
     source: 'step',
     runId: run._id,
@@ -73,6 +73,7 @@ export async function commitEnd(
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
+  return record
 }
 
 /** The first answer of a run is stored together with the run's input. */

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import type { FirstAttempts } from '../runs/first-attempts.ts'
 import type { RunStream } from '../runs/run-stream.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { CheckForeignArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -22,6 +23,7 @@ export interface EngineDeps {
   firstAttempts: Pick<FirstAttempts, 'take'>
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   log: ThreadLog
+  conversations: Conversations
   stream: RunStream
   model: ChatModel
   defaultModel: string

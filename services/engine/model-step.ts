@@ -11,6 +11,7 @@ import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
 import { type RunWriter, SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
 import { askModel } from './ask-model.ts'
+import type { Conversation } from '../threads/conversations.ts'
 
 /**
  * One step of a run: what was said so far goes to the model, its answer is streamed to the readers
@@ -81,10 +82,27 @@ async function executeStep(
   const tools = deps.toolsOf(assistant, signal)
   tools.catch(() => undefined)
 
+  let conversation: Conversation | undefined
+  const thread = known?.thread
+  const onConversation = (shown: Conversation) => {
+    conversation = shown
+  }
   const stored = isFresh ? undefined : await storedAnswer(deps, runId, step)
   const message =
     stored ??
-    (await askModel(deps, { run, step, added, assistant, tools, config, answer, writer, signal })
+    (await askModel(deps, {
+      run,
+      step,
+      added,
+      assistant,
+      tools,
+      config,
+      answer,
+      writer,
+      signal,
+      thread,
+      onConversation,
+    })
       .catch(async (error: unknown) => {
         if (error instanceof ModelFailure) await reportFailure(deps, { run, assistant, writer }, error)
         throw error
@@ -92,7 +110,10 @@ async function executeStep(
       .finally(() => recorded.catch(() => undefined)))
   await Promise.all([recorded, writer.drain(), stopShowing()])
   if ((message.data.tool_calls ?? []).length === 0) {
-    await commitEnd(deps, run, step, message, writer.lastId)
+    const { seq } = await commitEnd(deps, run, step, message, writer.lastId)
+    // Input and answer follow right behind what was read.
+    if (thread && conversation && seq === conversation.lastSeq + 2)
+      deps.conversations.remember(thread, { messages: [...conversation.messages, message], lastSeq: seq })
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }

@@ -61,6 +61,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     metadata_json: thread.metadataJson,
     public: thread.public,
     last_outcome: 'none',
+    has_system: false,
     created_at: now,
     updated_at: now,
   }

@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type Message, foldMessages, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
@@ -51,12 +51,18 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     const { messages, source, id = newId(), runId, step = 0, input, guard, thread: changes, pastLimit = false } = entry
     const messagesJson = messagesToJson(messages)
     const bytes = Buffer.byteLength(messagesJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
+    const hasSystem =
+      messages.some(isSystem) || (input !== undefined && messagesFromJson(input.messages_json).some(isSystem))
+    const systemFlag = hasSystem ? { has_system: true } : {}
     return transaction(async (session) => {
       const now = new Date()
       const thread = await threads
         .findOneAndUpdate(
           { _id: threadId, deleting: { $ne: true } },
-          { $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes }, $set: { ...changes, updated_at: now } },
+          {
+            $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes },
+            $set: { ...changes, ...systemFlag, updated_at: now },
+          },
           { session, returnDocument: 'after', projection: { last_seq: 1, log_bytes: 1 } },
         )
         .lean()
@@ -100,12 +106,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     /** An entry of this thread, null when there is none of this id. */
     find: (threadId: string, id: string) =>
       checkpoints.findOne({ _id: id, thread_id: threadId }).lean<CheckpointRecord>(),
-
-    /** The whole conversation, for a model; what callers are shown is bounded: see `log-states.ts`. */
-    async read(threadId: string): Promise<{ messages: Message[] }> {
-      const entries = await checkpoints.find({ thread_id: threadId }).sort({ seq: 1 }).lean<CheckpointRecord[]>()
-      const messages = entries.flatMap((entry) => messagesFromJson(entry.messages_json))
-      return { messages: foldMessages([], messages) }
-    },
   }
 }
+
+const isSystem = ({ type }: Message) => type === 'SystemMessage'

@@ -9,7 +9,7 @@ import { conversation } from './support.ts'
 /** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
 const limits = {
   /** Commands of the database, the commits of transactions included. */
-  statements: 11,
+  statements: 10,
   /** Writes that wait for the journal: transactions, and writes outside of them. */
   commits: 2,
   redisCommands: 5,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Message, foldMessages, messagesFromJson, normaliseMessage } from '../../domain/messages.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Conversations } from '../../services/threads/conversations.ts'
 import type { ThreadLog } from '../../services/threads/log.ts'
 import type { ThreadStates } from '../../services/threads/log-states.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -12,9 +13,10 @@ describe('the thread log', () => {
   let service: TestService
   let log: ThreadLog
   let states: ThreadStates
+  let conversations: Conversations
   beforeAll(async () => {
     service = await startService({ worker: false })
-    ;({ log, states } = service.api.platform.core)
+    ;({ log, states, conversations } = service.api.platform.core)
   })
   afterAll(() => service.close())
 
@@ -71,7 +73,7 @@ describe('the thread log', () => {
     const thread = await newThread()
     await log.append(thread, { messages: [human('a', '1'), human('b', '2')], source: 'update' })
     await log.append(thread, { messages: [human('a', 'one'), human('c', '3')], source: 'update' })
-    expect((await log.read(thread)).messages.map((m) => m.data.content)).toEqual(['one', '2', '3'])
+    expect((await conversations.read(thread, 1e6)).messages.map((m) => m.data.content)).toEqual(['one', '2', '3'])
     const [newest, oldest] = await historyOf(thread, { limit: 5 })
     expect(oldest?.messages.map((m) => m.data.content)).toEqual(['1', '2'])
     expect(await historyOf(thread, { limit: 5, before: String(newest?.checkpoint._id) })).toEqual([oldest])
@@ -86,7 +88,7 @@ describe('the thread log', () => {
     const thread = await newThread()
     const guard = () => Promise.reject(new Error('refused'))
     await expect(log.append(thread, { messages: [], source: 'update', guard })).rejects.toThrow('refused')
-    expect(await log.read(thread)).toEqual({ messages: [] })
+    expect(await conversations.read(thread, 1e6)).toEqual({ messages: [], lastSeq: 0 })
     expect(await stateOf(thread)).toBeNull()
     expect((await log.append(thread, { messages: [], source: 'update' })).record.seq).toBe(1)
   })

@@ -120,6 +120,7 @@ const thread = new Schema<ThreadRecord>(
     updated_at: date,
     last_seq: Number,
     log_bytes: Number,
+    has_system: Boolean,
     holds: Number,
     deleting: Boolean,
   },

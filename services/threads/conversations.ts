@@ -1,0 +1,99 @@
+import { type Message, foldMessages, messagesFromJson } from '../../domain/messages.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+
+/** The end of a thread's conversation, oldest message first. */
+export interface Conversation {
+  messages: Message[]
+  /** Number of the newest entry of the log that is in it; 0 for an empty log. */
+  lastSeq: number
+}
+
+export type Conversations = ReturnType<typeof createConversations>
+
+/** The members of a thread by which its conversation is known in memory: a thread can be deleted and made anew under its id. */
+type Known = Pick<ThreadRecord, '_id' | 'created_at' | 'last_seq'>
+
+const entriesAtOnce = 64
+/** What is kept in memory: short conversations that were used a moment ago. */
+const keptConversations = 256
+const keptBytes = 64 * 1024
+const keptMs = 5 * 60_000
+
+/**
+ * What a model is shown of a thread. It is read from the end of the log until enough bytes are there,
+ * so that a turn costs the same however long the thread is. Messages that others have replaced far
+ * behind that end are shown where they were replaced.
+ */
+export function createConversations(
+  { checkpoints, threads }: Pick<Collections, 'checkpoints' | 'threads'>,
+  { clock = Date.now } = {},
+) {
+  const kept = new Map<string, Conversation & { createdAt: number; until: number }>()
+
+  async function readEnd(threadId: string, maxBytes: number): Promise<Conversation> {
+    const newestFirst: CheckpointRecord[] = []
+    let bytes = 0
+    for (;;) {
+      const before = newestFirst.at(-1)?.seq
+      const batch = await checkpoints
+        .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
+        .sort({ seq: -1 })
+        .limit(entriesAtOnce)
+        .lean<CheckpointRecord[]>()
+      for (const entry of batch) {
+        newestFirst.push(entry)
+        bytes += Buffer.byteLength(entry.messages_json)
+        if (bytes >= maxBytes) break
+      }
+      if (bytes >= maxBytes || batch.length < entriesAtOnce) break
+    }
+    const oldest = newestFirst.at(-1)?.seq ?? 1
+    const older = oldest > 1 ? await systemMessagesBefore(threadId, oldest) : []
+    const messages = newestFirst.toReversed().flatMap((entry) => messagesFromJson(entry.messages_json))
+    return { messages: foldMessages([], [...older, ...messages]), lastSeq: newestFirst[0]?.seq ?? 0 }
+  }
+
+  /** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
+  async function systemMessagesBefore(threadId: string, seq: number): Promise<Message[]> {
+    const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
+    if (thread?.has_system === false) return []
+    const entries = await checkpoints
+      .find({ thread_id: threadId, seq: { $lt: seq }, messages_json: /"type":"SystemMessage"/ })
+      .sort({ seq: 1 })
+      .lean<CheckpointRecord[]>()
+    return entries
+      .flatMap((entry) => messagesFromJson(entry.messages_json))
+      .filter((message) => message.type === 'SystemMessage')
+  }
+
+  return {
+    /** About the last `maxBytes` of the conversation. `thread` is its record, when it was read a moment ago. */
+    async read(threadId: string, maxBytes: number, thread?: Known): Promise<Conversation> {
+      if (thread?.last_seq === undefined && thread !== undefined) return { messages: [], lastSeq: 0 }
+      const found = thread && kept.get(threadId)
+      const isCurrent =
+        found?.lastSeq === thread?.last_seq && found?.createdAt === thread?.created_at.getTime() && found !== undefined
+      return isCurrent && clock() < found.until ? found : readEnd(threadId, maxBytes)
+    },
+
+    /** Keeps a conversation that was read here, with what was stored right behind it. */
+    remember(thread: Known, { messages, lastSeq }: Conversation): void {
+      const { _id } = thread
+      kept.delete(_id)
+      const now = clock()
+      for (const [id, { until }] of kept) {
+        if (until > now && kept.size < keptConversations) break
+        kept.delete(id)
+      }
+      let bytes = 0
+      for (const message of messages) bytes += message.data.content.length + JSON.stringify(callsOf(message)).length
+      if (bytes > keptBytes) return
+      kept.set(_id, { messages, lastSeq, createdAt: thread.created_at.getTime(), until: now + keptMs })
+    },
+  }
+}
+
+function callsOf(message: Message): unknown {
+  return message.type === 'AIMessage' ? (message.data.tool_calls ?? 0) : 0
+}
