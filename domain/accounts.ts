@@ -7,7 +7,7 @@ export function normalizeEmail(email: string): string {
   return email.toLowerCase()
 }
 
-/** Counts code points, not UTF-16 units. No rule but the length. */
+/** Counts code points, not UTF-16 units. Only the length is checked. */
 export function isAcceptablePassword(password: string): boolean {
   const length = Array.from(password).length
   return length >= passwordLength.min && length <= passwordLength.max

@@ -1,6 +1,5 @@
 /**
- * The most that one answer holds of what users have stored, in bytes of JSON text. A list that is
- * longer stops there, and its next page goes on. It holds at least one entry all the same: entries
- * have limits of their own.
+ * The maximum size of stored content in one answer, in bytes of JSON text. A longer list ends there, and its next
+ * page continues. A page holds at least one entry; entries have their own size limits.
  */
 export const answerBytes = 8 * 1024 * 1024

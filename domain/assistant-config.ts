@@ -9,7 +9,7 @@ const entries = { maxItems: requestLimits.configEntries }
 
 export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search'] as const
 
-/** A tool that an assistant is given. What `config` may hold depends on the type; see `GET /tools/`. */
+/** A tool of an assistant. The shape of `config` depends on the type; see `GET /tools/`. */
 export const ToolSetting = Type.Object(
   {
     type: Type.Enum([...toolTypes], { title: 'ToolType', description: 'Which tool.' }),
@@ -25,7 +25,10 @@ export const ToolSetting = Type.Object(
 )
 export type ToolSetting = Static<typeof ToolSetting>
 
-/** What holds where `config` says nothing. A model or temperature that is not set is left to the service or the model. */
+/**
+ * Defaults for members that `config` does not set. The service or the model chooses a model or temperature that is
+ * not set.
+ */
 export const assistantConfigDefaults = {
   accessMode: 'authenticated',
   systemMessage: '',
@@ -36,7 +39,7 @@ export const assistantConfigDefaults = {
   description: '',
 } as const
 
-/** The part of `config` that the service understands. Keys beside these are kept as they are and ignored. */
+/** The part of `config` that the service reads. Other keys are stored unchanged and ignored. */
 export const AssistantConfig = Type.Object(
   {
     [`${prefix}access_mode`]: Type.Optional(
@@ -107,7 +110,7 @@ export const AssistantConfig = Type.Object(
   { title: 'AssistantConfig', additionalProperties: true },
 )
 
-/** The known part of a `config`, with what holds where it says nothing. */
+/** The known part of a `config`, with defaults for missing members. */
 export interface AssistantSettings {
   accessMode: AccessMode
   publicToken: string | undefined
@@ -122,7 +125,10 @@ export interface AssistantSettings {
   description: string
 }
 
-/** Reads the stored text of a `config`. One that was stored is known to fit; anything else reads as an empty one. */
+/**
+ * Reads the stored text of a `config`. A stored config has been validated; any other text is read as an empty
+ * config.
+ */
 export function readAssistantConfig(configJson: string): AssistantSettings {
   const config: unknown = JSON.parse(configJson)
   const known = Value.Check(AssistantConfig, config) ? config : {}
@@ -142,10 +148,10 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
   }
 }
 
-/** What all of a `config` may take as JSON text. */
+/** Maximum size of a whole `config` as JSON text. */
 export const configMaxMegabytes = 1
 
-/** The known keys that everybody who may read an assistant sees; all others stay with the owner. */
+/** The members that everybody who may read an assistant can see; all others are for the owner only. */
 const openConfigKeys: readonly string[] = [`${prefix}access_mode`, `${prefix}description`]
 
 export function openMembersOf(config: Record<string, unknown>): Record<string, unknown> {

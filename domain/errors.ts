@@ -1,7 +1,7 @@
 /**
- * The one error type of the service. Code that detects a problem throws an `AppError` with a stable
- * code; the tables below give each code its HTTP status and whether Temporal may retry the activity
- * that met it. The compiler keeps both tables complete.
+ * The error type of the service. Code that detects a problem throws an `AppError` with a stable code. The tables
+ * below give each code its HTTP status and say whether Temporal may retry the activity. The compiler keeps both
+ * tables complete.
  */
 export const errorCodes = [
   'bad_request',
@@ -43,7 +43,7 @@ export const httpStatusOf: Record<ErrorCode, number> = {
   timed_out: 504,
 }
 
-/** Whether an activity that ends with this code is worth another try. */
+/** Whether an activity that fails with this code is retried. */
 export const isRetryable: Record<ErrorCode, boolean> = {
   bad_request: false,
   unauthenticated: false,
@@ -63,7 +63,7 @@ export const isRetryable: Record<ErrorCode, boolean> = {
   timed_out: true,
 }
 
-/** One problem of a request that does not match its declared shape, as the 422 body shows it. */
+/** One problem of a request that does not match its schema, as the 422 body shows it. */
 export interface FieldProblem {
   loc: (string | number)[]
   msg: string
@@ -71,16 +71,16 @@ export interface FieldProblem {
 }
 
 export interface AppErrorOptions {
-  /** Set for `invalid_input`: the members at fault. */
+  /** Set for `invalid_input`: the members that are wrong. */
   fields?: FieldProblem[]
-  /** Seconds after which the caller may try again; becomes `Retry-After`. */
+  /** Seconds after which the caller may retry; becomes `Retry-After`. */
   retryAfterSeconds?: number
   /** Extra response headers, such as `Allow`. */
   headers?: Record<string, string>
   cause?: unknown
 }
 
-/** `message` is shown to callers for 4xx; for 5xx it must already be free of internals. */
+/** For 4xx, callers see `message`; for 5xx it must not contain internals. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly fields: FieldProblem[] | undefined

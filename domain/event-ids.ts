@@ -2,19 +2,21 @@
 export type EntryId = string
 
 /**
- * Id of an event as readers get it: `<milliseconds>-<4 × number + phase>` of the entry that it shows.
- * The phases keep the ids of one stream strictly increasing where there is no entry of its own: a
- * state after the entry, the same state completed from the database while the run goes on, its last
- * state from the database, and the event that ends the stream.
+ * Id of an event as clients receive it: `<milliseconds>-<4 × number + phase>` of the stream entry whose state it
+ * shows. The phases keep the ids of one stream strictly increasing for events without an entry of their own: the
+ * state after the entry, the same state completed from the database while the run is open, its last state from the
+ * database, and the event that ends the stream.
  */
 export type EventId = string
 
 const phases = { data: 0, completed: 1, final: 2, end: 3 } as const
 const phasesPerEntry = 4
 
-/** Before every entry and event. */
+/** Smaller than the id of every entry and event. */
 export const zeroId = '0-0'
-/** Smaller than any id that Redis makes, larger than those of `start` and `metadata`: for a stream that is gone. */
+/**
+ * Smaller than any id that Redis makes, larger than those of `start` and `metadata`: for a stream that has expired.
+ */
 export const goneEntryId: EntryId = '0-3'
 
 export function eventIdOf(entry: EntryId, phase: keyof typeof phases): EventId {
@@ -28,7 +30,7 @@ export function endIdAfter(state: EventId): EventId {
   return `${ms}-${number - (number % phasesPerEntry) + phases.end}`
 }
 
-/** Orders two ids of a kind: negative when `a` is older. */
+/** Orders two ids of the same kind: negative if `a` is older. */
 export function compareIds(a: string, b: string): number {
   const [aMs, aNumber] = partsOf(a)
   const [bMs, bNumber] = partsOf(b)

@@ -7,9 +7,9 @@ export const freeFormDepth = 100
 const maxTextBytes = 8 * 1024 * 1024
 
 /**
- * The text under which a free-form member is kept. Throws `invalid_input` when it nests deeper than
- * 100 levels, holds a number that no double can, or is larger than `maxMegabytes`; without that limit
- * `payload_too_large` past 8 MiB.
+ * Turns a free-form member into the text that is stored. Throws `invalid_input` if it nests deeper than 100 levels,
+ * holds a number that no double can represent, or is larger than `maxMegabytes`; without that limit
+ * `payload_too_large` above 8 MiB.
  */
 export function checkFreeForm(loc: string[], value: object, { maxMegabytes }: { maxMegabytes?: number } = {}): string {
   if (isDeeperThan(value, freeFormDepth))

@@ -5,5 +5,5 @@ export function newId(): string {
   return v7()
 }
 
-/** What a client may choose as an assistant id or a thread id. */
+/** What a client may choose as the id of an assistant or a thread. */
 export const clientIdPattern = '^[A-Za-z0-9._~-]{1,128}$'

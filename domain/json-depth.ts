@@ -1,4 +1,4 @@
-/** Whether a JSON value nests deeper than `limit` levels (an empty object or array is one level). Does not recurse. */
+/** Whether a JSON value nests deeper than `limit` levels (an empty object or array is one level). Not recursive. */
 export function isDeeperThan(value: unknown, limit: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

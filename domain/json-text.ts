@@ -1,13 +1,13 @@
 /**
- * Free-form JSON members are kept as text. `JSON.stringify` writes -0 as 0, so a sign that a caller
- * sent would be lost; both directions here keep it. Numbers outside the range of a double have no
- * JSON form once they are read, and `holdsInfinity` finds them.
+ * Converts free-form members, which are stored as JSON text. `JSON.stringify` writes -0 as 0, so the sign would be
+ * lost; both directions here keep it. Numbers outside the range of a double cannot be written as JSON after they
+ * were parsed; `holdsInfinity` finds them.
  */
 export function toJsonText(value: unknown): string {
   return JSON.stringify(value, (_key, entry: unknown) => (Object.is(entry, -0) ? rawNegativeZero : entry))
 }
 
-/** For answering: an object that `JSON.stringify` turns back into the same text. */
+/** For answers: an object that `JSON.stringify` turns into exactly this text. */
 export function objectFromJsonText(text: string): Record<string, unknown> {
   const keepingSigns = /(?<![\d.eE"])-0(?![\d.eE])/.test(text)
   const value: unknown = keepingSigns

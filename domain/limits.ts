@@ -1,7 +1,7 @@
 /**
- * How much one request may hold. The schemas of the routes state these bounds, so that a request is
- * refused before anything is made from it. A member whose business rule is stricter (a password, a
- * project's name) gets the loose bound here and its own error from its rule.
+ * Limits for the members of a request. The schemas of the routes use them, so that a request is refused before it
+ * is processed. A member with a stricter rule of its own (a password, a project's name) has a loose limit here, and
+ * its rule gives a specific error.
  */
 export const requestLimits = {
   /** Characters of one message. */
@@ -10,11 +10,11 @@ export const requestLimits = {
   messages: 1000,
   /** Tool calls of one message. */
   toolCalls: 128,
-  /** Characters of an id that a model, a client or an identity provider made. */
+  /** Characters of an id made by a model, a client or an identity provider. */
   foreignIdLength: 1000,
   /** Characters of a name that people or models read. */
   nameLength: 1000,
-  /** Characters of a text that an assistant's configuration holds. */
+  /** Characters of a text in an assistant's configuration. */
   configTextLength: 1024 * 1024,
   /** Entries of a list in an assistant's configuration. */
   configEntries: 100,

@@ -1,12 +1,11 @@
-/** What stands in place of a secret. It shows nothing of it, not even its length. */
+/** Replaces a secret; it does not even show the secret's length. */
 export const maskedValue = '***'
 
 /**
- * A copy of a free-form configuration in which the values of secrets are masked: those of members
- * whose name speaks of a secret (`api_key`, `type==agent/public_token`, `password`), everything
- * within members that hold credentials (`headers`, `env`), and in URLs the password and the
- * parameters with such names. The shape and all other values stay as they are. `value` is JSON of
- * at most 100 levels; keys such as `__proto__` stay plain data.
+ * A copy of a free-form configuration in which secrets are masked: the values of members whose name suggests a
+ * secret (`api_key`, `type==agent/public_token`, `password`), all values within members that hold credentials
+ * (`headers`, `env`), and in URLs the password and parameters with such names. The shape and all other values are
+ * kept. `value` is JSON of at most 100 levels; keys such as `__proto__` stay plain data.
  */
 export function maskSecrets(value: unknown): unknown {
   if (typeof value === 'string') return maskUrl(value)
@@ -19,12 +18,12 @@ function maskMember(name: string, value: unknown): unknown {
   const words = wordsOf(name)
   if (words.some((word) => containers.has(word))) return maskAll(value)
   if (!isSecretName(words)) return maskSecrets(value)
-  // `max_tokens: 100` is a limit; a secret that is a number has no word of measure in its name.
+  // `max_tokens: 100` is a limit, not a secret: the name of a number with such a word is not masked.
   if (typeof value === 'number' && words.some((word) => measures.has(word))) return value
   return maskAll(value)
 }
 
-/** Members that hold credentials whatever theirs are called. */
+/** Members whose values are all masked, whatever their names. */
 const containers = new Set(['header', 'headers', 'env', 'cookie', 'cookies', 'credential', 'credentials', 'auth'])
 const secretWords = new Set(
   'secret secrets password passwords passwd pwd passphrase token tokens authorization bearer apikey jwt'.split(' '),
@@ -45,7 +44,7 @@ function wordsOf(name: string): string[] {
     .split(/[^a-z0-9]+/)
 }
 
-/** Masks every text and number beneath; names, truth values and null say nothing. */
+/** Masks every text and number beneath; keys, booleans and null reveal nothing. */
 function maskAll(value: unknown): unknown {
   if (typeof value === 'string') return value === '' ? value : maskedValue
   if (typeof value === 'number') return maskedValue
@@ -54,7 +53,7 @@ function maskAll(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, maskAll(member)]))
 }
 
-/** Keys also travel in URLs: `https://user:password@host/`, `https://host/mcp?api_key=…`. */
+/** URLs may contain keys too: `https://user:password@host/`, `https://host/mcp?api_key=…`. */
 function maskUrl(text: string): string {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return text
   const url = new URL(text)

@@ -3,7 +3,7 @@ import type { Message } from './messages.ts'
 
 const mebibyte = 1024 * 1024
 
-/** The most bytes of one message: of users, and of callers without an account. */
+/** Maximum size of one message in bytes, for users and for callers without an account. */
 export const maxMessageBytes = { user: 2 * mebibyte, public: mebibyte / 4 } as const
 
 /** Throws `invalid_input` for a message that is longer than `limitBytes`, its tool calls and metadata included. */
@@ -12,7 +12,7 @@ export function checkMessageSize(message: Message, limitBytes: number, loc: (str
   checkTextSize(`${content}${JSON.stringify(rest)}`, limitBytes, loc)
 }
 
-/** As `checkMessageSize`, for other text that reaches the model as a message. */
+/** Like `checkMessageSize`, for other text that reaches the model as a message. */
 export function checkTextSize(text: string, limitBytes: number, loc: (string | number)[]): void {
   const bytes = Buffer.byteLength(text)
   if (bytes > limitBytes)

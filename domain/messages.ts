@@ -15,7 +15,7 @@ export const ToolCall = Type.Object(
 )
 export type ToolCall = Static<typeof ToolCall>
 
-/** A model numbers the calls of one answer from 0. */
+/** The model numbers the calls of one answer from 0. */
 export const maxCallIndex = 127
 
 /** Tokens, as the model's provider counted them. */
@@ -24,7 +24,7 @@ export const TokenUsage = Type.Object(
   { title: 'TokenUsage' },
 )
 
-/** Why a model stopped before it had said all. */
+/** Why a model stopped before the end of its answer. */
 export const cutReasons = ['length', 'content_filter'] as const
 export type CutReason = (typeof cutReasons)[number]
 
@@ -33,24 +33,24 @@ const aiMembers = {
   ...shared,
   tool_calls: Type.Optional(Type.Array(ToolCall)),
   usage: Type.Optional(TokenUsage),
-  /** Set on what a model had said before its run failed or was cancelled. */
+  /** Set on a partial answer whose run failed or was cancelled. */
   incomplete: Type.Optional(Type.Boolean()),
 }
-/** What only stored messages have. */
+/** Members that only stored messages have. */
 const kept = {
-  /** What a caller of the compat family keeps with a message. */
+  /** Metadata that a caller of the compat family stores with a message. */
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 }
 const keptOfAnswers = {
   ...kept,
-  /** Set on an answer that its model cut off. */
+  /** Set on an answer that the model cut off. */
   cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
 }
 const toolMembers = { ...shared, tool_call_id: Type.String() }
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
   Type.Object({ type: Type.Literal(type), data: Type.Object(data) }, { title })
 
-/** A message as it is stored and shown. */
+/** A message as it is stored and returned. */
 export const Message = Type.Union(
   [
     message('HumanMessage', { ...shared, ...kept }),
@@ -88,7 +88,7 @@ export const FlatMessageInput = Type.Object(
   { title: 'FlatMessageInput' },
 )
 
-/** What callers may send as a message: the flat form, or the stored form in which the id may be left out. */
+/** A message that callers may send: in the flat form, or in the stored form without a required id. */
 export const MessageInput = Type.Union(
   [
     FlatMessageInput,
@@ -101,7 +101,10 @@ export const MessageInput = Type.Union(
 )
 export type MessageInput = Static<typeof MessageInput>
 
-/** An input message in its stored form: flat forms are spelt out, a missing id is made, unknown members are dropped. */
+/**
+ * Converts an input message to its stored form: flat forms are expanded, a missing id is generated, unknown members
+ * are dropped.
+ */
 export function normaliseMessage(input: MessageInput): Message {
   switch (input.type) {
     case 'human':
@@ -129,8 +132,8 @@ function basics({ id, content, name }: { id?: string; content: string; name?: st
 }
 
 /**
- * The state after some more messages: one whose id is known replaces the earlier one in its place,
- * the others are appended. Returns a new array.
+ * The state after further messages: a message with a known id replaces the earlier one in place, others are
+ * appended. Returns a new array.
  */
 export function foldMessages(state: readonly Message[], added: readonly Message[]): Message[] {
   const result = [...state]
@@ -148,7 +151,7 @@ export function messagesToJson(messages: readonly Message[]): string {
   return JSON.stringify(messages)
 }
 
-/** Reads what `messagesToJson` wrote: our own text, so that it is not checked again. */
+/** Reads the output of `messagesToJson`. It is our own text, so it is not validated again. */
 export function messagesFromJson(json: string): Message[] {
   return parseOwnJson<Message[]>(json)
 }

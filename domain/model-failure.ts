@@ -1,6 +1,6 @@
 /**
- * Why a model gave no answer, in codes of our own: clients decide by them, so what a provider calls
- * its error never takes their place. `domain/public-run-error.ts` says what each is to a stranger.
+ * Why a model gave no answer, in the service's own codes. Clients rely on these codes, so a provider's error codes
+ * never replace them. `domain/public-run-error.ts` says what public callers are told.
  */
 export const modelFailureTypes = [
   'model_busy',
@@ -17,8 +17,8 @@ export const modelFailureTypes = [
 export type ModelFailureType = (typeof modelFailureTypes)[number]
 
 /**
- * `message` and `type` are ours and fit for every caller. `details` may quote the provider, without
- * keys: it is for the owner of the run only.
+ * `message` and `type` are written by the service and may be shown to every caller. `details` may quote the
+ * provider, without keys, and is only for the owner of the run.
  */
 export class ModelFailure extends Error {
   readonly statusCode: number

@@ -1,6 +1,6 @@
 /**
- * Reads JSON text that this service wrote itself. Returns the value as the type that the caller names:
- * the one place where a value is not checked again.
+ * Parses JSON text that this service wrote. The value gets the type that the caller names without validation; this
+ * is the only place where that is done.
  */
 export function parseOwnJson<T>(text: string): T {
   const value: unknown = JSON.parse(text)

@@ -1,10 +1,10 @@
 import { isJsonObject } from './is-json-object.ts'
 import { isDeeperThan } from './json-depth.ts'
 
-/** Arguments of tools that nest deeper are not read. */
+/** Deeper arguments are not parsed. */
 const maxDepth = 100
 
-/** The object that a JSON text is, or undefined for anything else. */
+/** Parses a JSON text that is an object; undefined for anything else. */
 export function readJsonObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -14,7 +14,7 @@ export function readJsonObject(text: string): Record<string, unknown> | undefine
   }
 }
 
-/** The object so far of a JSON text that is still arriving; `{}` while nothing can be read. */
+/** The object that can be parsed from the beginning of a JSON text; `{}` if there is none yet. */
 export function readPartialObject(text: string): Record<string, unknown> {
   return readJsonObject(text) ?? readJsonObject(closeJson(text)) ?? {}
 }
@@ -23,13 +23,13 @@ const literal = /true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const unfinishedEscape = /\\(?:u[\da-fA-F]{0,3})?$/
 
 /**
- * A beginning of a JSON text, cut after its last readable value and closed. One pass, without
- * recursion: the text may come from anybody. A text that is no JSON gives another that is none.
+ * Completes the beginning of a JSON text: cuts it after its last complete value and closes what is open. One pass
+ * without recursion, because the text is untrusted. If the text is not JSON, the result is not JSON either.
  */
 function closeJson(text: string): string {
   const closers: string[] = []
   let expects: 'key' | 'value' | 'separator' = 'value'
-  /** Where the text can be cut: all that is open there are the containers in `closers`. */
+  /** A position where the text can be cut, with the containers that are open there. */
   let end = 0
   const closedAt = (kept: string) => kept + closers.toReversed().join('')
 
@@ -72,7 +72,7 @@ function closeJson(text: string): string {
   return closedAt(text.slice(0, end))
 }
 
-/** Where the string that begins at `start` ends; undefined when its end has not arrived. */
+/** The end of the string that begins at `start`; undefined if it has not arrived. */
 function endOfString(text: string, start: number): number | undefined {
   for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1))
     if (backslashesBefore(text, quote) % 2 === 0) return quote
@@ -82,7 +82,7 @@ function endOfString(text: string, start: number): number | undefined {
 function withoutUnfinishedEscape(text: string): string {
   const tail = unfinishedEscape.exec(text.slice(-6))?.[0] ?? ''
   const cut = text.length - tail.length
-  // `\\` is an escape of its own: only after an even number of backslashes does the last one begin another.
+  // `\\` is itself an escape: the last backslash begins an escape only after an even number of backslashes.
   return backslashesBefore(text, cut) % 2 === 0 ? text.slice(0, cut) : text
 }
 

@@ -2,7 +2,7 @@ import { type ErrorCode, httpStatusOf } from './errors.ts'
 import type { RunError } from './records/run.ts'
 import { type RunErrorType, runErrorTypeOf } from './run-errors.ts'
 
-/** What each failure of a model or of the run itself means to a caller who waited for the answer. */
+/** What callers of the public API are told about each failure of a model or a run. */
 const meanings = {
   model_busy: 'too_many_requests',
   model_quota_exceeded: 'unavailable',
@@ -17,7 +17,7 @@ const meanings = {
   max_steps: 'bad_request',
   aborted: undefined,
   internal_error: undefined,
-  // They would speak of the caller's own token or rights.
+  // Their messages would be understood as being about the caller's own token or rights.
   unauthenticated: undefined,
   forbidden: undefined,
 } as const satisfies Record<Exclude<RunErrorType, ErrorCode>, ErrorCode | undefined> &
@@ -29,9 +29,9 @@ type StoredRunError = Omit<RunError, 'type'> & { type: string }
 const failed = { message: 'The run failed.', type: 'internal_error', details: '' } as const
 
 /**
- * How a run failed, for callers without an account. They pay neither for the model nor the run, so
- * they are told nothing that a provider said: `details` is empty, and what they should not know, or
- * what has no name of ours, becomes `internal_error`.
+ * The error of a run for callers without an account. They pay neither for the model nor for the run, so they see
+ * nothing that a provider said: `details` is empty, and failures that they should not know, or that have no public
+ * type, become `internal_error`.
  */
 export function publicRunError({ type: given, message, status_code: status }: StoredRunError): RunError {
   const type = runErrorTypeOf(given)

@@ -1,4 +1,4 @@
-/** At most `max` in a window of `windowMs`, which begins with the first. */
+/** At most `max` requests in a window of `windowMs`, which begins with the first request. */
 export interface Rate {
   max: number
   windowMs: number
@@ -6,7 +6,10 @@ export interface Rate {
 
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
-/** Reads rates such as `5/1h,20/1d`, or `off` for none; undefined for anything else. The shortest window comes first. */
+/**
+ * Parses rates such as `5/1h,20/1d`, or `off` for none; undefined if the text is invalid. The shortest window comes
+ * first.
+ */
 export function parseRates(text: string): Rate[] | undefined {
   if (/^off$/i.test(text)) return []
   const rates = text.split(',').map(parseRate)

@@ -1,7 +1,10 @@
 const maxCauses = 5
 const maxLength = 1000
 
-/** Why something failed, on one line: the messages of an error and its causes. Connection errors hide theirs in a list. */
+/**
+ * The reason of a failure on one line: the messages of an error and its causes. Connection errors keep theirs in
+ * `errors`.
+ */
 export function reasonOf(error: unknown): string {
   const reasons: string[] = []
   for (let at = error, depth = 0; at !== undefined && depth < maxCauses; depth++) {

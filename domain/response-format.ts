@@ -10,7 +10,7 @@ const AnswerSchema = Type.Object(
   { title: 'ResponseFormatJsonSchema' },
 )
 
-/** In which form a model answers, as the chat-completions interface has it. */
+/** The format of a model's answer, as in the chat-completions API. */
 export const ResponseFormat = Type.Object(
   {
     type: Type.Enum(['text', 'json_object', 'json_schema'], { title: 'ResponseFormatType' }),

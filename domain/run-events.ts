@@ -4,23 +4,26 @@ import { readPartialObject } from './partial-json.ts'
 import type { RunError } from './records/run.ts'
 
 /**
- * What a run writes to its stream: small changes. Readers fold them into whole messages. An `error`
- * or `end` closes the stream; `interrupted` closes it until the run is resumed.
+ * The small changes that a run writes to its stream. Readers fold them into whole messages. An `error` or `end`
+ * closes the stream; `interrupted` closes it until the run is resumed.
  */
 export type RunEntry =
-  /** The run's first entry: a stream that does not begin with it has lost its beginning. */
+  /** The first entry of a run: a stream without it has lost its beginning. */
   | { type: 'open' }
-  /** An assistant message starts, or starts anew after a failed attempt. */
+  /** An assistant message begins, or begins again after a failed attempt. */
   | { type: 'begin'; id: string }
   | { type: 'text'; id: string; text: string }
-  /** A piece of a tool call: `args` is the next part of the arguments' JSON text. Id and name are left out when they are as before. */
+  /**
+   * A piece of a tool call: `args` is the next part of the arguments' JSON text. Unchanged id and name are left
+   * out.
+   */
   | { type: 'call'; id: string; index: number; call_id?: string; name?: string; args?: string }
-  /** A whole message, in place of what was known under its id. */
+  /** A whole message, which replaces an earlier version with its id. */
   | { type: 'message'; message: Message }
-  /** The model failed, and is asked again. */
+  /** The model failed, and the step is retried. */
   | { type: 'retrying' }
   | { type: 'interrupted' }
-  /** An interrupted run goes on. */
+  /** An interrupted run continues. */
   | { type: 'resumed' }
   | { type: 'end' }
   | { type: 'error'; error: RunError }
@@ -28,13 +31,13 @@ export type RunEntry =
 export interface FoldedMessage {
   changedAt: EventId
   id: string
-  /** A whole message, or the pieces so far of one that is still being written. */
+  /** A whole message, or the pieces so far of a message that is being written. */
   content: { whole: Message } | { pieces: Pieces }
 }
 
 export interface Pieces {
   text: string
-  /** By the model's own number of the call. */
+  /** By the number that the model gave the call. */
   calls: Map<number, CallPieces>
 }
 
@@ -42,27 +45,30 @@ export interface CallPieces {
   call_id: string
   name: string
   args: string
-  /** What was last read of `args`: the same text is not read again for every reader. */
+  /** The last parsed state of `args`, so that the same text is not parsed again for every reader. */
   read?: { length: number; args: Record<string, unknown> }
 }
 
-/** Of arguments that are still arriving no more is read: it would be done for every state that readers are shown. */
+/**
+ * Incomplete arguments are parsed only up to this size, because that is done for every state that readers are
+ * shown.
+ */
 const maxReadArguments = 64 * 1024
 
 export type Terminal = { type: 'end' } | { type: 'interrupted' } | { type: 'error'; error: RunError }
 
-/** A run as its readers see it after some entry. */
+/** The state of a run after an entry, as readers see it. */
 export interface RunView {
   lastId: EntryId
   /** Id of the event that shows this state. */
   at: EventId
   complete: boolean
   messages: Map<string, FoldedMessage>
-  /** How the stream ends. */
+  /** How the stream ended. */
   terminal: Terminal | undefined
-  /** Since when the model has failed and is asked again; undefined while it answers. */
+  /** Since when the model has been failing; undefined while it answers. */
   retryingSince: EventId | undefined
-  /** The state is from the database, which knows that a reader with a later id than `at` has seen all messages. */
+  /** The state is from the database; a reader with an id later than `at` has received all messages. */
   restored: boolean
 }
 
@@ -78,7 +84,10 @@ export function emptyView(): RunView {
   }
 }
 
-/** Folds the entries that were published together under `id` into the view. Entries already seen are passed over. */
+/**
+ * Folds the entries that were published together under `id` into the view. Entries that were folded before are
+ * skipped.
+ */
 export function applyEntries(view: RunView, id: EntryId, entries: RunEntry[]): void {
   if (compareIds(id, view.lastId) <= 0) return
   view.lastId = id
@@ -110,7 +119,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       return
     case 'call':
       changePieces(view, at, entry.id, (pieces) => {
-        // What an earlier version took from a model unchecked may still be in a stream.
+        // A stream may still contain unchecked model output that an earlier version wrote.
         if (!Number.isInteger(entry.index) || entry.index < 0 || entry.index > maxCallIndex) return
         const call = pieces.calls.get(entry.index) ?? { call_id: '', name: '', args: '' }
         pieces.calls.set(entry.index, call)
@@ -123,7 +132,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       view.terminal = undefined
       const id = entry.message.data.id
       const known = view.messages.get(id)
-      // The same message again (a step that reports twice) is no news for a reader.
+      // A repeated identical message (a retried step) is not news for readers.
       if (known && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(entry.message))
         return
       view.messages.set(id, { id, changedAt: at, content: { whole: entry.message } })
@@ -139,7 +148,7 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
   }
 }
 
-/** A change to a message that is not known (its beginning was trimmed away) waits for the next whole one. */
+/** A change to an unknown message (its beginning was trimmed) is ignored until the next whole message. */
 function changePieces(view: RunView, at: EventId, id: string, change: (pieces: Pieces) => void): void {
   const known = view.messages.get(id)
   if (known === undefined || !('pieces' in known.content)) return
@@ -147,7 +156,7 @@ function changePieces(view: RunView, at: EventId, id: string, change: (pieces: P
   known.changedAt = at
 }
 
-/** The message as a stream shows it: of arguments still arriving, the object that can be read so far. */
+/** The message as a stream shows it: incomplete arguments as the object that can be parsed so far. */
 export function shownMessage(folded: FoldedMessage): Message {
   if ('whole' in folded.content) return folded.content.whole
   const { text, calls } = folded.content.pieces

@@ -1,6 +1,6 @@
 import type { Usage } from './records/run.ts'
 
-/** The tokens of several answers together; undefined when there is none to add. */
+/** The token usage of several answers together; undefined if there is none. */
 export function sumUsage(usages: Usage[]): Usage | undefined {
   if (usages.length === 0) return undefined
   const sum = (member: keyof Usage) => usages.reduce((total, usage) => total + usage[member], 0)

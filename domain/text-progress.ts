@@ -1,16 +1,16 @@
 import type { FoldedMessage } from './run-events.ts'
 
-/** What there is to say of one message after some change. */
+/** What is new in one message after a change. */
 export interface TextAdvance {
-  /** The text that follows what was sent before; empty when there is none yet. */
+  /** The text after what was sent before; may be empty. */
   delta: string
-  /** The message says something else than what was sent: a later attempt took another way. */
+  /** The message contradicts the text that was sent: a later attempt gave another answer. */
   contradicted: boolean
 }
 
 /**
- * How much of a run's answers one reader was sent, for readers who are told only what is added. A
- * message that is begun anew under its id is passed over until it has caught up with what was sent.
+ * How much of a run's answers a reader has received, for readers who receive only additions. A message that begins
+ * again under its id is skipped until it is longer than what was sent.
  */
 export function createTextProgress() {
   const sentTexts = new Map<string, string>()
@@ -26,18 +26,18 @@ export function createTextProgress() {
       }
       return { delta: '', contradicted: isWhole || !sent.startsWith(text) }
     },
-    /** What was sent of a message. */
+    /** The part of a message that was sent. */
     sent: (messageId: string): string => sentTexts.get(messageId) ?? '',
   }
 }
 
-/** The text so far of an assistant's message; of any other message the empty text. */
+/** The text so far of an assistant's message; empty for any other message. */
 function answerText({ content }: FoldedMessage): string {
   if ('pieces' in content) return content.pieces.text
   return content.whole.type === 'AIMessage' ? content.whole.data.content : ''
 }
 
-/** Half of a surrogate pair waits for the other half: alone it is no text that every client can read. */
+/** The first half of a surrogate pair waits for the second: alone it is not valid text for every client. */
 function withoutHalfCharacter(text: string): string {
   return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
 }

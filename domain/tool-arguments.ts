@@ -7,14 +7,13 @@ export type JsonSchema = object
 
 type RegExpEngine = NonNullable<NonNullable<ConstructorParameters<typeof Ajv>[0]>['code']>['regExp']
 
-/** What is wrong with arguments, in words for the model; undefined when they match. */
+/** What is wrong with the arguments, as a message for the model; undefined if they match. */
 export type ArgumentCheck = (args: Record<string, unknown>) => string | undefined
 
 /**
- * The check of arguments against a tool's JSON Schema; undefined for a schema that cannot be used.
- * `regExp` stands in for JavaScript's own expressions. Making the check runs code made of the schema,
- * and checking may take time that grows exponentially with it: a schema that is not ours belongs in
- * `infra/schema-checks`.
+ * Creates the check of arguments against a tool's JSON Schema; undefined if the schema cannot be used. `regExp`
+ * replaces JavaScript's regular expressions. Creating a check executes code generated from the schema, and checking
+ * may take exponential time: check untrusted schemas in `infra/schema-checks`.
  */
 export function argumentCheck(given: JsonSchema, regExp?: RegExpEngine): ArgumentCheck | undefined {
   const validate = compile(given, regExp)
@@ -23,7 +22,7 @@ export function argumentCheck(given: JsonSchema, regExp?: RegExpEngine): Argumen
 }
 
 function compile(given: JsonSchema, regExp: RegExpEngine): ValidateFunction | undefined {
-  // The check of such a schema would be a promise.
+  // Checking such a schema would return a promise.
   if ('$async' in given) return undefined
   const { $schema: dialect, ...schema }: { $schema?: unknown } = given
   const options = {

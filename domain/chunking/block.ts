@@ -1,6 +1,6 @@
 /**
- * What extraction hands to chunking: a document as a flat sequence of pieces in reading order.
- * `page` counts from 1: a page of a PDF, a slide of a presentation.
+ * The output of extraction and input of chunking: a document as a flat sequence of pieces in reading order. `page`
+ * counts from 1: a page of a PDF, or a slide of a presentation.
  */
 export type Block =
   | { kind: 'heading'; level: number; text: string; page?: number }

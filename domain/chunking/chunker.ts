@@ -4,7 +4,7 @@ import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
 
 export interface ChunkerOptions {
   maxTokens: number
-  /** How much of a chunk's end is repeated at the start of the next one. */
+  /** How many tokens at the end of a chunk are repeated at the start of the next one. */
   overlapTokens: number
 }
 
@@ -13,14 +13,14 @@ export const defaultChunkerOptions: ChunkerOptions = { maxTokens: 400, overlapTo
 export interface Chunk {
   text: string
   tokens: number
-  /** Characters that no earlier chunk had. */
+  /** Number of characters that are in no earlier chunk. */
   newCharacters: number
   page?: number
   /** The headings above the chunk, outermost first, joined by ` > `. */
   heading?: string
 }
 
-/** Levels below count as this one, so that the path of headings stays short. */
+/** Deeper levels count as this one, so that the path of headings stays short. */
 const deepestHeading = 9
 
 interface PlacedUnit extends Unit {
@@ -30,10 +30,9 @@ interface PlacedUnit extends Unit {
 }
 
 /**
- * Turns blocks into chunks of at most `maxTokens`, cut where the text itself is cut: before a heading,
- * after a paragraph or a row, else after a sentence. Neighbours within a section overlap. Sections
- * that are too short to stand alone share a chunk. Depends on nothing but its input: the same file
- * gives the same chunks again.
+ * Turns blocks into chunks of at most `maxTokens`. It cuts before a heading, after a paragraph or a row, else after
+ * a sentence. Neighbouring chunks within a section overlap. Short sections share a chunk. The result depends only
+ * on the input: the same file always gives the same chunks.
  */
 export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   const { maxTokens, overlapTokens } = options
@@ -41,7 +40,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   const headings: { level: number; text: string }[] = []
   let headingPath: string | undefined
   let units: PlacedUnit[] = []
-  /** How many of `units` come from the chunk before. */
+  /** How many of `units` are repeated from the previous chunk. */
   let carried = 0
   let tokens = 0
   let ready: Chunk[] = []
@@ -85,7 +84,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
 
   function place(unit: PlacedUnit): void {
     while (tokens + unit.tokens > maxTokens && units.length > carried) emit(cutIndex(), true)
-    // What is carried over may be given up where the new unit needs the room.
+    // Drop the overlap when the new unit needs the room.
     while (tokens + unit.tokens > maxTokens && carried > 0) {
       tokens -= units.shift()?.tokens ?? 0
       carried--
@@ -94,7 +93,10 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     tokens += unit.tokens
   }
 
-  /** Where a full chunk ends: after its last paragraph if that leaves it well filled, never after a heading. */
+  /**
+   * Where to end a full chunk: after its last paragraph if the chunk is then still well filled, never after a
+   * heading.
+   */
   function cutIndex(): number {
     let sum = 0
     let best = 0
@@ -162,21 +164,24 @@ function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
   }
 }
 
-/** Keeps the indentation of the first line. Without a pattern: `\s+$` takes quadratic time on spaces that do not end the text. */
+/**
+ * Removes white space at the end and keeps the indentation of the first line. No regular expression: `\s+$` takes
+ * quadratic time on spaces that are not at the end.
+ */
 function withoutBlankEnds(text: string): string {
   let start = 0
   while (text[start] === '\n') start++
   return text.slice(start).trimEnd()
 }
 
-/** At most `length` characters, never half of a surrogate pair. */
+/** At most `length` characters, without splitting a surrogate pair. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text
   const isHighSurrogate = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800
   return text.slice(0, isHighSurrogate ? length - 1 : length)
 }
 
-/** The page that most of the chunk is from. */
+/** The page that most of the chunk comes from. */
 function mainPage(units: PlacedUnit[]): number | undefined {
   const tokensOfPage = new Map<number, number>()
   for (const unit of units) {

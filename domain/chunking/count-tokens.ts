@@ -1,9 +1,9 @@
 import { countTokens as countWhole } from 'gpt-tokenizer/encoding/cl100k_base'
 
-/** Tokenizers take quadratic time on runs without a space: no more than this is given to one at once. */
+/** Tokenizers take quadratic time on text without spaces, so they get at most this many characters at once. */
 export const tokenWindowCharacters = 512
 
-/** Text that looks like a control token, such as `<|endoftext|>`, is only text here. */
+/** Text that looks like a control token, such as `<|endoftext|>`, is counted as ordinary text. */
 const options = { disallowedSpecial: new Set<string>() }
 
 /**
@@ -17,15 +17,15 @@ export function countTokens(text: string): number {
   return tokens
 }
 
-/** What a turn of counting is made of: even the worst text takes milliseconds for one of these. */
+/** Window for counting in small steps: even the worst text takes only milliseconds for one. */
 const shortWindowCharacters = 128
 
-/** The tokens of a text, window after window, for callers that stop at a limit or let others have their turn. */
+/** The token counts of a text, window by window, for callers that stop at a limit or let others run in between. */
 export function* tokensOfWindows(text: string): Generator<number> {
   for (const window of windows(text, shortWindowCharacters)) yield countWhole(window, options)
 }
 
-/** Cuts a text into pieces of at most `size` characters, after white space where there is some. */
+/** Cuts a text into pieces of at most `size` characters, after white space if possible. */
 export function* windows(text: string, size: number): Generator<string> {
   let start = 0
   while (text.length - start > size) {

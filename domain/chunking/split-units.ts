@@ -1,11 +1,11 @@
 import { countTokens, tokenWindowCharacters, windows } from './count-tokens.ts'
 
-/** The smallest piece that chunking moves about: a sentence, a line, or a window of an endless one. */
+/** The smallest piece that chunking moves: a sentence, a line, or a window of a very long line. */
 export interface Unit {
-  /** With the white space that follows it, so that joined units give the text back. */
+  /** Includes the white space after it, so that joined units give the original text. */
   text: string
   tokens: number
-  /** A chunk that ends here ends with a paragraph. */
+  /** Whether a paragraph ends here. */
   endsParagraph: boolean
 }
 
@@ -15,7 +15,7 @@ const denseWindowCharacters = 96
 /** Ends of sentences in the scripts that mark them, and line breaks. Matches in linear time. */
 const boundary = /[.!?…]["'”’»)\]]*\s+|[。！？]["'”’」』）]*\s*|\n\s*/g
 
-/** Cuts a text at the ends of its sentences and lines; what is longer than a window is cut again. */
+/** Cuts a text at the ends of its sentences and lines; a piece longer than a window is cut again. */
 export function splitIntoUnits(text: string): Unit[] {
   const units: Unit[] = []
   let start = 0
@@ -28,7 +28,7 @@ export function splitIntoUnits(text: string): Unit[] {
   return units
 }
 
-/** Cuts source code at its lines only: their indentation means something. */
+/** Cuts source code only at line ends, because indentation matters. */
 export function splitIntoLines(text: string): Unit[] {
   const units: Unit[] = []
   for (const match of text.matchAll(/[^\n]*\n+|[^\n]+$/g)) addPiece(units, match[0], hasBlankLine(match[0]))
@@ -43,7 +43,7 @@ function addPiece(units: Unit[], text: string, endsParagraph: boolean): void {
   if (last) last.endsParagraph = endsParagraph
 }
 
-/** Scripts with a token or more for each character give windows that are too big to be moved about. */
+/** In scripts with one or more tokens for each character, windows are too big to be moved. */
 function addWindow(units: Unit[], text: string): void {
   const tokens = countTokens(text)
   if (tokens <= maxUnitTokens || text.length <= denseWindowCharacters) {

@@ -1,13 +1,16 @@
 import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** The workflow of a clean-up, which has what it finds deleted by workflows of their own. Ids and counts only. */
+/**
+ * The workflow of a clean-up. It starts a deletion workflow for everything that it finds. It carries ids and counts
+ * only.
+ */
 export const cleanupContract = {
   type: workflowType('cleanupWorkflow'),
   queue: 'deletions',
   id: ({ kind, cleanupId }) => `cleanup/${kind}/${cleanupId}`,
   input: ({ kind, dryRun, before }) => ({ kind, dryRun, ...(before === undefined ? {} : { before }) }),
   summary: ({ kind, dryRun }) => `Clean up ${kind}${dryRun ? ' (dry run)' : ''}`,
-  details: ({ before }) => (before === undefined ? 'What has no owner.' : `Those before ${before}.`),
+  details: ({ before }) => (before === undefined ? 'Records whose owner is gone.' : `Those before ${before}.`),
   attributes: ({ kind }) => ({ CleanupKind: kind }),
 } satisfies WorkflowContract<{
   key: { kind: CleanupKind; cleanupId: string }
@@ -21,20 +24,20 @@ export type CleanupKind = (typeof cleanupKinds)[number]
 
 export interface CleanupInput {
   kind: CleanupKind
-  /** A dry run only finds. */
+  /** A dry run only counts. */
   dryRun: boolean
-  /** Users: last used, or made, before this (ISO 8601). */
+  /** Select users who were last active, or created, before this time (ISO 8601). */
   before?: string
-  /** Set when a long clean-up goes on in a new run. */
+  /** Set when a long clean-up continues as new. */
   progress?: CleanupResult & { after?: string }
 }
 
 export interface CleanupResult {
-  /** Users concerned, or owners without an owner and deletions that stopped half-way. */
+  /** Users found, or orphans together with deletions that stopped half-way. */
   found: number
   deleted: number
-  /** Deletions that failed; each of their workflows says why. */
+  /** Deletions that failed; their workflows contain the reasons. */
   failed: number
-  /** Things without an owner, by store. */
+  /** Orphans by store. */
   orphans: Record<string, number>
 }

@@ -12,7 +12,7 @@ export const deletionContract = {
     ...(condition === undefined ? {} : { condition }),
   }),
   summary: ({ kind, id }) => `Delete ${kind} ${id}`,
-  details: () => 'Closes it to everything new, stops what runs, removes it from every store and counts what is left.',
+  details: () => 'Blocks new records, stops open runs, removes everything from every store and counts what is left.',
   attributes: ({ kind, id, userId, projectId }) => ({
     UserId: userId,
     ProjectId: kind === 'project' ? id : projectId,
@@ -29,28 +29,28 @@ export const deletionContract = {
 export const deletionKinds = ['thread', 'assistant', 'project', 'account'] as const
 export type DeletionKind = (typeof deletionKinds)[number]
 
-/** What is to be deleted, with all that hangs on it. */
+/** What is deleted, together with everything that belongs to it. */
 export interface DeletionTarget {
   kind: DeletionKind
   id: string
 }
 
-/** Whose the target is, and in which project, so that an operator finds the workflow by them. */
+/** Owner and project of the target, so that an operator can find the workflow by them. */
 export interface OwnedTarget extends DeletionTarget {
   userId: string
   projectId?: string
 }
 
-/** Makes the deletion conditional; the fence checks it in the same statement that it sets. Times are ISO 8601. */
+/** Makes the deletion conditional; the statement that sets the deletion marker checks it. Times are ISO 8601. */
 export interface DeletionCondition {
-  /** Only an account that was last used before this. */
+  /** Only an account that was last active before this time. */
   inactiveSince?: string
-  /** Only an account that was never verified and is older than this. */
+  /** Only an account that was never verified and was created before this time. */
   unverifiedSince?: string
 }
 
 export interface DeletionInput extends DeletionTarget {
-  /** Id under which the receipt is kept. */
+  /** Id of the receipt. */
   receiptId: string
   condition?: DeletionCondition
 }
@@ -61,10 +61,10 @@ export interface DeletionOutcome {
   receiptId: string
 }
 
-/** Contents hang on their owners and go first; owners go when nothing hangs on them any more. */
+/** Contents belong to owners and are deleted first; owners are deleted when they own nothing any more. */
 export type DeletionPhase = 'contents' | 'owners'
 
-/** How many of each store's things there are, by the store's name. */
+/** Number of records in each store. */
 export type StoreCounts = Record<string, number>
 
 export const deletionIncompleteType = 'deletion_incomplete'

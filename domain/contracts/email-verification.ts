@@ -1,7 +1,7 @@
 import { defineUpdate } from '@temporalio/workflow'
 import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** The workflow that verifies an e-mail address. No code and no address travels in any message. */
+/** The workflow that verifies an e-mail address. Its messages contain no code and no address. */
 export const emailVerificationContract = {
   type: workflowType('emailVerificationWorkflow'),
   queue: 'accounts',
@@ -11,9 +11,9 @@ export const emailVerificationContract = {
   details: () => 'Sends a code by mail and takes up to three attempts at it within 15 minutes.',
   attributes: ({ userId }) => ({ UserId: userId }),
   updates: {
-    /** The caller has compared what it was given with the code `code`, and says whether it was right. */
+    /** The caller has compared the submitted code with the code `code`, and says whether they are equal. */
     verify: defineUpdate<VerifyCodeResult, [VerifyCode]>('verify'),
-    /** Send a new code, which ends the one before. */
+    /** Send a new code, which invalidates the previous one. */
     resend: defineUpdate<ResendCodeResult>('resend'),
   },
 } satisfies WorkflowContract<{
@@ -25,13 +25,13 @@ export const emailVerificationContract = {
 
 export interface EmailVerificationInput {
   userId: string
-  /** Whether the first code goes out at once (signup) or is asked for by the `resend` that starts the workflow. */
+  /** Whether the first code is sent at once (sign-up), or by the `resend` that starts the workflow. */
   sendAtStart: boolean
 }
 
 export type EmailVerificationOutcome = 'verified' | 'expired' | 'undeliverable' | 'account_gone'
 
-/** Which code is meant: the workflow run and, from 1, the number of the send within it. */
+/** Identifies a code: the workflow run and the number of the mail within it, from 1. */
 export interface CodeReference {
   runId: string
   send: number
@@ -44,12 +44,12 @@ export interface VerifyCode {
 export type VerifyCodeResult =
   /** This attempt verified the address. At most one update of a workflow gets this answer. */
   | { outcome: 'verified' }
-  /** An earlier attempt did. */
+  /** An earlier attempt verified the address. */
   | { outcome: 'already_verified' }
   | { outcome: 'wrong'; attemptsRemaining: number }
-  /** The third wrong code ended it, or none is out. */
+  /** The third wrong code invalidated it, or no code is valid. */
   | { outcome: 'spent' }
-  /** Another code counts by now; no attempt was used. */
+  /** A newer code has replaced it; no attempt was used. */
   | { outcome: 'superseded'; current: CodeReference }
 
 export type ResendCodeResult =

@@ -7,7 +7,7 @@ export const feedbackContract = {
   id: ({ feedbackId }) => `feedback/${feedbackId}`,
   input: ({ feedbackId }) => ({ feedbackId }),
   summary: ({ runId }) => `Feedback on run ${runId}`,
-  details: () => 'Sends stored feedback to the tracing service, for as long as that takes.',
+  details: () => 'Sends stored feedback to the tracing service; retries until it succeeds.',
   attributes: ({ userId, runId }) => ({ UserId: userId, AgentRunId: runId }),
 } satisfies WorkflowContract<{
   key: { feedbackId: string }

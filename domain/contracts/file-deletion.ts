@@ -31,6 +31,6 @@ export interface FileDeletionInput {
   blobId: string
   /** The ingestion that may be processing the file. Missing in old inputs, like `userId`. */
   ingestionId?: string
-  /** Whose file it is; the receipt shows it to nobody else. */
+  /** Owner of the file; only the owner may read the receipt. */
   userId?: string
 }

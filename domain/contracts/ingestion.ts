@@ -1,7 +1,10 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow'
 import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** The workflow that processes the files of one upload. Ids and small facts only; the files' text stays in the database. */
+/**
+ * The workflow that processes the files of one upload. It carries ids and small facts only; the text of files stays
+ * in the database.
+ */
 export const ingestionContract = {
   type: workflowType('ingestionWorkflow'),
   queue: 'documents',
@@ -16,7 +19,7 @@ export const ingestionContract = {
     AssistantId: assistantId,
   }),
   signals: {
-    /** A file of the upload was deleted. Sent when its record is gone, so that a new step would find nothing to do. */
+    /** A file of the upload was deleted. Sent after its record is removed, so that a new step finds nothing to do. */
     fileDeleted: defineSignal<[{ fileId: string }]>('fileDeleted'),
   },
   queries: {
@@ -34,17 +37,17 @@ export interface IngestionInput {
   assistantId: string
   /** In the order in which they are processed. */
   fileIds: string[]
-  /** Set when failed files are tried again: for the how many'th time. */
+  /** Set when failed files are retried: the number of the retry. */
   retry?: number
-  /** How long a step may wait in all for stores and model servers that are away. */
+  /** How long a step may wait in total while stores or model servers are away. */
   patienceHours?: number
-  /** Set when a long ingestion goes on in a new execution: what the files before these came to. */
+  /** Set when a long ingestion continues as new: the results of the files so far. */
   outcomes?: Record<string, FileOutcome>
 }
 
 export const defaultPatienceHours = 168
 
-/** What a file came to. `gone`: it was deleted meanwhile. */
+/** The result of a file. `gone`: it was deleted in the meantime. */
 export type FileOutcome = 'ready' | 'failed' | 'gone'
 
 export interface IngestionResult {
@@ -53,7 +56,7 @@ export interface IngestionResult {
   gone: number
 }
 
-/** How far an ingestion is. */
+/** The progress of an ingestion. */
 export interface IngestionProgress {
   total: number
   /** The file that is being processed now. */
@@ -66,17 +69,17 @@ export interface FileStepInput {
   assistantId: string
 }
 
-/** `busy`: too many files wait for their turn already, of this user or in all. */
+/** `busy`: too many files are waiting already, of this user or in total. */
 export type ExtractStepResult = 'done' | 'gone' | 'busy'
 
 /** `waiting`: all chunks so far are embedded, and more are being extracted. */
 export type EmbedStepResult = 'ready' | 'failed' | 'gone' | 'waiting'
 
 /**
- * The kinds of failure that tell of a store or a model server that is away. They say nothing about the
- * file and are waited out.
+ * The kinds of failure that mean that a store or a model server is away. They are not caused by the file, and the
+ * workflow waits until they pass.
  */
 export const outageTypes = ['unavailable', 'too_many_requests', 'upstream_failed', 'timed_out'] as const
 
-/** The process that reads died: perhaps through the file, perhaps not. */
+/** The process that reads died; the file may or may not be the cause. */
 export const readerFailedType = 'reader_failed'

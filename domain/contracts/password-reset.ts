@@ -8,14 +8,14 @@ export const passwordResetContract = {
   id: ({ userId }) => `password-reset/${userId}`,
   input: (start) => start,
   summary: ({ userId }) => `Reset the password of user ${userId}`,
-  details: () => 'Sends a link by mail that works once within an hour; a new request ends the link before.',
+  details: () => 'Sends a link that works once within an hour; a new request invalidates the previous link.',
   attributes: ({ userId }) => ({ UserId: userId }),
   signals: {
-    /** Mail a new token; the one before ends at once. */
+    /** Mail a new token; the previous one becomes invalid at once. */
     request: defineSignal('request'),
   },
   updates: {
-    /** Use the token `tokenId` for the new password that waits under `redemptionId`. */
+    /** Use the token `tokenId` to set the new password that is stored under `redemptionId`. */
     redeem: defineUpdate<RedeemResetResult, [RedeemReset]>('redeem'),
   },
 } satisfies WorkflowContract<{

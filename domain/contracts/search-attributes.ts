@@ -1,8 +1,8 @@
 import { type SearchAttributePair, defineSearchAttributeKey } from '@temporalio/common'
 
 /**
- * What an operator can search workflows by. The worker registers them when it starts. A run's is not
- * called `RunId`: Temporal keeps that name for the execution of the workflow itself.
+ * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
+ * because Temporal uses that name for the workflow execution.
  */
 export const searchAttributeNames = [
   'UserId',
@@ -15,7 +15,7 @@ export const searchAttributeNames = [
 ] as const
 type Name = (typeof searchAttributeNames)[number]
 
-/** Which attribute each id has. */
+/** The attribute of each id. */
 interface AttributeOfId {
   userId: 'UserId'
   projectId: 'ProjectId'
@@ -27,7 +27,7 @@ interface AttributeOfId {
 /** At least one. */
 type SomeAttributes = { [Required in Name]: Record<Required, string> & Partial<Record<Name, string>> }[Name]
 
-/** The search attributes of a workflow that is started with these members: each id among them has its attribute. */
+/** The search attributes that a workflow with these start members must have: one for each id among them. */
 export type SearchAttributesOf<Start> = SomeAttributes & {
   [Id in keyof Start as Id extends keyof AttributeOfId ? AttributeOfId[Id] : never]: Start[Id]
 }
@@ -36,7 +36,7 @@ export function searchAttributeKey(name: Name) {
   return defineSearchAttributeKey(name, 'KEYWORD')
 }
 
-/** As Temporal takes them. */
+/** The attributes in the form that Temporal's client takes. */
 export function searchAttributePairs(values: Partial<Record<Name, string>>): SearchAttributePair[] {
   return searchAttributeNames.flatMap((name) => {
     const value = values[name]

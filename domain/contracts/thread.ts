@@ -2,7 +2,10 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow'
 import type { MultitaskStrategy, RunError, RunStatus } from '../records/run.ts'
 import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** The workflow of one conversation, which executes its runs one after the other. Ids and small facts only. */
+/**
+ * The workflow of one conversation, which executes its runs one after the other. It carries ids and small facts
+ * only.
+ */
 export const threadContract = {
   type: workflowType('threadWorkflow'),
   queue: 'runs',
@@ -17,17 +20,17 @@ export const threadContract = {
     AgentRunId: runId,
   }),
   signals: {
-    /** A run wants its turn. Repeating it for the same run is harmless. */
+    /** Adds a run to the thread's queue. Repeating it for the same run has no effect. */
     enqueueRun: defineSignal<[EnqueueRun]>('enqueueRun'),
-    /** Stop a run, waiting or under way. Unknown and finished runs are ignored. */
+    /** Stops a run, waiting or under way. Unknown and finished runs are ignored. */
     cancelRun: defineSignal<[AboutRun]>('cancelRun'),
-    /** A person has decided about all tools for which a run waits after a step. Repeating it is harmless. */
+    /** A person has decided about all tool calls of the step for which a run waits. Repeating it has no effect. */
     resumeRun: defineSignal<[ResumeRun]>('resumeRun'),
   },
   updates: {
     /**
-     * As the signal, but refused with `threadBusyType` while another run has the thread: by the
-     * validator, so that a refusal is not written to the history.
+     * Like the signal, but refused with `threadBusyType` while another run is open. The validator refuses it, so
+     * that a refusal is not written to the history.
      */
     tryEnqueueRun: defineUpdate<boolean, [EnqueueRun]>('tryEnqueueRun'),
   },
@@ -43,30 +46,30 @@ export const threadBusyType = 'thread_busy'
 
 export interface ThreadWorkflowInput {
   threadId: string
-  /** Set when a thread that is never idle goes on in a new execution. */
+  /** Set when a thread that is never idle continues as new. */
   carried?: CarriedThread
-  /** The run that the workflow is started with; others come by signal. */
+  /** The run with which the workflow is started; further runs arrive by signal. */
   run?: EnqueueRun
-  /** Model steps are local activities; executions from before there were any lack it. */
+  /** Whether model steps are local activities; absent in executions that earlier versions started. */
   localSteps?: boolean
 }
 
-/** What a thread's workflow knows when it continues as new. */
+/** The state that a thread's workflow passes on when it continues as new. */
 export interface CarriedThread {
   current?: CarriedRun
   waiting: EnqueueRun[]
-  /** Runs among the waiting that have been cancelled. */
+  /** Waiting runs that have been cancelled. */
   cancelled: string[]
 }
 
 /** A run that is under way, between two of its steps or before its tools. */
 export interface CarriedRun {
   runId: string
-  /** Number of the model step that is next, or whose tools are next. */
+  /** Number of the next model step, or of the step whose tools are called next. */
   step: number
-  /** The tools of this step, which wait for a person's decision. */
+  /** The tool calls of this step, which wait for a person's decision. */
   undecided?: PlannedTools
-  /** The last step about whose tools a person has decided. */
+  /** The last step whose tool calls a person has decided about. */
   resumedStep?: number
   timeLimit?: RunTimeLimit
 }
@@ -80,7 +83,7 @@ export interface RunTimeLimit {
 export interface EnqueueRun {
   runId: string
   strategy: MultitaskStrategy
-  /** How long the run may work once it has its turn; time spent waiting for a person is not counted. */
+  /** Time limit of the run from its turn on; time spent waiting for a person is not counted. */
   maxDurationMs?: number
 }
 
@@ -93,7 +96,7 @@ export interface ResumeRun {
   step: number
 }
 
-/** Prefix of the activity types of tools: the rest is the tool's name, so that the Temporal UI shows it. */
+/** Prefix of the activity types of tools. The rest is the tool's name, so that the Temporal UI shows it. */
 export const toolActivityPrefix = 'tool.'
 
 export interface StepInput {
@@ -102,16 +105,16 @@ export interface StepInput {
   step: number
 }
 
-/** What a model step came to. Ids, names and limits only. */
+/** The result of a model step. Ids, names and limits only. */
 export type StepResult =
-  /** The run is over, and all about it is stored. `status` is absent for a run that this step ended with success. */
+  /** The run has ended and is stored. `status` is absent if this step ended the run with success. */
   | { next: 'done'; status?: RunStatus }
-  /** The model asks for tools. `approval`: a person has to agree first. */
+  /** The model asks for tool calls. `approval`: a person must approve them first. */
   | ({ next: 'tools'; approval: boolean } & PlannedTools)
 
 export interface PlannedTools {
   calls: PlannedCall[]
-  /** How many of the calls may be under way at once; results of earlier versions lack it and mean all. */
+  /** How many calls may run at once. Results of earlier versions lack it; then there is no limit. */
   parallelCalls?: number
   /** How many model steps the run may make. */
   maxSteps: number
@@ -128,23 +131,23 @@ export interface ToolInput extends StepInput {
   index: number
 }
 
-/** Failure type of a step whose run somebody else has ended or taken over. */
+/** Failure type of a step whose run has ended or was taken over by another attempt. */
 export const supersededType = 'superseded'
 
-/** How a run ends that does not end by itself. */
+/** How to end a run that does not end by itself. */
 export interface SettleInput extends StepInput {
   outcome: 'cancelled' | 'error'
   error?: RunError
-  /** The run ends before its turn: its thread never hears its input. */
+  /** The run ends before its turn, so its input does not enter the thread's log. */
   neverBegan?: boolean
 }
 
-/** How the run ended in fact: one that had ended before stays as it was. */
+/** How the run really ended; a run that had ended before keeps its status. */
 export interface SettleResult {
   status: RunStatus
 }
 
-/** Number of an entry in the log within its run: the input is 0, then each step has its answer and its tool results. */
+/** Number of a log entry within its run: the input is 0, then each step has an answer and its tool results. */
 export const inputEntry = 0
 export const answerEntry = (step: number): number => 2 * step + 1
 export const toolsEntry = (step: number): number => 2 * step + 2

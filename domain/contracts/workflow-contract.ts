@@ -3,9 +3,8 @@ import type { Queue } from './queues.ts'
 import { type SearchAttributesOf, searchAttributePairs } from './search-attributes.ts'
 
 /**
- * All that the service knows of a workflow: `WorkflowClient` takes from it how to start the workflow,
- * find it and send it messages. Declared with `satisfies WorkflowContract<…>`, so that the messages
- * keep their own types.
+ * The declaration of a workflow: how to start it, find it and send it messages. `WorkflowClient` works with these.
+ * Declared with `satisfies WorkflowContract<…>`, so that the types of messages are kept.
  */
 export interface WorkflowContract<Types extends WorkflowTypes> extends Startable<Types['start'], Types['input']> {
   type: WorkflowType<Types['input'], Types['result']>
@@ -16,9 +15,9 @@ export interface WorkflowContract<Types extends WorkflowTypes> extends Startable
 }
 
 interface WorkflowTypes {
-  /** What the id is made of. */
+  /** The members from which the workflow id is made. */
   key: object
-  /** What a caller gives to start the workflow: the key, and what the input and the attributes need. */
+  /** What a caller passes to start the workflow: the key, and the members that input and attributes need. */
   start: object
   input: object
   result: unknown
@@ -34,7 +33,7 @@ export interface Startable<Start, Input = unknown> {
   /** A sentence for Temporal's UI. */
   details?: (start: Start) => string
   attributes: (start: Start) => SearchAttributesOf<Start>
-  /** Whether an id that was used once starts no second execution. */
+  /** If true, an id that was used before does not start a second execution. */
   startsOnce?: boolean
 }
 
@@ -56,7 +55,7 @@ export type Signals = Record<string, SignalDefinition<unknown[]>>
 export type Updates = Record<string, UpdateDefinition<unknown, unknown[]>>
 export type Queries = Record<string, QueryDefinition<unknown>>
 
-/** What comes with a message: one object, or nothing. */
+/** The payload of a message: one object, or nothing. */
 export type ArgsOf<Message> =
   Message extends SignalDefinition<infer Args extends unknown[]>
     ? Args
@@ -71,13 +70,10 @@ export type AnswerOf<Message> =
       ? Answer
       : never
 
-/**
- * How long a worker may take over one workflow task. Short, because it is also how long the work of
- * a killed worker stays with it.
- */
+/** Workflow task timeout. It is short because the work of a killed worker is given to another one only after it. */
 const workflowTaskTimeout = '2s'
 
-/** What client, schedule and parent workflow give Temporal to start a workflow. The task queue is theirs to say. */
+/** The start options that client, schedule and parent workflow share. Each sets the task queue itself. */
 export function startOptions<Start, Input>(contract: Startable<Start, Input>, start: Start) {
   const args: [Input] = [contract.input(start)]
   const staticDetails = contract.details?.(start)

@@ -1,12 +1,12 @@
 /**
- * How many files one worker process works on at once. One user's files never take all of the slots of
- * a kind. What finds no room in the queue asks again later, so that those who wait never take all of
- * the worker's activities either.
+ * How many files one worker process works on at once. One user's files never occupy all slots of a kind. If the
+ * queue is full, the workflow asks again later, so that waiting files do not occupy all of the worker's activities
+ * either.
  */
 
 const waitingToBeRead = 32
 
-/** For files that are read. With one slot only, users take turns. */
+/** For reading files. With one slot only, users take turns. */
 export function readingSlots(filesReadAtOnce: number) {
   return {
     slots: filesReadAtOnce,
@@ -16,10 +16,10 @@ export function readingSlots(filesReadAtOnce: number) {
   }
 }
 
-/** For files that are embedded. */
+/** For embedding files. */
 export const embeddingSlots = { slots: 32, slotsPerOwner: 4, waitingPerOwner: 0 }
 
-/** Activities of the queue `documents`: all of the above, and some for deletions and short steps. */
+/** Concurrent activities of the queue `documents`: all of the above, and some for deletions and short steps. */
 export function documentActivities(filesReadAtOnce: number): number {
   return filesReadAtOnce + waitingToBeRead + embeddingSlots.slots + 16
 }

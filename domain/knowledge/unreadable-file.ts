@@ -1,4 +1,4 @@
-/** Why a file gives no text. The message is for the owner of the file. */
+/** Why no text could be read from a file. The message is shown to the owner of the file. */
 export class UnreadableFile extends Error {
   readonly reason: UnreadableReason
 
@@ -23,7 +23,7 @@ export const unreadableReasons = [
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** What another try cannot change. A reader that was killed may not have been stopped by its file. */
+/** The failures that a retry cannot change. When a reader was killed, the file may not be the cause. */
 export function isFinal({ reason }: UnreadableFile): boolean {
   return reason !== 'crashed'
 }

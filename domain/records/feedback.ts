@@ -1,4 +1,4 @@
-/** What somebody thinks of a run. Stored first; the `feedback` workflow takes it to the tracing service. */
+/** A user's feedback on a run. It is stored first; the workflow `feedback` sends it to the tracing service. */
 export interface FeedbackRecord {
   _id: string
   run_id: string
@@ -9,7 +9,7 @@ export interface FeedbackRecord {
   /** `{"value": …}` as JSON text: the value is free-form. */
   value_json?: string
   comment?: string
-  /** `stored`: there is no tracing service. `failed`: it refused, or could not be reached for days. */
+  /** `stored`: no tracing service is set up. `failed`: the service refused it, or was unreachable for days. */
   status: 'stored' | 'submitted' | 'delivered' | 'failed'
   created_at: Date
   delivered_at?: Date

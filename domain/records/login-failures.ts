@@ -1,4 +1,4 @@
-/** Wrong passwords in a row for one address; goes away by itself at the end of its window. */
+/** Consecutive wrong passwords for one address; a TTL index removes it at the end of its window. */
 export interface LoginFailuresRecord {
   /** SHA-256 of the address. */
   _id: string

@@ -1,14 +1,14 @@
-/** Leads from a reset token to its workflow, which decides whether the token still counts. */
+/** Maps a reset token to its workflow, which decides whether the token is still valid. */
 export interface PasswordResetRecord {
   /** SHA-256 of the token. */
   _id: string
   user_id: string
   token_id: string
-  /** When the database may forget it; later than the end of the token. */
+  /** When the database may delete it; later than the expiry of the token. */
   remove_at: Date
 }
 
-/** A new password that waits for its token to be used, so that it need not travel through a history. */
+/** A new password that waits until its token is checked, so that it does not appear in a workflow history. */
 export interface PendingPasswordRecord {
   /** Id of the redemption. */
   _id: string

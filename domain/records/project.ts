@@ -3,18 +3,18 @@ export interface ProjectRecord {
   user_id: string
   name: string
   description: string
-  /** What a login opens in a project called `main`. */
+  /** What a login returns for the project `main`. */
   default_assistant?: DefaultMember
   default_thread?: DefaultMember
   created_at: Date
   updated_at: Date
-  /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
+  /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
-  /** Set when the project's deletion begins: from then on nothing new can be made in it. */
+  /** The deletion marker: nothing new can be created in the project. */
   deleting?: boolean
 }
 
-/** The id is chosen before the record is created. Any process that finds `made` false may create the record. */
+/** The id is reserved before the record is created. Any process that finds `made` false may create the record. */
 export interface DefaultMember {
   id: string
   made: boolean

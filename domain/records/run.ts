@@ -24,7 +24,7 @@ export interface Usage {
   total_tokens: number
 }
 
-/** What the caller may set for one run, beside the assistant's own configuration. */
+/** What a caller may override for one run. */
 export interface RunOverrides {
   temperature?: number
   max_tokens?: number
@@ -38,7 +38,7 @@ export interface RunOverrides {
   response_format_json?: string
 }
 
-/** Those of them that go to the model as they are. */
+/** The overrides that are passed to the model unchanged. */
 export type SamplingParameters = Pick<
   RunOverrides,
   'top_p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop'
@@ -55,32 +55,32 @@ export interface RunRecord {
   /** `Message[]` as JSON text. */
   input_json: string
   overrides: RunOverrides
-  /** What a caller of the compat family keeps with the run, as JSON text. */
+  /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadata_json?: string
   /**
-   * Fencing token: each attempt of a step takes the next number, and nothing that carries an older
-   * one is stored or published any more. The first belongs to the process that stored the run.
+   * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
+   * nor published. The first number belongs to the process that stored the run.
    */
   fence: number
-  /** The fence with which the newest answer was stored: attempts of the step under way count from there. */
+  /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
   error?: RunError
-  /** The request that started it (W3C Trace Context), when requests are traced. */
+  /** Trace context of the request that started the run (W3C), if requests are traced. */
   traceparent?: string
-  /** Set when the run was handed to its thread a second time, in case the first was lost. */
+  /** Set when the run was handed to its thread a second time, in case the first hand-over was lost. */
   requeued?: boolean
   /**
-   * When a worker looks next whether the run is still under way. It is a lease: a worker that looks
-   * moves it on first. Runs that are over have none.
+   * When a worker next checks whether the run is still under way. It is also a lease: a worker that checks the run
+   * first moves it forward. Finished runs have none.
    */
   check_at?: Date
   /**
-   * A reader who has seen an event with this id, or a later one, has seen all messages of the run: for
-   * readers who come back when the stream is gone. Set while the run waits for a person or has ended.
+   * A reader who has received an event with this id, or a later one, has all messages of the run; used when the
+   * stream has expired. Set while the run waits for a person, and when it has ended.
    */
   last_data_event_id?: string
-  /** Since when a person's decision is being written; gone when the thread has been told of it. */
+  /** When a person's decision was written; removed when the thread has been told of it. */
   deciding_since?: Date
   created_at: Date
   started_at?: Date

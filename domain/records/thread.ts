@@ -1,14 +1,14 @@
 export interface ThreadRecord {
   _id: string
-  /** The owner; of a public thread, the owner of its assistant. */
+  /** The owner; for a public thread, the owner of its assistant. */
   user_id: string
   project_id: string
   assistant_id?: string
   name: string
   metadata_json: string
-  /** A thread made by a public caller: it belongs to its assistant and takes no quota. */
+  /** Created by a public caller: the thread belongs to its assistant and does not count against a quota. */
   public: boolean
-  /** How the last finished run ended; with the runs under way it gives the thread's status. */
+  /** How the last finished run ended; together with open runs it determines the thread's status. */
   last_outcome: 'none' | 'success' | 'error'
   created_at: Date
   updated_at: Date
@@ -16,16 +16,19 @@ export interface ThreadRecord {
   last_seq?: number
   /** Bytes of the log's messages, replaced ones included; absent while the log is empty. */
   log_bytes?: number
-  /** Whether the log holds system messages, which a conversation keeps; absent in records of an earlier version. */
+  /**
+   * Whether the log holds system messages, which are never cut from a conversation; absent in records of earlier
+   * versions.
+   */
   has_system?: boolean
-  /** Raised by each creation beneath this record, so that creations and a deletion's fence never miss each other. */
+  /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
   deleting?: boolean
 }
 
 /**
- * One entry of a thread's append-only log. The state after it is the fold of all entries up to `seq`:
- * a message whose id is known replaces the earlier one in place, others are appended.
+ * One entry of a thread's append-only log. The state after it is the fold of all entries up to `seq`: a message
+ * with a known id replaces the earlier one in place, others are appended.
  */
 export interface CheckpointRecord {
   _id: string
@@ -36,7 +39,10 @@ export interface CheckpointRecord {
   messages_json: string
   source: 'input' | 'step' | 'tools' | 'update'
   run_id?: string
-  /** Number of the entry within its run: with `run_id` it makes a repeated commit harmless. */
+  /**
+   * Number of the entry within its run: together with `run_id` it is unique, so that a repeated commit has no
+   * effect.
+   */
   step?: number
   created_at: Date
 }

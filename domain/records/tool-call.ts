@@ -1,6 +1,6 @@
 /**
- * One entry of the ledger of tool calls. `_id` is run, step and place, because models repeat their
- * own call ids. A call is executed only by who moves it from `waiting` to `claimed`.
+ * One entry of the ledger of tool calls. `_id` consists of run, step and position, because models reuse call ids.
+ * Only the attempt that changes its status from `waiting` to `claimed` executes a call.
  */
 export interface ToolCallRecord {
   _id: string
@@ -13,11 +13,11 @@ export interface ToolCallRecord {
   name: string
   args_json: string
   status: 'waiting' | 'claimed' | 'done'
-  /** The attempt that holds the claim. */
+  /** The attempt that claimed the call. */
   claimed_by?: string
-  /** What the model is told. */
+  /** The result as the model is told. */
   result?: string
-  /** What a person decided about the call, when the run asked. */
+  /** A person's decision about the call, if the run waits for approval. */
   decision?: { action: 'approve' | 'reject' | 'edit'; message?: string }
   created_at: Date
   finished_at?: Date

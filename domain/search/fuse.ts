@@ -1,13 +1,13 @@
 export interface Ranked {
   id: string
-  /** Higher is better, on the scale of its own list. */
+  /** Higher is better; each list has its own scale. */
   score: number
 }
 
 /**
- * Merges what two searches found. Each list is brought to the range 0 to 1 by its own best and worst
- * ("relative score fusion"), then weighted; what only one list has, gets that list's share alone.
- * Names and numbers count through full text, meaning through vectors.
+ * Merges the results of two searches. The scores of each list are scaled to 0 to 1 by its best and worst ("relative
+ * score fusion") and weighted; a result in only one list gets only that list's share. Full text finds names and
+ * numbers, vectors find meaning.
  */
 export function fuse(byVector: Ranked[], byWords: Ranked[], vectorWeight = 0.5): Ranked[] {
   const scores = new Map<string, number>()
@@ -20,7 +20,7 @@ function add(scores: Map<string, number>, list: Ranked[], weight: number): void 
   for (const { id, score } of list) scores.set(id, (scores.get(id) ?? 0) + weight * score)
 }
 
-/** The worst of a list still was found: it keeps a tenth. Doubles count once. */
+/** The worst result of a list gets a tenth, because it was found all the same. Duplicates count once. */
 function relative(list: Ranked[]): Ranked[] {
   const seen = new Map<string, number>()
   for (const { id, score } of list) seen.set(id, Math.max(score, seen.get(id) ?? -Infinity))

@@ -1,7 +1,7 @@
 /**
- * The words of a text as full-text search compares them: without case, accents and the English plural,
- * numbers without their separators, and scripts that write no spaces as pairs of characters. Texts and
- * questions go through the same steps, so that no store needs to know about languages.
+ * The terms of a text for full-text search: without case, accents and English plurals, numbers without separators,
+ * and pairs of characters for scripts without spaces. Texts and queries are processed in the same way, so that
+ * stores need no language support.
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
@@ -21,14 +21,17 @@ export function termsOf(text: string): string[] {
   return terms.filter((term) => term !== '')
 }
 
-/** Most English text has only ASCII and typographic quotes and dashes: for it, simpler patterns find the same words in a third of the time. */
+/**
+ * Most English text has only ASCII and typographic quotes and dashes: simpler patterns find its words in a third of
+ * the time.
+ */
 const beyondPlain = /[^\0-\x7f\u2010-\u201f\u2026]/
 const plainWordPattern = /\d+(?:[.,]\d+)+|[a-z0-9]+(?:['’][a-z]+)?/g
 const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}]+(?:['’]\p{L}+)?/gu
 const spacelessPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u
 
-/** What nearly every English text holds; leaving it out makes the index smaller and the answer quicker. */
+/** Words in nearly every English text; leaving them out makes the index smaller and search faster. */
 const stopWords = new Set(
   (
     'a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its ' +
@@ -43,7 +46,7 @@ function pairs(word: string): string[] {
   return characters.slice(1).map((character, index) => `${characters[index] ?? ''}${character}`)
 }
 
-/** The weak "S stemmer" (Harman 1991): plurals only, so that it does little harm in other languages. */
+/** The weak "S stemmer" (Harman 1991): only plurals, so that it does little harm in other languages. */
 function stem(word: string): string {
   if (word.length < 4 || !word.endsWith('s')) return word
   if (word.endsWith('ies') && !/[ae]ies$/.test(word)) return `${word.slice(0, -3)}y`
