@@ -9,15 +9,14 @@ import { createPollerCheck } from '../infra/temporal/queue-pollers.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
 import { createHealth } from '../services/health.ts'
 import { buildApp } from './app.ts'
+import { startOwnWorker } from './runs-worker.ts'
 
 const version = '1.0.0'
 
 /** Settings → platform → app → listen. Used by the process entry and by tests. */
 export async function startApi(settings: Settings & { checkResponses?: boolean }, logger: Logger) {
   const metrics = settings.metricsPort === undefined ? undefined : createMetrics()
-  const runsWorker = settings.runsInApi ? await loadRunsWorker(settings, logger) : undefined
-  const platform = await connectPlatform(settings, logger, { metrics, workerConnection: runsWorker?.connection })
-  const runsServed = await runsWorker?.start(platform)
+  const platform = await connectPlatform(settings, logger, { metrics })
   const { infra, services } = platform
   const health = createHealth(
     [
@@ -42,9 +41,14 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     isAway,
     metrics,
   })
-  const metricsServer = await startMetricsServer(settings, metrics, { isHealthy: () => app.server.listening })
+  let ownWorker: ReturnType<typeof startOwnWorker> | undefined
+  const metricsServer = await startMetricsServer(settings, metrics, {
+    isHealthy: () => app.server.listening,
+    update: () => ownWorker?.updateMetrics(),
+  })
   app.addHook('onClose', () => metricsServer.close())
   const address = await app.listen({ port: settings.port, host: settings.host })
+  if (settings.runsInApi) ownWorker = startOwnWorker(platform, settings, logger, metrics)
   return {
     app,
     address,
@@ -52,19 +56,14 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
     infra,
     services,
     metricsPort: metricsServer.port,
+    /** Fulfilled when the worker of this process serves runs; undefined when it has none. */
+    servesRuns: ownWorker?.ready,
     /** Rejects when the worker of this process fails; never settles without one. */
-    finished: runsServed?.finished ?? new Promise<void>(() => {}),
+    finished: ownWorker?.finished ?? new Promise<never>(() => {}),
     close: async () => {
       await app.close()
-      await runsServed?.stop()
+      await ownWorker?.stop()
       await platform.close()
-      await runsWorker?.close()
     },
   }
-}
-
-/** Temporal's worker is loaded only where it is used: it takes a hundred megabytes. */
-async function loadRunsWorker(settings: Settings, logger: Logger) {
-  const { prepareRunsWorker } = await import('../worker/start-runs-worker.ts')
-  return prepareRunsWorker(settings, logger)
 }

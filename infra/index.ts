@@ -1,5 +1,4 @@
 import { reasonOf } from '../domain/reason-of.ts'
-import type { ConnectionLike } from '@temporalio/client'
 import type { Settings } from './config.ts'
 import type { Logger } from './logger.ts'
 import { createKnowledge } from './knowledge.ts'
@@ -20,7 +19,7 @@ export type Infra = Awaited<ReturnType<typeof connectInfra>>
 export async function connectInfra(
   settings: Settings,
   logger: Logger,
-  { metrics, workerConnection }: { metrics?: Metrics | undefined; workerConnection?: ConnectionLike | undefined } = {},
+  { metrics }: { metrics?: Metrics | undefined } = {},
 ) {
   const named = async <T>(name: string, variable: string, connecting: Promise<T>): Promise<T> =>
     connecting.catch((cause: unknown) => {
@@ -46,7 +45,7 @@ export async function connectInfra(
         onError: (error) => logger.warn({ err: error }, 'Redis connection failed'),
       }),
     ),
-    named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings, workerConnection)),
+    named('Temporal', 'TEMPORAL_ADDRESS', connectTemporal(settings)),
   ])
   const outbound = createOutbound(settings)
   const spans = await createTracing(settings)

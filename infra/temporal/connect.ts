@@ -46,8 +46,7 @@ const channelArgs = {
   'grpc.keepalive_timeout_ms': 5000,
 }
 
-/** `shared`: the connection of this process's own worker. What is started over it, that worker gets at once. */
-export async function connectTemporal(settings: TemporalSettings, shared?: ConnectionLike) {
+export async function connectTemporal(settings: TemporalSettings) {
   const connection = await Connection.connect({ ...connectionOptions(settings), connectTimeout: '10s', channelArgs })
   const clientOf = (way: ConnectionLike) =>
     new Client({
@@ -55,10 +54,15 @@ export async function connectTemporal(settings: TemporalSettings, shared?: Conne
       namespace: settings.temporalNamespace,
       dataConverter: dataConverterFor(settings),
     })
-  const client = clientOf(connection)
+  let eagerClient: Client | undefined
   return {
-    client,
-    eagerClient: shared && clientOf(shared),
+    client: clientOf(connection),
+    /** The client whose starts reach this process's own worker with the server's answer, once there is one. */
+    eagerClient: () => eagerClient,
+    /** `shared`: the connection of this process's own worker. */
+    startEagerlyOver: (shared: ConnectionLike) => {
+      eagerClient = clientOf(shared)
+    },
     ping: async () => {
       await connection.withDeadline(Date.now() + 1000, () => connection.workflowService.getSystemInfo({}))
     },

@@ -59,7 +59,7 @@ export type WorkflowClient = ReturnType<typeof createWorkflowClient>
  * throws `unavailable` when Temporal does not answer by then.
  */
 export function createWorkflowClient(
-  { client, eagerClient }: { client: Client; eagerClient?: Client | undefined },
+  { client, eagerClient }: { client: Client; eagerClient(): Client | undefined },
   {
     taskQueuePrefix,
     dependencyTimeoutSeconds,
@@ -102,12 +102,13 @@ export function createWorkflowClient(
       contract: Startable<Start>,
       start: NoInfer<Start>,
     ): Promise<'started' | 'eager' | 'already_running'> {
+      const eager = eagerClient()
       const options = {
         ...optionsOf(contract, start),
         workflowIdConflictPolicy: 'FAIL' as const,
-        requestEagerStart: eagerClient !== undefined,
+        requestEagerStart: eager !== undefined,
       }
-      const starter = eagerClient ?? client
+      const starter = eager ?? client
       try {
         const handle = await withDeadline(() => starter.workflow.start(contract.type.name, options), starter)
         return handle.eagerlyStarted ? 'eager' : 'started'

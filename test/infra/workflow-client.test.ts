@@ -14,7 +14,10 @@ describe('the client of workflows', () => {
   afterAll(() => service.close())
 
   const clientOf = (dependencyTimeoutSeconds = 15) =>
-    createWorkflowClient({ client: service.temporal }, { ...service.settings, dependencyTimeoutSeconds })
+    createWorkflowClient(
+      { client: service.temporal, eagerClient: () => undefined },
+      { ...service.settings, dependencyTimeoutSeconds },
+    )
   const newFeedback = () => ({ feedbackId: newId(), runId: newId(), userId: newId() })
 
   it('starts a workflow once, waits for its end as long as it is told, and tells how it ended', async () => {

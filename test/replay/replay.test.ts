@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker'
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../infra/logger.ts'
-import { installRuntime } from '../../worker/start-worker.ts'
+import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
 import { readHistory, savedHistories } from '../support/histories.ts'
 

@@ -47,6 +47,7 @@ export async function startService({ env, worker = true, onLog }: ServiceOptions
   const settings = loadSettings(environment)
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   const api = await startApi({ ...settings, checkResponses: true }, logger)
+  await api.servesRuns
   const running = worker ? await startWorker(settings, logger) : undefined
   return {
     env: environment,
@@ -62,7 +63,7 @@ export async function startService({ env, worker = true, onLog }: ServiceOptions
     close: async () => {
       await Promise.all([api.app.close(), running?.close()])
       await api.infra.database.connection.dropDatabase()
-      await api.infra.close()
+      await api.close()
       await rm(settings.dataDir, { recursive: true, force: true })
     },
   }

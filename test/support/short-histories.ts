@@ -6,7 +6,7 @@ import { Client, Connection } from '@temporalio/client'
 import { NativeConnection, Worker } from '@temporalio/worker'
 import { prepareTemporal, startTemporal } from '../../local/services/temporal.ts'
 import { createLogger } from '../../infra/logger.ts'
-import { installRuntime } from '../../worker/start-worker.ts'
+import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
 
 /** A real Temporal server of its own that suggests to continue as new after `events` events. */

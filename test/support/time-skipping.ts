@@ -3,7 +3,7 @@ import { Worker } from '@temporalio/worker'
 import { inject } from 'vitest'
 import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
 import { createLogger } from '../../infra/logger.ts'
-import { installRuntime } from '../../worker/start-worker.ts'
+import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` */

@@ -1,0 +1,28 @@
+import type { startRunsWorker } from '../worker/start-runs-worker.ts'
+
+/**
+ * Starts this process's own worker. Temporal's worker is loaded only here, once the API listens: it takes
+ * a second and a hundred megabytes. Until it is `ready` the runs wait for it, or go to other workers.
+ */
+export function startOwnWorker(...options: Parameters<typeof startRunsWorker>) {
+  const starting = import('../worker/start-runs-worker.ts').then((module) => module.startRunsWorker(...options))
+  const ready = starting.then(() => undefined)
+  const finished = starting.then(({ finished }) => finished)
+  // Failures are seen by whoever awaits these, now or later.
+  for (const promise of [ready, finished]) promise.catch(() => undefined)
+  let updateMetrics: (() => void) | undefined
+  starting.then(
+    (served) => (updateMetrics = served.updateMetrics),
+    () => undefined,
+  )
+  return {
+    ready,
+    /** Rejects when the worker could not start, or failed. */
+    finished,
+    updateMetrics: () => updateMetrics?.(),
+    stop: async () => {
+      const served = await starting.catch(() => undefined)
+      await served?.stop()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { NativeConnection } from '@temporalio/worker'
+import type { Platform } from '../composition/platform.ts'
+import { type Queue, queues } from '../domain/contracts/queues.ts'
+import type { Settings } from '../infra/config.ts'
+import type { Logger } from '../infra/logger.ts'
+import type { Metrics } from '../infra/metrics/create-metrics.ts'
+import { connectionOptions } from '../infra/temporal/connect.ts'
+import { dataConverterFor } from '../infra/temporal/data-converter.ts'
+import { createWorker } from './create-worker.ts'
+import { serveRuns } from './serve-runs.ts'
+import { installRuntime, recordRuntimeMetrics } from './temporal-runtime.ts'
+import { workflowBundle } from './workflow-bundle.ts'
+
+/** The connection and the workflow code of a process's workers. The runtime has to be there before any connection. */
+export async function prepareWorkers(settings: Settings, logger: Logger, metrics: Metrics | undefined) {
+  const buffer = installRuntime(logger, metrics !== undefined)
+  const [connection, bundle] = await Promise.all([
+    NativeConnection.connect(connectionOptions(settings)),
+    workflowBundle(dataConverterFor(settings)),
+  ])
+  return { connection, bundle, buffer }
+}
+
+export interface ServedQueues {
+  settings: Settings
+  logger: Logger
+  metrics: Metrics | undefined
+  platform: Platform
+  prepared: Awaited<ReturnType<typeof prepareWorkers>>
+  /** The activities of each queue that is served. */
+  activities: Partial<Record<Queue, object>>
+}
+
+/** One worker for each queue, and what a process that serves runs does besides. `stop` waits for what is under way, for as long as the settings allow. */
+export async function serveQueues({ settings, logger, metrics, platform, prepared, activities }: ServedQueues) {
+  const { connection, bundle, buffer } = prepared
+  const served = queues.filter((queue) => activities[queue] !== undefined)
+  const workers = await Promise.all(
+    served.map((queue) =>
+      createWorker({ settings, connection, queue, activities: activities[queue] ?? {}, workflowBundle: bundle }),
+    ),
+  )
+  const finished = Promise.all(workers.map((worker) => worker.run()))
+  // Its failure is seen by whoever awaits `finished`, also when that is not yet done.
+  finished.catch(() => undefined)
+  const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
+  const recorded =
+    metrics && buffer && recordRuntimeMetrics(metrics, buffer, settings, Object.values<object>(activities))
+  return {
+    finished,
+    isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    updateMetrics: recorded?.update,
+    stop: async () => {
+      await stopServing()
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+      await finished.catch(() => undefined)
+      recorded?.stop()
+      await connection.close()
+    },
+  }
+}
