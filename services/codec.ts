@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts'
 import { type AdminGate, createAdminGate } from './auth/admin-gate.ts'
 
-/** A payload as the JSON form of Temporal's protobuf has it: bytes are base64. */
+/** A payload in the JSON form of Temporal's protobuf: bytes are base64. */
 export interface JsonPayload {
   metadata?: Record<string, string>
   data?: string
@@ -12,21 +12,21 @@ interface Bytes {
   data?: Uint8Array | null
 }
 
-/** What turns payloads into what Temporal stores, and back. */
+/** Encrypts payloads before Temporal stores them, and decrypts them. */
 export interface PayloadCodecPort {
   encode(payloads: Bytes[]): Promise<Bytes[]>
   decode(payloads: Bytes[]): Promise<Bytes[]>
 }
 
 export interface CodecPorts {
-  /** Undefined when payloads are not encrypted. */
+  /** Undefined if payloads are not encrypted. */
   codec: PayloadCodecPort | undefined
   token: string | undefined
   /** Origins of the Temporal UI. */
   uiOrigins: string[]
 }
 
-/** The remote codec that the Temporal UI and CLI ask, behind a token of its own. */
+/** The remote codec for the Temporal UI and CLI, protected by its own token. */
 export function createCodecService({ codec, token, uiOrigins }: CodecPorts) {
   const gate: AdminGate = createAdminGate(codec === undefined ? undefined : token)
   return {
@@ -44,7 +44,9 @@ export function createCodecService({ codec, token, uiOrigins }: CodecPorts) {
     async convert(direction: 'encode' | 'decode', payloads: JsonPayload[]): Promise<JsonPayload[]> {
       if (codec === undefined) throw new AppError('not_found', 'Payloads are not encrypted here.')
       const converted = await codec[direction](payloads.map(fromJson)).catch((cause: unknown) => {
-        throw new AppError('bad_request', 'These payloads cannot be read with the keys of this service.', { cause })
+        throw new AppError('bad_request', 'These payloads cannot be decrypted with the keys of this service.', {
+          cause,
+        })
       })
       return converted.map(toJson)
     },

@@ -12,7 +12,7 @@ import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
 import type { KnowledgeCollections } from './knowledge/collections.ts'
 
-/** The collections of the database, as services are given them. `infra/mongo` makes them. */
+/** The database collections that services use. `infra/mongo` creates them. */
 export interface Collections extends KnowledgeCollections {
   users: Model<UserRecord>
   projects: Model<ProjectRecord>

@@ -1,6 +1,6 @@
 /**
- * Whether a database error says that a unique index refused a write (MongoDB error 11000); with
- * `field`, the unique index that begins with that field.
+ * Whether a database error means that a unique index refused a write (MongoDB error 11000); with `field`, the
+ * unique index that begins with that field.
  */
 export function isDuplicateKey(error: unknown, field?: string): boolean {
   if (typeof error !== 'object' || error === null || !('code' in error) || error.code !== 11000) return false

@@ -3,9 +3,9 @@ import { within } from './within.ts'
 
 export interface Probe {
   name: string
-  /** Resolves when the dependency answers; undefined for one that the settings do not name. */
+  /** Resolves if the dependency answers; undefined if the settings do not name one. */
   check?: (() => Promise<string | void>) | undefined
-  /** Without it no request can be answered. */
+  /** Whether every request needs it. */
   isNeeded?: boolean
 }
 
@@ -14,12 +14,12 @@ export type Health = ReturnType<typeof createHealth>
 type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: string }
 
 const timeoutMs = 2000
-/** How long an answer of `away` holds: balancers ask often, and anybody may. */
+/** How long the result of `away` is cached: load balancers ask often, and anybody may ask. */
 const readyForMs = 500
 
 /**
- * Asks dependencies side by side, each within two seconds. What a probe's error says stays inside,
- * since it may name addresses; an `AppError` is ours, and is shown.
+ * Checks dependencies in parallel, each within two seconds. The error of a probe is not shown, because it may name
+ * addresses, unless it is an `AppError` of the service.
  */
 export function createHealth(probes: Probe[], version: string) {
   const statesOf = (some: Probe[]) =>
@@ -39,7 +39,7 @@ export function createHealth(probes: Probe[], version: string) {
       return { status: down ? ('degraded' as const) : ('ok' as const), version, dependencies }
     },
 
-    /** The dependencies that requests need and that are away. */
+    /** The dependencies that requests need and that do not answer. */
     async away(): Promise<string[]> {
       if (!latest || latest.until < Date.now()) {
         const asked = { away: askAway(), until: Infinity }

@@ -8,7 +8,7 @@ import type { Collections } from './collections.ts'
 import { isDuplicateKey } from './duplicate-key.ts'
 import type { SecretBox } from './secrets.ts'
 
-/** An answer that is given again: status, body as JSON text, and the headers that belong to it. */
+/** A stored answer: status, body as JSON text, and headers. */
 const StoredAnswer = Type.Object({
   status: Type.Integer(),
   body: Type.String(),
@@ -16,55 +16,52 @@ const StoredAnswer = Type.Object({
 })
 export type StoredAnswer = Static<typeof StoredAnswer>
 
-/** What the service lets this request do under its key. */
+/** How to handle this request with its key. */
 export type Claim =
-  /** Answered before: give this answer again. */
+  /** It was answered before: send this answer again. */
   | { answer: StoredAnswer }
   /**
-   * To be carried out. `earlierIds` is not empty when an attempt before may have created something, and
-   * `isBegun` says that one did.
+   * Execute it. `earlierIds` is not empty if an earlier attempt may have created something, and `isBegun` says that
+   * one did.
    */
   | { id: string; earlierIds: string[]; isBegun: boolean; attempt: Attempt }
 
-/** The right to work on a request, until it is given back. */
+/** The lease of a request. */
 export interface Attempt {
-  /** Keeps others from taking over for another lease. */
+  /** Renews the lease. */
   renew(): Promise<void>
   /** Stores the answer for a day. */
   answer(answer: StoredAnswer, subjects: string[]): Promise<void>
-  /** What was asked for has begun: whoever repeats the request follows it. */
+  /** Notes that the run or upload has begun: a repeated request follows it. */
   follow(subjects: string[]): Promise<void>
-  /** Nothing happened: the key may be used anew. */
+  /** Nothing was created: the key may be used again. */
   forget(): Promise<void>
-  /** Something may have happened: another attempt may take over at once, and looks first. */
+  /** Something may have been created: another attempt may take over at once, and looks for it first. */
   giveUp(): Promise<void>
 }
 
 export interface KeyedRequest {
-  /** Who asks: keys of different callers are different keys. */
+  /** The caller: keys of different callers are independent. */
   caller: string
   key: string
-  /** Everything that makes two requests the same. */
+  /** Identifies the request. */
   request: string[]
   subjects: string[]
 }
 
 export const keyLifetimeMs = 24 * 60 * 60 * 1000
-/** An attempt that has not renewed its lease for so long is taken to be dead. */
+/** An attempt that has not renewed its lease for this long is considered dead. */
 export const leaseMs = 15_000
 
 export type Idempotency = ReturnType<typeof createIdempotency>
 
 /**
- * Lets a request with an `Idempotency-Key` take effect once (IETF draft-ietf-httpapi-idempotency-key-header).
- * One attempt at a time holds the key by a lease. Each attempt is given a new id for what it creates, and the
- * ids of the attempts before it, so that it finds what they created before they died.
+ * Makes a request with an `Idempotency-Key` take effect once (IETF draft-ietf-httpapi-idempotency-key-header). One
+ * attempt at a time holds the key by a lease. Each attempt gets a new id for what it creates, and the ids of
+ * earlier attempts, so that it finds what they created before they died.
  */
 export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, 'idempotencyKeys'>, box: SecretBox) {
-  /**
-   * Throws `invalid_input` when the key was used for another request, and `conflict` while an attempt is
-   * under way.
-   */
+  /** Throws `invalid_input` if the key was used for another request, and `conflict` while an attempt is under way. */
   async function claim({ caller, key, request, subjects }: KeyedRequest): Promise<Claim> {
     const id = hash([caller, key])
     const fingerprint = hash(request)
@@ -137,7 +134,7 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
 
 const leaseEnd = () => new Date(Date.now() + leaseMs)
 
-/** Unambiguous for any parts: each goes in with its length. */
+/** Unambiguous for any parts, because each is preceded by its length. */
 function hash(parts: string[]): string {
   const sum = createHash('sha256')
   for (const part of parts) sum.update(`${part.length}:`).update(part)

@@ -1,6 +1,7 @@
 /**
- * Lets one piece of work at a time run for each key, in the order of the calls; work of different keys runs side
- * by side. It holds within this process only: use it to spare a store or a workflow a burst, never for correctness.
+ * Runs one piece of work at a time for each key, in the order of the calls; work of different keys runs
+ * concurrently. It holds within this process only: use it to protect a store or a workflow from a burst, never for
+ * correctness.
  */
 export function createInTurn() {
   const last = new Map<string, Promise<unknown>>()

@@ -3,17 +3,17 @@ export interface Mail {
   subject: string
   text: string
   html: string
-  /** Same for every copy of the same mail, so that programs can tell. Without angle brackets. */
+  /** The same for every copy of the same mail, so that programs can detect copies. Without angle brackets. */
   messageId: string
 }
 
 export interface Mailer {
   /**
-   * Resolves when the mail server took the mail. Throws `bad_request` when it refused it for good,
-   * `upstream_failed` when it may take it later, `unavailable` when none is configured.
+   * Resolves when the mail server has accepted the mail. Throws `bad_request` if it refused it permanently,
+   * `upstream_failed` if it may accept it later, `unavailable` if none is configured.
    */
   send(mail: Mail): Promise<void>
-  /** Rejects when the mail server does not answer. Undefined when none is configured. */
+  /** Rejects if the mail server does not answer. Undefined if none is configured. */
   ping: (() => Promise<void>) | undefined
   close(): void
 }

@@ -2,22 +2,25 @@
 export type Fetch = typeof globalThis.fetch
 
 export interface OutboundOptions {
-  /** Redirects that are followed; the next one is an error. */
+  /** Maximum number of redirects. */
   maxRedirects?: number
-  /** Called for the first request and for every redirect, with its method in capitals; throws to refuse one. */
+  /** Called for the first request and for every redirect, with the method in capitals; throws to refuse one. */
   checkRequest?: (url: URL, method: string) => void
-  /** Most bytes of a body; reading more is an error. For readers that would hold all of it. */
+  /** Maximum size of a body in bytes, for callers that read all of it into memory. */
   maxBytes?: number
 }
 
 /**
- * The way to addresses that users set. Whatever the name or the redirect, no connection is made to an
- * address inside our own network unless the settings allow it. `infra/outbound` implements it.
+ * Requests to addresses that users choose. No connection is made to an address inside our own network, whatever the
+ * name or redirect, unless the settings allow it. `infra/outbound` implements it.
  */
 export interface Outbound {
-  /** Throws `AddressRefusedError` for an address that may not be reached. */
+  /** Throws `AddressRefusedError` for an address that is not allowed. */
   fetch: Fetch
   fetchWith(options: OutboundOptions): Fetch
-  /** Throws an `AppError` `invalid_input` when the URL may not be reached or its name cannot be resolved; does not connect. */
+  /**
+   * Throws an `AppError` `invalid_input` if the URL is not allowed or its name cannot be resolved; does not
+   * connect.
+   */
   assertReachable(url: string, loc: (string | number)[]): Promise<void>
 }

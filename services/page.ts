@@ -2,7 +2,7 @@ import { answerBytes } from '../domain/answer-budget.ts'
 
 export interface Page<T> {
   entries: T[]
-  /** Whether the list goes on behind them. */
+  /** Whether the list continues. */
   hasMore: boolean
 }
 
@@ -11,7 +11,7 @@ export interface PageRange {
   offset: number
 }
 
-/** A sorted query of the database that gives plain records one after the other. */
+/** A sorted database query that returns plain records one by one. */
 interface ListQuery<T> {
   skip(count: number): ListQuery<T>
   limit(count: number): ListQuery<T>
@@ -25,7 +25,7 @@ export async function readPage<T>(
   bytesOf: (entry: T) => number,
 ): Promise<Page<T>> {
   const page = createPage<T>(limit, bytesOf)
-  // One more tells whether the list goes on.
+  // One more entry tells whether the list continues.
   const cursor = query
     .skip(offset)
     .limit(limit + 1)
@@ -40,7 +40,7 @@ export async function readPage<T>(
   }
 }
 
-/** The same of a list that is in memory. */
+/** The same for a list in memory. */
 export function firstPage<T>(list: T[], limit: number, bytesOf: (entry: T) => number = jsonBytes): Page<T> {
   const page = createPage<T>(limit, bytesOf)
   for (const entry of list) if (!page.take(entry)) return { entries: page.entries, hasMore: true }
@@ -52,7 +52,7 @@ function createPage<T>(limit: number, bytesOf: (entry: T) => number) {
   let room = answerBytes
   return {
     entries,
-    /** False when the entry does not belong to the page any more. */
+    /** False if the entry does not fit on the page. */
     take(entry: T): boolean {
       room -= bytesOf(entry)
       if (entries.length >= limit || (room < 0 && entries.length > 0)) return false

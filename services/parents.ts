@@ -5,10 +5,10 @@ import type { Collections } from './collections.ts'
 type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 
 /**
- * What makes a deletion's fence hold: whoever creates something writes to its parent, in the same
- * transaction, under the condition that the parent is there and not being deleted. The fence is a
- * write to the same record, so that a creation either came before it (and is deleted with the rest)
- * or is refused. Deletions fence from the top down, so the nearest parent is enough.
+ * Makes creations and deletions exclude each other: code that creates a record writes to its parent, in the same
+ * transaction, under the condition that the parent exists and is not being deleted. The deletion marker is a write
+ * to the same record, so a creation either came before it (and is deleted with the rest) or is refused. Deletions
+ * mark from the top down, so the nearest parent is enough.
  */
 export async function holdUser(
   { users }: Pick<HeldCollections, 'users'>,
@@ -42,10 +42,9 @@ export async function holdThread(
 }
 
 /**
- * The other way to keep a creation and a fence from missing each other, without a write that all
- * creations beneath one parent would fight for: store first, look afterwards, and take back what
- * came too late. Either the look sees the fence, or the deletion that follows the fence sees what
- * was stored.
+ * The alternative without a write to the parent, for which all creations below it would compete: store first, read
+ * the parent afterwards, and remove the record if the parent is being deleted. Either the read sees the deletion
+ * marker, or the deletion that follows the marker sees the record.
  */
 export async function parentsRemain(
   { projects, assistants }: Pick<HeldCollections, 'projects' | 'assistants'>,
@@ -58,10 +57,10 @@ export async function parentsRemain(
   return project !== null && assistant !== null
 }
 
-/** As `parentsRemain`, for what is stored beneath a thread. */
+/** As `parentsRemain`, for records below a thread. */
 export async function threadRemains({ threads }: Pick<HeldCollections, 'threads'>, threadId: string): Promise<boolean> {
   return (await threads.exists({ _id: threadId, deleting: { $ne: true } })) !== null
 }
 
-/** A real change: a write that changes nothing would not conflict with the fence. */
+/** A real change: a write that changes nothing would not conflict with the deletion marker. */
 const touch = { $inc: { holds: 1 } } as const

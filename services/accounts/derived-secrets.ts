@@ -4,9 +4,9 @@ import type { CodeReference } from '../../domain/contracts/email-verification.ts
 export type DerivedSecrets = ReturnType<typeof createDerivedSecrets>
 
 /**
- * What is sent by mail is derived and never stored: whoever knows the workflow run, the number of
- * the send and the service's key can compute it, and a retried activity sends the same again.
- * Keys are derived from `SECRETS_KEY` by HKDF (RFC 5869), one a purpose.
+ * Codes and reset tokens are derived, never stored: they are computed from the workflow run, the number of the mail
+ * and the service's key, so that a retried activity sends the same code again. Keys are derived from `SECRETS_KEY`
+ * by HKDF (RFC 5869), one for each purpose.
  */
 export function createDerivedSecrets(secretsKey: Uint8Array) {
   const keyFor = (purpose: string) => Buffer.from(hkdfSync('sha256', secretsKey, '', purpose, 32))
@@ -32,7 +32,7 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
   }
 }
 
-/** Under which a reset token is stored. */
+/** The hash under which a reset token is stored. */
 export function resetTokenHash(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

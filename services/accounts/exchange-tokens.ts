@@ -10,7 +10,7 @@ export function readSigningKey(pem: string): KeyObject {
     const key = createPrivateKey(pem.replaceAll('\\n', '\n'))
     if (key.asymmetricKeyType === 'rsa') return key
   } catch {
-    // The reason may quote the key.
+    // The error's message may contain the key.
   }
   throw new AppError(
     'internal',
@@ -18,7 +18,9 @@ export function readSigningKey(pem: string): KeyObject {
   )
 }
 
-/** A service token of one hour that also says who the user is, for services that hold the public key. */
+/**
+ * A service token valid for one hour that also contains the user's address, for services that hold the public key.
+ */
 export function signExchangeToken(
   key: KeyObject,
   claims: { user_id: string; project_id: string; email: string },

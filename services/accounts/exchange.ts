@@ -5,7 +5,7 @@ import { readSigningKey, signExchangeToken } from './exchange-tokens.ts'
 import type { createExternalUsers } from './external-users.ts'
 import type { Homes } from './home.ts'
 
-/** Undefined where the setting is missing. */
+/** Undefined if the setting is missing. */
 export interface ExchangeSettings {
   userpoolId: string | undefined
   userpoolClientId: string | undefined
@@ -19,13 +19,13 @@ export interface ExchangeSettings {
 export interface IdTokenClaims {
   subject: string
   email?: string
-  /** Also true when the pool does not say: it is the operator's own, and not every pool has the claim. */
+  /** Also true if the pool does not say: the pool belongs to the operator, and not every pool has the claim. */
   emailVerified: boolean
 }
 
 /**
- * Checks an ID token against its pool's published keys: signature by the key that it names, issuer,
- * audience, expiry. Throws `unauthenticated` for a bad token, `internal` when the keys cannot be had.
+ * Checks an ID token against its pool's published keys: signature by the key that it names, issuer, audience,
+ * expiry. Throws `unauthenticated` for an invalid token, `internal` if the keys could not be fetched.
  */
 export type VerifyIdToken = (token: string, pool: { issuer: string; clientId: string }) => Promise<IdTokenClaims>
 
@@ -36,20 +36,20 @@ interface ExchangeDeps {
   homes: Pick<Homes, 'ensureMainProject'>
 }
 
-/** Exchange of a user pool's ID token for a service token. */
+/** Exchanges a user pool's ID token for a service token. */
 export function createExchange({ settings, verifyIdToken, findOrCreate, homes }: ExchangeDeps) {
   let configuration: ReturnType<typeof configure> | undefined
 
   /**
-   * Throws `internal` with the names of missing settings, `unauthenticated` for a bad ID token, and
-   * `conflict` when the address has an account of another kind or of another subject.
+   * Throws `internal` with the names of missing settings, `unauthenticated` for an invalid ID token, and `conflict`
+   * if the address has an account of another kind or another subject.
    */
   return async function exchange(idToken: string | undefined): Promise<string> {
     const config = (configuration ??= configure(settings))
     if (idToken === undefined) throw new AppError('unauthenticated', 'An ID token of the user pool is required.')
     const { subject, email, emailVerified } = await verifyIdToken(idToken, config.pool)
     if (email === undefined || !emailVerified) {
-      throw new AppError('unauthenticated', 'The ID token carries no verified e-mail address.')
+      throw new AppError('unauthenticated', 'The ID token contains no verified e-mail address.')
     }
     const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email })
     if (found.kind === 'other_provider') throw new AppError('conflict', otherProvider[found.provider])

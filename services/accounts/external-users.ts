@@ -4,10 +4,10 @@ import type { Provider, UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 
-/** Who somebody is at an identity provider, proven by that provider. */
+/** An identity proven by an identity provider. */
 export interface ProvenIdentity {
   issuer: string
-  /** The claim `sub`: unique and never given to anybody else within the issuer (OpenID Connect Core, section 5.7). */
+  /** The claim `sub`: unique within the issuer and never reassigned (OpenID Connect Core, section 5.7). */
   subject: string
   email: string
   firstName?: string | undefined
@@ -26,9 +26,9 @@ interface ExternalUsersDeps {
 }
 
 /**
- * Finds or makes the account of a proven identity. An account is bound to its issuer's subject: whoever has the
- * same address under another subject, such as the next holder of a mailbox, does not get in. An account that
- * is not bound yet is bound to the first subject with its address. Accounts of different providers are never merged.
+ * Finds or creates the account of a proven identity. An account is bound to the issuer's subject: another subject
+ * with the same address, such as the next holder of a mailbox, gets no access. An account that is not bound yet is
+ * bound to the first subject with its address. Accounts of different providers are never merged.
  */
 export function createExternalUsers({ collections: { users }, threadMaxDefault }: ExternalUsersDeps) {
   return async function findOrCreate(
@@ -50,7 +50,7 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
         if (byEmail === null) await users.create(newRecord(provider, email, identity))
         else await bind(byEmail._id, identity)
       } catch (error) {
-        // Another request for the same person was first: it is found the next time round.
+        // Another request for the same person was first; the next attempt finds its account.
         if (!isDuplicateKey(error)) throw error
       }
     }
@@ -79,12 +79,15 @@ export function createExternalUsers({ collections: { users }, threadMaxDefault }
   }
 }
 
-/** What is stored. The slash at the end of an issuer is left out: settings and tokens do not always agree about it. */
+/**
+ * The stored form. A trailing slash of the issuer is removed, because settings and tokens do not always agree about
+ * it.
+ */
 function boundSubject({ issuer, subject }: ProvenIdentity): string {
   return `${issuer.replace(/\/+$/, '')}|${subject}`
 }
 
-/** Accounts that were bound earlier may hold the slash. */
+/** Accounts that were bound by earlier versions may contain the slash. */
 function spellingsOf(identity: ProvenIdentity): string[] {
   return [boundSubject(identity), `${identity.issuer.replace(/\/+$/, '')}/|${identity.subject}`]
 }

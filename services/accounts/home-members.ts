@@ -11,7 +11,7 @@ interface HomeMembersDeps {
   createThread: CreateThread
 }
 
-/** The default assistant and thread of a home, made the way that every assistant and thread is made. */
+/** Creates the default assistant and thread of a home in the same way as all others. */
 export function createHomeMembers({ collections, assistants, createThread }: HomeMembersDeps): HomeMembers {
   const present = { deleting: { $ne: true } } as const
 

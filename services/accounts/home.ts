@@ -6,20 +6,20 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import { holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
-/** Where a login leads: the `main` project with its default assistant and thread. */
+/** What a login returns: the `main` project with its default assistant and thread. */
 export interface Home {
   projectId: string
   assistantId: string
-  /** Empty when the thread quota leaves room for none and `main` has none. */
+  /** Empty if the thread quota is full and `main` has no thread. */
   threadId: string
 }
 
-/** The few things that a home needs of assistants and threads. Making one again under the same id is harmless. */
+/** What a home needs of assistants and threads. Creating one again under the same id has no effect. */
 export interface HomeMembers {
   assistantExists(place: { userId: string; projectId: string }, assistantId: string): Promise<boolean>
   createAssistant(place: { userId: string; projectId: string }, assistantId: string): Promise<void>
   threadExists(place: { userId: string; projectId: string }, threadId: string): Promise<boolean>
-  /** False when the quota leaves no room. */
+  /** False if the quota is full. */
   createThread(place: { userId: string; projectId: string }, threadId: string, assistantId: string): Promise<boolean>
   newestThread(place: { userId: string; projectId: string }): Promise<string | undefined>
 }
@@ -33,9 +33,9 @@ interface HomeDeps {
 export type Homes = ReturnType<typeof createHomes>
 
 /**
- * Makes what is missing of a user's home; logins at the same moment end up in the same one. An id is
- * claimed on the project first, made after, and then marked as made: an unmade one may be made by
- * whoever finds it, and one that was made and is gone is replaced by a new claim, never revived.
+ * Creates what is missing of a user's home; simultaneous logins get the same one. An id is first reserved on the
+ * project, then the record is created, and then it is marked as created. Any login may create a reserved record
+ * that is not marked. A record that was created and is gone gets a new id; it is never restored.
  */
 export function createHomes({ collections, transaction, members }: HomeDeps) {
   const { projects } = collections
@@ -62,7 +62,7 @@ export function createHomes({ collections, transaction, members }: HomeDeps) {
     }
   }
 
-  /** Throws `forbidden` when the account is being deleted, `unavailable` while the last `main` still is. */
+  /** Throws `forbidden` if the account is being deleted, `unavailable` while the previous `main` is being deleted. */
   async function ensureMainProject(userId: string): Promise<ProjectRecord> {
     const find = () => projects.findOne({ user_id: userId, name: mainProjectName }).lean<ProjectRecord>()
     if ((await find()) === null) await createMainProject(userId)
@@ -89,7 +89,7 @@ export function createHomes({ collections, transaction, members }: HomeDeps) {
         await projects.create([project], { session })
       })
     } catch (error) {
-      // Another login made it at the same time.
+      // Another login created it at the same time.
       if (!isDuplicateKey(error)) throw error
     }
   }

@@ -18,7 +18,7 @@ import { type IdentityProvider, createSocialLogin } from './social-login.ts'
 import { createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
 
-/** The ways to identity providers. */
+/** Connections to identity providers. */
 export interface IdentityPorts {
   socialProvider: IdentityProvider
   verifyIdToken: VerifyIdToken
@@ -38,7 +38,7 @@ export interface AccountsDeps {
 
 export type Accounts = ReturnType<typeof createAccounts>
 
-/** All that a person does with an account, from signup on. */
+/** Everything that a person does with an account, from sign-up on. */
 export function createAccounts(deps: AccountsDeps) {
   const { collections, transaction, tokens, secrets, workflows, homeMembers, identity, settings } = deps
   const { threadMaxDefault, frontendUrl } = settings

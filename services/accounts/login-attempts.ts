@@ -14,13 +14,16 @@ const SealedAttempt = Type.Object({
 
 const context = 'social-login'
 
-/** A begun login, sealed for the browser to keep: it can neither read nor change it, and it ends after ten minutes. */
+/**
+ * State of a login that was begun, sealed and kept by the browser, which can neither read nor change it. Expires
+ * after ten minutes.
+ */
 export function createLoginAttempts(box: Pick<SecretBox, 'seal' | 'open'>) {
   return {
     seal: (attempt: LoginAttempt): string =>
       box.seal(JSON.stringify({ ...attempt, expiresAt: Date.now() + attemptLifetimeSeconds * 1000 }), context),
 
-    /** Undefined for anything but an attempt that was sealed here within its lifetime. */
+    /** Undefined unless the text was sealed here within its lifetime. */
     open(sealed: string): LoginAttempt | undefined {
       try {
         const value: unknown = JSON.parse(box.open(sealed, context))

@@ -10,11 +10,10 @@ export const failureWindowMs = 15 * 60 * 1000
 export type LoginGuard = ReturnType<typeof createLoginGuard>
 
 /**
- * Slows down the guessing of passwords: after ten wrong ones in a row within fifteen minutes of the
- * first, every further attempt is refused until the window ends. The count is in the database, so it
- * outlives the process and holds across processes. Each outcome is recorded by one atomic statement,
- * so guesses that arrive at once get no more than ten either: the right one among them is refused
- * when ten wrong ones were recorded before it.
+ * Limits the guessing of passwords: after ten wrong ones in a row within fifteen minutes of the first, every
+ * further attempt is refused until the window ends. The count is in the database, so it survives restarts and is
+ * shared by all processes. Each outcome is recorded by one atomic statement, so simultaneous guesses get no more
+ * than ten attempts either: a right password among them is refused if ten wrong ones were recorded before it.
  */
 export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFailures'>) {
   const refuseIfSlowedDown = async (email: string) => {
@@ -25,10 +24,10 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
   }
 
   return {
-    /** To be called before the password is looked at. */
+    /** Call before the password is checked. */
     refuseIfSlowedDown,
 
-    /** Counts a wrong password; throws `too_many_requests` when it came too late to count. */
+    /** Counts a wrong password; throws `too_many_requests` if the limit was reached before. */
     async recordFailure(email: string): Promise<void> {
       for (;;) {
         const record = await countFailure(email)
@@ -40,7 +39,7 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
       }
     },
 
-    /** Ends the series of failures, unless it has reached its limit already. */
+    /** Resets the count, unless it has reached the limit. */
     async recordSuccess(email: string): Promise<void> {
       const now = new Date()
       const row = {
@@ -52,7 +51,7 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
     },
   }
 
-  /** Null when there is no row yet. Not an upsert: two of those at once are not answered alike by all databases. */
+  /** Null if there is no record yet. No upsert, because databases answer two simultaneous ones differently. */
   function countFailure(email: string): Promise<LoginFailuresRecord | null> {
     const now = new Date()
     const open = { $gt: ['$window_ends', now] }
@@ -76,7 +75,7 @@ export function createLoginGuard({ loginFailures }: Pick<Collections, 'loginFail
   async function beginRow(email: string): Promise<void> {
     const row = { _id: loginFailureKey(email), count: 0, window_ends: endOfWindow(new Date()) }
     await loginFailures.create(row).catch((error: unknown) => {
-      // Another first failure at the same time made it.
+      // Another first failure at the same time created it.
       if (!isDuplicateKey(error)) throw error
     })
   }
@@ -93,7 +92,7 @@ function slowedDown(record: LoginFailuresRecord): AppError {
   })
 }
 
-/** Under which the row of an address is kept. */
+/** The key of an address's record. */
 export function loginFailureKey(email: string): string {
   return createHash('sha256').update(email).digest('hex')
 }

@@ -23,13 +23,13 @@ interface LoginDeps {
 
 export type Login = ReturnType<typeof createLogin>
 
-/** Login by password, and what every kind of login ends with. */
+/** Login by password, and the common end of every kind of login. */
 export function createLogin({ collections: { users }, passwords, guard, homes, tokens }: LoginDeps) {
   return { withPassword, enter }
 
   /**
-   * Throws `unauthenticated` for wrong credentials and for an address that is not verified,
-   * `too_many_requests` after ten wrong passwords. An unknown address takes as long as a wrong password.
+   * Throws `unauthenticated` for wrong credentials and for an unverified address, `too_many_requests` after ten
+   * wrong passwords. An unknown address takes as long as a wrong password.
    */
   async function withPassword(input: { email: string; password: string }): Promise<LoginAnswer> {
     const email = normalizeEmail(input.email)

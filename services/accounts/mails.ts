@@ -1,6 +1,6 @@
 import type { Mail } from '../mailer.ts'
 
-/** The mail that carries a verification code. */
+/** The mail with a verification code. */
 export function verificationMail(to: string, code: string, messageId: string): Mail {
   return mailOf({
     to,
@@ -15,7 +15,7 @@ export function verificationMail(to: string, code: string, messageId: string): M
   })
 }
 
-/** The mail that carries the link to choose a new password. */
+/** The mail with the link to choose a new password. */
 export function passwordResetMail(to: string, link: string, messageId: string): Mail {
   return mailOf({
     to,
@@ -24,7 +24,7 @@ export function passwordResetMail(to: string, link: string, messageId: string): 
     lines: [
       'Open this link to choose a new password:',
       link,
-      'It works once, within an hour. If you did not ask for it, ignore this mail: your password stays as it is.',
+      'It works once, within an hour. If you did not request it, ignore this mail: your password does not change.',
     ],
     link,
   })

@@ -15,7 +15,7 @@ interface PasswordResetDeps {
   workflows: Pick<WorkflowClient, 'signalWithStart' | 'update'>
 }
 
-/** Password reset as callers see it: who has the mail may choose a new password, once. */
+/** Password reset as callers see it: the receiver of the mail may choose a new password, once. */
 export function createPasswordReset({ collections, passwords, workflows }: PasswordResetDeps) {
   const { users, passwordResets, pendingPasswords } = collections
 
@@ -28,11 +28,11 @@ export function createPasswordReset({ collections, passwords, workflows }: Passw
       if (user.provider !== 'email') {
         throw new AppError('not_found', 'This account has no password; log in through its identity provider.')
       }
-      // Once the signal is stored, an older token does not count.
+      // Once the signal is stored, older tokens are invalid.
       await workflows.signalWithStart(passwordResetContract, { userId: user._id }, 'request')
     },
 
-    /** Throws `bad_request` for an unacceptable password (the token still works then) and for a token that does not count. */
+    /** Throws `bad_request` for an unacceptable password (the token stays valid) and for an invalid token. */
     async redeem(input: { token: string; new_password: string }): Promise<void> {
       checkNewPassword(input.new_password)
       const reset = await passwordResets.findById(resetTokenHash(input.token)).lean<PasswordResetRecord>()
@@ -55,4 +55,4 @@ export function createPasswordReset({ collections, passwords, workflows }: Passw
 }
 
 const invalidToken = () =>
-  new AppError('bad_request', 'The link is not valid, was used, or has expired; ask for a new one.')
+  new AppError('bad_request', 'The link is invalid, was used, or has expired; request a new one.')

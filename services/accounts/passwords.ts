@@ -17,8 +17,8 @@ const maxWaiting = 1000
 export type Passwords = ReturnType<typeof createPasswords>
 
 /**
- * Hashing runs in threads of the runtime's pool. Only half of the processors hash at once, so that a
- * wave of logins cannot slow the streams of those who are in.
+ * Hashing runs in the thread pool of the runtime. At most half of the processors hash at once, so that many logins
+ * cannot slow down open streams.
  */
 export function createPasswords(slots = Math.max(1, Math.floor(availableParallelism() / 2))) {
   const { withSlot } = createSemaphore({ slots, waitingPerOwner: maxWaiting })
@@ -29,11 +29,11 @@ export function createPasswords(slots = Math.max(1, Math.floor(availableParallel
   let decoy: Promise<string> | undefined
 
   return {
-    /** Throws `bad_request` for a password that nobody may choose. */
+    /** Throws `bad_request` for a password of the wrong length. */
     hash,
     /**
-     * Takes as long without a hash as with one, so that the time does not tell whether an account exists. A
-     * password that nobody may have is not hashed: its length would decide how long that takes.
+     * Takes the same time with and without a hash, so that the time does not reveal whether an account exists. A
+     * password that is too long is not hashed, because its length would determine the time.
      */
     async matches(password: string, storedHash: string | undefined): Promise<boolean> {
       if (!isAcceptablePassword(password)) return false
@@ -45,7 +45,7 @@ export function createPasswords(slots = Math.max(1, Math.floor(availableParallel
   }
 }
 
-/** Throws `bad_request` for a password that nobody may choose. */
+/** Throws `bad_request` for a password of the wrong length. */
 export function checkNewPassword(password: string): void {
   if (!isAcceptablePassword(password)) {
     throw new AppError(

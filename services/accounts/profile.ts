@@ -5,7 +5,7 @@ import type { Collections } from '../collections.ts'
 import type { LoginGuard } from './login-guard.ts'
 import { type Passwords, checkNewPassword } from './passwords.ts'
 
-/** New names; null removes one, an absent one stays. */
+/** New names; null removes a name, an absent member leaves it unchanged. */
 export interface ProfileChanges {
   first_name?: string | null
   last_name?: string | null
@@ -17,7 +17,7 @@ interface ProfileDeps {
   guard: LoginGuard
 }
 
-/** What users read and change about themselves. */
+/** What users can read and change about themselves. */
 export function createProfile({ collections: { users, passwordResets }, passwords, guard }: ProfileDeps) {
   return {
     async threadInfo(userId: string): Promise<{ thread_counter: number; thread_max: number }> {
@@ -35,11 +35,14 @@ export function createProfile({ collections: { users, passwordResets }, password
       const user = await users
         .findOneAndUpdate({ _id: userId }, { $set: set, $unset: unset }, { returnDocument: 'after' })
         .lean<UserRecord>()
-      if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
+      if (user === null) throw new AppError('not_found', 'This account no longer exists.')
       return publicUser(user)
     },
 
-    /** Throws `bad_request` when the current password is wrong or the new one unacceptable; guesses are slowed down as at login. */
+    /**
+     * Throws `bad_request` if the current password is wrong or the new one unacceptable; wrong guesses are limited
+     * as at login.
+     */
     async changePassword(user: UserRecord, input: { current_password: string; new_password: string }): Promise<void> {
       checkNewPassword(input.new_password)
       if (user.email === undefined || user.password_hash === undefined) {
@@ -55,7 +58,7 @@ export function createProfile({ collections: { users, passwordResets }, password
       const unchanged = { _id: user._id, password_hash: user.password_hash, deleting: { $ne: true } }
       const { matchedCount } = await users.updateOne(unchanged, { $set: { password_hash } })
       if (matchedCount === 0) throw new AppError('conflict', 'The password was changed at the same time.')
-      // A link that is still out was asked for to replace the old password, not this one.
+      // A pending reset link was requested to replace the old password, so it must not replace this one.
       await passwordResets.deleteMany({ user_id: user._id })
     },
   }

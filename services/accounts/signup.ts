@@ -24,7 +24,7 @@ interface SignupDeps {
   threadMaxDefault: number
 }
 
-/** Makes an account that waits for its verification, and has the first code sent. */
+/** Creates an unverified account and has the first code sent. */
 export function createSignup({ collections, passwords, homes, workflows, threadMaxDefault }: SignupDeps) {
   const { users, projects } = collections
 
@@ -53,7 +53,7 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
     return finish(user)
   }
 
-  /** The account that an earlier attempt of the same sign-up stored, complete; null when it stored none. */
+  /** The complete account that an earlier attempt of the same sign-up stored; null if there is none. */
   async function resumeSignup(userId: string): Promise<UserRecord | null> {
     const user = await users.findOne({ _id: userId, verified: false }).lean<UserRecord>()
     return user === null ? null : finish(user)
@@ -64,7 +64,8 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
     try {
       await workflows.start(emailVerificationContract, { userId: user._id, sendAtStart: true })
     } catch (error) {
-      // Without its workflow the account would wait for a code that nobody sends: the caller may sign up again.
+      // Without its workflow no code would ever be sent, so the account is removed and the caller can sign up
+      // again.
       await projects.deleteMany({ user_id: user._id })
       await users.deleteOne({ _id: user._id, verified: false })
       throw error
@@ -75,4 +76,4 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
   return { signup, resumeSignup }
 }
 
-const taken = () => new AppError('bad_request', 'There is an account with this e-mail address already.')
+const taken = () => new AppError('bad_request', 'An account with this e-mail address already exists.')

@@ -2,20 +2,20 @@ import type { Provider } from '../../domain/records/user.ts'
 import type { ProvenIdentity, createExternalUsers } from './external-users.ts'
 import type { Login } from './login.ts'
 
-/** What a login that was begun must meet again at its end. Kept by the browser, sealed. */
+/** Values that the end of a login is checked against. The browser keeps them, sealed. */
 export interface LoginAttempt {
   state: string
   nonce: string
   codeVerifier: string
 }
 
-/** An OpenID Connect provider, by authorization code with PKCE. */
+/** An OpenID Connect provider; authorization code flow with PKCE. */
 export interface IdentityProvider {
-  /** Throws `internal` with a word on what is wrong when the settings or the provider cannot be used. */
+  /** Throws `internal` with the problem if the settings or the provider cannot be used. */
   begin(): Promise<{ redirectTo: string; attempt: LoginAttempt }>
   /**
-   * Redeems the code. An identity without an e-mail that the provider calls verified has none here.
-   * Throws `bad_request` for a callback that does not fit the attempt, `internal` when the provider fails.
+   * Redeems the code. The identity contains an e-mail address only if the provider calls it verified. Throws
+   * `bad_request` for a callback that does not match the attempt, `internal` if the provider fails.
    */
   finish(query: string, attempt: LoginAttempt): Promise<Omit<ProvenIdentity, 'email'> & { email: string | undefined }>
 }
@@ -33,7 +33,7 @@ interface SocialLoginDeps {
   frontendUrl: string
 }
 
-/** Login through the identity provider; it ends at the front end, with a token like that of any login. */
+/** Login through the identity provider. It ends at the front end with an ordinary service token. */
 export function createSocialLogin({ provider, findOrCreate, login, frontendUrl }: SocialLoginDeps) {
   return {
     begin: () => provider.begin(),

@@ -10,11 +10,11 @@ export interface UserUsage extends Usage {
   assistants: number
   files: number
   runs: number
-  /** The threads that cost most, of those that still exist. */
+  /** The threads with the most tokens, among those that exist. */
   threads: ThreadUsage[]
-  /** The last 30 days on which something ran, oldest first; days are of UTC. */
+  /** The last 30 days with runs, oldest first; days are in UTC. */
   days: (Usage & { date: string; runs: number })[]
-  /** The assistants that cost most. */
+  /** The assistants with the most tokens. */
   assistants_used: (Usage & { assistant_id: string; runs: number })[]
 }
 
@@ -29,7 +29,7 @@ const daysShown = 30
 
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
 
-/** What a user has now, and the tokens that the models counted for the runs that still exist. */
+/** What a user has now, and the tokens that models counted for runs that still exist. */
 export function createUsage({ users, projects, assistants, files, runs }: UsedCollections) {
   return async function usageOf(userId: string): Promise<UserUsage> {
     const own = { user_id: userId }
@@ -63,7 +63,7 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
         { $limit: assistantsShown },
       ]),
     ])
-    if (user === null) throw new AppError('not_found', 'This account does not exist any more.')
+    if (user === null) throw new AppError('not_found', 'This account no longer exists.')
     return {
       thread_counter: user.thread_counter,
       thread_max: user.thread_max,

@@ -13,7 +13,7 @@ interface VerificationDeps {
   workflows: Pick<WorkflowClient, 'update' | 'updateWithStart'>
 }
 
-/** Times are ISO 8601; null where there is nothing to tell. */
+/** Times are ISO 8601; null if not known. */
 export interface VerificationStatus {
   email: string
   verified: boolean
@@ -23,7 +23,7 @@ export interface VerificationStatus {
   resend_available_at: string | null
 }
 
-/** E-mail verification as callers see it. The workflow decides; this side only knows the codes. */
+/** E-mail verification as callers see it. The workflow decides; this code only derives and compares codes. */
 export function createVerification({ collections: { users }, secrets, workflows }: VerificationDeps) {
   const findUser = async (email: string) => {
     const user = await users.findOne({ email: normalizeEmail(email) }).lean<UserRecord>()
@@ -38,7 +38,7 @@ export function createVerification({ collections: { users }, secrets, workflows 
   async function attempt(user: UserRecord, given: string): Promise<void> {
     if (user.verified) throw alreadyVerified()
     let code = user.verification && codeOf(user.verification)
-    // A newer code than the record tells of may be out; the workflow then says which, and no attempt is used.
+    // A newer code than the one in the record may be valid; then the workflow says which, and no attempt is used.
     for (let round = 0; round < 3; round++) {
       const correct = code !== undefined && secrets.isVerificationCode(code, given)
       const message = { code: code ?? { runId: '', send: 0 }, correct }
@@ -55,36 +55,39 @@ export function createVerification({ collections: { users }, secrets, workflows 
     throw invalidCode()
   }
 
-  /** The workflow takes no more attempts: because another one was right a moment ago, or because the code has ended. */
+  /** The workflow accepts no more attempts: another attempt was right a moment ago, or the code has expired. */
   async function whyEnded(userId: string): Promise<AppError> {
     const user = await users.findById(userId, { verified: 1 }).lean<Pick<UserRecord, 'verified'>>()
     return user?.verified ? alreadyVerified() : invalidCode()
   }
 
   return {
-    /** Throws `bad_request` for anything but the code that is out. Of many correct attempts at once, one succeeds. */
+    /** Throws `bad_request` unless the code is the valid one. Of several correct attempts at once, one succeeds. */
     async verify(email: string, given: string): Promise<void> {
       const user = await findUser(email)
       if (user === null) throw invalidCode()
       if (!isRight(user, given)) return attempt(user, given)
-      // Temporal holds back more than ten updates of a workflow at once. Only somebody who knows the code comes
-      // here, so nobody else can make its owner wait.
+      // Temporal limits a workflow to ten concurrent updates, so correct attempts queue here. Only somebody who
+      // knows the code gets here, so nobody else can make its owner wait.
       return inTurn(user._id, async () => attempt((await findUser(email)) ?? user, given))
     },
 
-    /** Throws `not_found` for an unknown address, `bad_request` within a minute of the last code or when nothing is left to verify. */
+    /**
+     * Throws `not_found` for an unknown address, `bad_request` within a minute of the last code or if the address
+     * is verified.
+     */
     async resend(email: string): Promise<void> {
       const user = await findUser(email)
       if (user === null) throw new AppError('not_found', 'There is no account with this e-mail address.')
       if (user.verified) throw alreadyVerified()
-      // The workflow keeps the minute while it runs; this keeps it should it have been ended from outside.
+      // The workflow enforces the minute while it runs; this check covers a workflow that was terminated.
       const waitMs = (user.verification?.sent_at.getTime() ?? 0) + resendIntervalMs - Date.now()
       if (waitMs > 0) throw tooSoon(Math.ceil(waitMs / 1000))
       const start = { userId: user._id, sendAtStart: false }
       const outcome = await workflows.updateWithStart(emailVerificationContract, start, 'resend')
       if (outcome.status === 'refused') throw outcome.cause
       if (outcome.status === 'not_running')
-        throw new AppError('unavailable', 'The verification ended meanwhile; ask for the code again.')
+        throw new AppError('unavailable', 'The verification ended in the meantime; request a new code.')
       const result = outcome.answer
       if (result.outcome === 'too_soon') throw tooSoon(result.retryAfterSeconds)
       if (result.outcome === 'verified') throw alreadyVerified()
@@ -110,10 +113,11 @@ export function createVerification({ collections: { users }, secrets, workflows 
 const codeOf = ({ run_id: runId, send }: VerificationRecord) => ({ runId, send })
 
 const alreadyVerified = () => new AppError('bad_request', 'This e-mail address is already verified.')
-const invalidCode = () => new AppError('bad_request', 'The code is not valid or has expired; ask for a new one.')
+const invalidCode = () => new AppError('bad_request', 'The code is invalid or has expired; request a new one.')
 
 function wrongCode(attemptsRemaining: number): AppError {
-  if (attemptsRemaining === 0) return new AppError('bad_request', 'The code is wrong and has ended; ask for a new one.')
+  if (attemptsRemaining === 0)
+    return new AppError('bad_request', 'The code is wrong and is no longer valid; request a new one.')
   return new AppError('bad_request', `The code is wrong; attempts left: ${attemptsRemaining}.`)
 }
 

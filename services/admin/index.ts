@@ -10,7 +10,7 @@ import { type UserSelection, createUserSelections } from './users.ts'
 interface AdminDeps {
   collections: Collections
   workflows: Pick<WorkflowClient, 'start' | 'result'>
-  /** How long a caller is kept waiting for a result. */
+  /** How long a request waits for a result. */
   waitMs: number
 }
 
@@ -22,7 +22,7 @@ export interface UserCleanup {
 
 const dayMs = 86_400_000
 
-/** What operators see and have done. */
+/** Statistics and clean-ups for operators. */
 export function createAdmin({ collections, workflows, waitMs }: AdminDeps) {
   const selections = createUserSelections(collections)
   const select = (kind: UserSelection['kind'], minDaysOld: number): UserSelection => ({
@@ -42,7 +42,10 @@ export function createAdmin({ collections, workflows, waitMs }: AdminDeps) {
     inactiveUsers: (minDaysOld: number, range: PageRange) =>
       selections.list(select('inactive-users', minDaysOld), range),
 
-    /** Starts a clean-up and says whom it concerns. Who is used or verified in between is left alone. */
+    /**
+     * Starts a clean-up and returns the users that it will delete. Users who become active or verified in the
+     * meantime are kept.
+     */
     async cleanUsers(
       kind: UserSelection['kind'],
       { minDaysOld, dryRun }: { minDaysOld: number; dryRun: boolean },
@@ -53,7 +56,7 @@ export function createAdmin({ collections, workflows, waitMs }: AdminDeps) {
       return { ...concerned, workflowId: cleanupContract.id(key) }
     },
 
-    /** Waits for the result for a bounded time. */
+    /** Waits for the result for a limited time. */
     async cleanOrphans(dryRun: boolean): Promise<{ workflowId: string; result: CleanupResult | undefined }> {
       const key = await startCleanup({ kind: 'orphans', dryRun })
       const end = await workflows.result(cleanupContract, key, { waitMs })

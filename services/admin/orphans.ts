@@ -12,12 +12,12 @@ interface OrphansDeps {
 
 const batchSize = 500
 const targetLimit = 500
-/** A user that a token makes comes after the project. */
+/** When a token creates a user, the project is stored before the user; younger projects are skipped for that. */
 const youngMs = 60 * 60_000
 
 export type Orphans = ReturnType<typeof createOrphans>
 
-/** Finds and removes what has no owner any more: what crashes outside any deletion may have left. */
+/** Finds and removes records whose owner is gone, which processes leave that die outside of a deletion. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
   const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback } = collections
   const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback }
@@ -29,8 +29,8 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
 
   return {
     /**
-     * What a deletion has to take: owners whose own owner is gone, and what a deletion closed and did
-     * not finish. At most 500; the next sweep takes the rest.
+     * Targets for deletion workflows: owners whose own owner is gone, and deletions that were begun and not
+     * finished. At most 500; the next sweep takes the rest.
      */
     async targets(): Promise<OwnedTarget[]> {
       const found: OwnedTarget[] = []
@@ -62,7 +62,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       return [...distinct.values()].slice(0, targetLimit)
     },
 
-    /** How much there is without an owner, by store. Changes nothing. */
+    /** Counts orphans by store. Changes nothing. */
     async count(): Promise<Record<string, number>> {
       const counts: Record<string, number> = {}
       for (const [name, collection] of Object.entries(histories)) {
@@ -81,7 +81,7 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
       }
     },
 
-    /** Removes it. Safe to repeat. */
+    /** Removes orphans. Safe to repeat. */
     async remove(): Promise<void> {
       for (const collection of Object.values(histories)) {
         for (const threadIds of batches(await missingParents(collection, 'thread_id', threads))) {
@@ -105,7 +105,7 @@ function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget 
   return { kind, id: record._id, userId: record.user_id, projectId: record.project_id }
 }
 
-/** The parts of collections that are asked here. */
+/** The parts of collections that are used here. */
 interface Owned extends Referring {
   find(
     filter: { project_id: string } | { deleting: true },
@@ -122,7 +122,7 @@ interface Referred {
   find(filter: { _id: { $in: string[] } }, projection: { _id: 1 }): { lean(): PromiseLike<{ _id: string }[]> }
 }
 
-/** The ids that records name as their parent's and that no parent has. */
+/** Parent ids that records refer to and that do not exist. */
 async function missingParents(children: Referring, field: string, parents: Referred): Promise<string[]> {
   const missing: string[] = []
   const check = async (ids: string[]) => {

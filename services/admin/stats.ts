@@ -3,7 +3,7 @@ import type { Collections } from '../collections.ts'
 
 const recentMs = 30 * 86_400_000
 
-/** How much there is of everything. */
+/** Counts of users, projects, assistants, threads, runs, files and failed deletions. */
 export async function systemStats({ users, projects, assistants, threads, runs, files, receipts }: Collections) {
   const since = new Date(Date.now() - recentMs)
   const [

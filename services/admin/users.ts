@@ -9,10 +9,10 @@ export interface UserSelection {
 
 const firstUsers: PageRange = { limit: 1000, offset: 0 }
 
-/** The users that a clean-up concerns. Accounts that are being deleted already are not among them. */
+/** The users that a clean-up deletes. Accounts that are being deleted already are excluded. */
 export function createUserSelections({ users }: Pick<Collections, 'users'>) {
   return {
-    /** Longest unused or oldest first, and how many there are. */
+    /** Users, least recently active or oldest first, and their total number. */
     async list(
       selection: UserSelection,
       { limit, offset }: PageRange = firstUsers,
@@ -31,7 +31,7 @@ export function createUserSelections({ users }: Pick<Collections, 'users'>) {
       return { users: found, total }
     },
 
-    /** Ids in their order, for going through all of them. */
+    /** Ids in ascending order, for iterating over all of them. */
     async idsAfter(selection: UserSelection, after: string | undefined, limit: number): Promise<string[]> {
       const page = { ...filterOf(selection), ...(after === undefined ? {} : { _id: { $gt: after } }) }
       const found = await users.find(page, { _id: 1 }).sort({ _id: 1 }).limit(limit).lean()

@@ -17,12 +17,12 @@ interface CompatAccountsDeps {
   secretBox: SecretBox
 }
 
-/** The model account that an assistant brings along: its runs go there, with its key. Only the owner has to do with it. */
+/** An assistant's own model account: its runs use this account and its key. Only the owner can see or change it. */
 export function createCompatAccounts({ collections, assistants, outbound, secretBox }: CompatAccountsDeps) {
   return {
     /**
-     * Sets the account, or changes what is given of it. A key was meant for its base URL: a new URL
-     * without a key drops the old key, so that it is never sent to an address it was not given for.
+     * Sets the account, or changes the given members. A key was given for its base URL: a new URL without a key
+     * removes the old key, so that it is never sent to another address.
      */
     async put(userId: string, assistantId: string, change: CompatAccountChange): Promise<CompatAccountRecord> {
       for (;;) {
@@ -40,7 +40,7 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
           { _id: assistantId, user_id: userId, deleting: { $ne: true }, ...unchanged(known) },
           { $set: { compat_account: account } },
         )
-        // Otherwise somebody else changed the account meanwhile: look again.
+        // Otherwise somebody else changed the account in the meantime: read it again.
         if (matchedCount > 0) return account
       }
     },
@@ -61,8 +61,8 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
     },
 
     /**
-     * Seals every key again that is under a previous `SECRETS_KEY`, and returns how many there were.
-     * Safe to repeat. After it the previous key is needed no more.
+     * Seals every key again that is sealed under a previous `SECRETS_KEY`, and returns how many there were. Safe to
+     * repeat. Afterwards the previous key is no longer needed.
      */
     async reseal(): Promise<number> {
       let count = 0
@@ -102,17 +102,17 @@ export function createCompatAccounts({ collections, assistants, outbound, secret
   }
 }
 
-/** What a sealed key is bound to: it opens for no other assistant and no other address. */
+/** A sealed key is bound to this: it cannot be opened for another assistant or another address. */
 export function keyContext(assistantId: string, baseUrl: string): string {
   return `compat-account\n${assistantId}\n${baseUrl}`
 }
 
-/** The first characters of a key, never more than six and never more than a quarter of it. */
+/** The first characters of a key, at most six and at most a quarter of it. */
 function hintOf(key: string): string {
   return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
 }
 
-/** The condition that the account is still the one that was read. */
+/** The condition that the account is unchanged since it was read. */
 function unchanged(known: CompatAccountRecord | undefined) {
   if (known === undefined) return { compat_account: { $exists: false } }
   return {

@@ -10,37 +10,37 @@ export type AssistantConfigs = ReturnType<typeof createAssistantConfigs>
 type StoredConfig = Pick<AssistantRecord, '_id' | 'sealed_config' | 'config_json'>
 type ListedConfig = Pick<AssistantRecord, 'open_config_json' | 'config_json'>
 
-/** Lists cut descriptions after so many characters; who reads one assistant sees all of it. */
+/** Lists shorten descriptions to this many characters; a request for one assistant returns all of it. */
 const listedDescriptionCharacters = 2000
 
 /**
- * The configurations of assistants between memory and database. They are stored sealed, bound to their assistant:
- * they hold tokens and keys in places that only their owner knows. Everything else that reads a stored
- * configuration asks here.
+ * Converts configurations of assistants between memory and database. They are stored sealed and bound to their
+ * assistant, because they contain tokens and keys at places that only the owner knows. All code that reads a stored
+ * configuration uses this module.
  */
 export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenHashes) {
   return {
     textOf,
     tokenHashes,
 
-    /** What holds for the assistant, defaults filled in. */
+    /** The effective settings of the assistant, with defaults. */
     settingsOf: (assistant: StoredConfig): AssistantSettings => readAssistantConfig(textOf(assistant)),
 
-    /** What a viewer may see of the config: the owner all of it, others the open members. */
+    /** What a viewer may see of the config: the owner everything, others the public members. */
     shownTo(assistant: AssistantRecord, viewerId: string | undefined): Record<string, unknown> {
       const config = objectFromJsonText(textOf(assistant))
       return assistant.user_id === viewerId ? config : openMembersOf(config)
     },
 
-    /** The open members as lists show them. Opens nothing. */
+    /** The public members as lists show them. Does not unseal the config. */
     listed: ({ open_config_json: text, config_json: clear = '{}' }: ListedConfig): Record<string, unknown> =>
       text === undefined ? listedMembersOf(clear) : objectFromJsonText(text),
 
-    /** About how large the config is, without opening it: base64 takes four bytes for three. */
+    /** The approximate size of the config, without unsealing it: base64 takes four bytes for three. */
     bytesOf: ({ sealed_config: sealed = '', config_json: clear = '' }: StoredConfig): number =>
       Math.ceil(sealed.length * 0.75) + Buffer.byteLength(clear),
 
-    /** The stored members that follow from a config, for a new record. */
+    /** The stored members of a config, for a new record. */
     fieldsOf(assistantId: string, configJson: string) {
       const { accessMode, publicToken, allowedOrigins } = readAssistantConfig(configJson)
       return {
@@ -53,7 +53,7 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenH
       }
     },
 
-    /** Whether the token is the assistant's. The time taken does not depend on how much of a guess is right. */
+    /** Whether the token is the assistant's. Compares in constant time. */
     holdsToken({ public_token_hashes: stored, public_token: clear }: AssistantRecord, token: string): boolean {
       const expected = stored ?? (clear === undefined ? [] : tokenHashes(clear))
       const given = tokenHashes(token)
@@ -63,16 +63,16 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenH
     isCurrent: secretBox.isCurrent,
   }
 
-  /** The config as its owner wrote it. Throws when it cannot be opened with the keys of this service. */
+  /** The config as its owner wrote it. Throws if it cannot be unsealed with the keys of this service. */
   function textOf({ _id, sealed_config: sealed, config_json: clear }: StoredConfig): string {
-    // Where both are there, an earlier version of the service wrote last: this one takes the clear text away.
+    // If both forms are present, an earlier version wrote last: this version removes the clear text.
     if (clear !== undefined) return clear
     if (sealed === undefined) throw new Error(`the stored assistant ${_id} has no configuration`)
     return secretBox.open(sealed, contextOf(_id))
   }
 }
 
-/** What takes the place of an earlier config in a stored record. */
+/** The update that replaces an earlier config in a stored record. */
 export function configUpdate(fields: ReturnType<AssistantConfigs['fieldsOf']>) {
   return {
     $set: fields,
@@ -80,10 +80,10 @@ export function configUpdate(fields: ReturnType<AssistantConfigs['fieldsOf']>) {
   }
 }
 
-/** The condition that nobody has written the config since the record was read. */
+/** The condition that the config is unchanged since the record was read. */
 export function configUnchanged({ _id, config_version: version, config_json: clear, updated_at }: AssistantRecord) {
   if (clear === undefined) return { _id, config_version: version, config_json: { $exists: false } }
-  // Earlier versions of the service write no version.
+  // Earlier versions of the service do not write a version number.
   return { _id, config_json: { $exists: true }, updated_at }
 }
 
@@ -98,7 +98,7 @@ function listedMembersOf(configJson: string): Record<string, unknown> {
 
 function cut(value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= listedDescriptionCharacters) return value
-  // Not between the halves of a surrogate pair.
+  // Do not split a surrogate pair.
   return value.slice(0, listedDescriptionCharacters).replace(/[\uD800-\uDBFF]$/, '')
 }
 

@@ -20,7 +20,7 @@ export interface AssistantPayload {
   public?: boolean
 }
 
-/** Who acts, and in which project. */
+/** The caller and the project. */
 export interface Place {
   userId: string
   projectId: string
@@ -33,18 +33,18 @@ interface AssistantsDeps {
 }
 
 const present = { deleting: { $ne: true } } as const
-/** What the database sends at once of records that hold up to a megabyte each. */
+/** Batch size of a database cursor over records of up to a megabyte each. */
 const configsAtOnce = 8
-/** An assistant without its configuration; a name has at most 1,000 characters. */
+/** Size of an assistant without its configuration; a name has at most 1,000 characters. */
 const restBytes = 5000
 
-/** An assistant as strangers see it in lists. */
+/** An assistant as other users see it in lists. */
 export type ListedAssistant = Pick<AssistantRecord, keyof typeof listed | '_id'>
 const listed = {
   project_id: 1,
   name: 1,
   open_config_json: 1,
-  // Only in records that an earlier version of the service wrote.
+  // Only in records that an earlier version wrote.
   config_json: 1,
   public: 1,
   created_at: 1,
@@ -55,7 +55,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
   const { assistants } = collections
 
   return {
-    /** Those of the token's project, oldest first. */
+    /** The assistants of the token's project, oldest first. */
     list: ({ projectId }: Place, range: PageRange): Promise<Page<AssistantRecord>> =>
       readPage(
         assistants
@@ -67,7 +67,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
         (assistant) => configs.bytesOf(assistant) + restBytes,
       ),
 
-    /** Those that everybody may read, newest first. Of their configurations only the open members are read. */
+    /** The public assistants, newest first. Only the public members of their configurations are read. */
     listPublic: (range: PageRange): Promise<Page<ListedAssistant>> =>
       readPage(
         assistants
@@ -78,7 +78,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
         ({ open_config_json: open = '', config_json: clear = '' }) => Buffer.byteLength(open + clear) + restBytes,
       ),
 
-    /** For reading: the owner's in any of the owner's projects, and public ones for everybody, user or not. */
+    /** For reading: the caller's own in any project, and public ones for everybody, also without an account. */
     async read(assistantId: string, userId: string | undefined): Promise<AssistantRecord> {
       const assistant = await find(assistantId)
       if (assistant.public || assistant.user_id === userId) return assistant
@@ -90,24 +90,27 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     shownConfig: configs.shownTo,
     listedConfig: configs.listed,
 
-    /** Under an id that the caller knows to be new; the database's duplicate key error when it is not. */
+    /**
+     * Creates an assistant under an id that the caller knows to be new; throws the database's duplicate key error
+     * if it exists.
+     */
     createUnder: insert,
 
-    /** Replaces the assistant, or makes it in the token's project under the id that the caller chose. */
+    /** Replaces the assistant, or creates it in the token's project under the id that the caller chose. */
     async put(place: Place, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
       const fields = fieldsOf(assistantId, payload)
       const replaced = await refusingTakenTokens(() => replace(place.userId, assistantId, fields))
       if (replaced) return replaced
       return insert(place, assistantId, payload).catch(async (error: unknown) => {
         if (!isDuplicateKey(error)) throw error
-        // Somebody has the id: another user, a deletion under way, or the same caller a moment ago.
+        // The id is taken: by another user, by a deletion under way, or by the same caller a moment ago.
         const again = await refusingTakenTokens(() => replace(place.userId, assistantId, fields))
         if (again) return again
         throw await whyNot(place.userId, assistantId)
       })
     },
 
-    /** Makes a strong public token in place of the old one, which stops working at once. The access mode stays. */
+    /** Generates a strong public token that replaces the old one at once. The access mode does not change. */
     async renewPublicToken(userId: string, assistantId: string): Promise<string> {
       for (;;) {
         const assistant = await requireOwn(userId, assistantId)
@@ -118,7 +121,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
           { ...configUnchanged(assistant), user_id: userId, ...present },
           { $set: { ...$set, updated_at: new Date() }, $unset },
         )
-        // Otherwise somebody else wrote the config meanwhile: look again.
+        // Otherwise somebody else wrote the config in the meantime: read it again.
         if (matchedCount > 0) return token
       }
     },
@@ -172,7 +175,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
       .lean<AssistantRecord>()
   }
 
-  /** What is stored of a payload. */
+  /** The stored form of a payload. */
   function fieldsOf(assistantId: string, { name, config = {}, public: isPublic = false }: AssistantPayload) {
     const fields = configs.fieldsOf(
       assistantId,
@@ -227,7 +230,7 @@ async function refusingTakenTokens<T>(write: () => Promise<T>): Promise<T> {
     return await write()
   } catch (error) {
     if (isDuplicateKey(error, 'public_token_hashes')) {
-      // Not why: whoever guesses would learn that the token opens another assistant.
+      // Do not say why: a caller who guesses would learn that the token belongs to another assistant.
       throw invalidInput(['body', 'config', publicTokenKey], 'this token cannot be used')
     }
     throw error

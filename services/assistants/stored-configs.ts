@@ -6,18 +6,21 @@ import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.
 interface StoredConfigsDeps {
   collections: Pick<Collections, 'assistants'>
   configs: AssistantConfigs
-  /** Two assistants hold the same token: this one keeps it in its config, but the token does not select it. */
+  /** Two assistants have the same token: this one keeps it in its config, but the token does not select it. */
   onTakenToken(assistantId: string): void
 }
 
 const atOnce = 8
-/** New ones appear while an earlier version of the service still writes; its last writes wait for the next start. */
+/**
+ * While an earlier version of the service still runs, it writes unsealed configs; the last of them are sealed at
+ * the next start.
+ */
 const maxPasses = 5
 
-/** Brings stored configs to how this version keeps them. Safe to repeat, and to run in several processes at once. */
+/** Converts stored configs to the form of this version. Safe to repeat, and to run in several processes at once. */
 export function createStoredConfigs({ collections: { assistants }, configs, onTakenToken }: StoredConfigsDeps) {
   return {
-    /** Seals what earlier versions stored in clear, and returns how many there were. */
+    /** Seals configs that earlier versions stored in clear text, and returns how many there were. */
     async seal(): Promise<number> {
       let sealed = 0
       for (let pass = 0; pass < maxPasses; pass++) {
@@ -30,8 +33,8 @@ export function createStoredConfigs({ collections: { assistants }, configs, onTa
     },
 
     /**
-     * Seals every config again that is under a previous `SECRETS_KEY`, and forgets the hashes under previous keys.
-     * Returns how many there were. After it the previous keys are needed no more.
+     * Seals every config again that is sealed under a previous `SECRETS_KEY`, and removes the hashes under previous
+     * keys. Returns how many there were. Afterwards the previous keys are no longer needed.
      */
     async reseal(): Promise<number> {
       const all = assistants.find().lean<AssistantRecord[]>().cursor()
@@ -60,7 +63,7 @@ export function createStoredConfigs({ collections: { assistants }, configs, onTa
     return counts
   }
 
-  /** False when somebody else wrote the config meanwhile, who then sealed it under the current key. */
+  /** False if somebody else wrote the config in the meantime, who then sealed it under the current key. */
   async function rewriteOne(record: AssistantRecord, onlyCurrentKey: boolean): Promise<boolean> {
     const fields = configs.fieldsOf(record._id, configs.textOf(record))
     const { public_token_hashes: hashes, ...rest } = fields

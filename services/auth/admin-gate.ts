@@ -4,8 +4,8 @@ import { AppError } from '../../domain/errors.ts'
 export type AdminGate = ReturnType<typeof createAdminGate>
 
 /**
- * Lets pass who knows the admin token: of the tokens that a request carries, one must be right. Without a
- * configured token nobody passes. The time taken does not depend on the guess.
+ * Allows requests with the admin token: one of the tokens that a request carries must be right. Without a
+ * configured token all are refused. Compares in constant time.
  */
 export function createAdminGate(adminToken: string | undefined) {
   const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -17,20 +17,23 @@ interface SessionsDeps {
   threadMaxDefault: number
 }
 
-/** `last_active_at` is this exact: one write in a while, not one a request. */
+/** Precision of `last_active_at`, so that not every request writes. */
 const activityPrecisionMs = 5 * 60 * 1000
 
-/** From a bearer token to the user it speaks for, in the contract's order: verify, load or create, attach the project. */
+/**
+ * From a bearer token to its user, in the order that the contract prescribes: verify, load or create the user,
+ * attach the project.
+ */
 export function createSessions({ collections, tokens, threadMaxDefault }: SessionsDeps) {
   const { users, projects } = collections
 
   return {
-    /** What a token says, for the few answers that outlive its user. */
+    /** Verifies a token without loading its user, for the few operations that remain available after a deletion. */
     claims: (token: string): Promise<TokenClaims> => tokens.verify(token),
 
     /**
-     * `withProject` refuses a pinned project that is gone, being deleted, or not the caller's. Both are
-     * read at once: a token names them.
+     * `withProject` refuses a project that does not exist, is being deleted, or is not the caller's. User and
+     * project are read in parallel, because the token names both.
      */
     async open(token: string, { withProject = false } = {}): Promise<Session> {
       const claims = await tokens.verify(token)
@@ -41,7 +44,7 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
       if (user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
       await noteActivity(user)
-      // A user who has just been made has a project that was not there before.
+      // A user who was created just now has a project that did not exist when it was looked up.
       if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
       return { user, projectId: claims.project_id }
     },

@@ -10,7 +10,7 @@ export interface TokenSettings {
   jwtDecodeKeyBase64?: string | undefined
 }
 
-/** What a verified service token says. */
+/** The content of a verified service token. */
 export interface TokenClaims {
   user_id: string
   project_id: string
@@ -24,18 +24,17 @@ const minSecretBytes = 16
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * Signs and checks service tokens (JWT, RFC 7519). Each accepted algorithm has exactly one key of its
- * own kind, so a public RSA key can never be taken for an HMAC secret. The base64 decode key, when
- * set, is the RSA public key if it is one in PEM form, and otherwise the HMAC secret, in place of
- * `jwtSecret`. Tokens of login, social login and projects are HS256, under the secret that they are
- * checked with. Throws for keys that cannot be used.
+ * Signs and verifies service tokens (JWT, RFC 7519). Each accepted algorithm has exactly one key of the matching
+ * kind, so a public RSA key is never used as an HMAC secret. The base64 decode key, if set, is the RSA public key
+ * if it is one in PEM form, and otherwise the HMAC secret, in place of `jwtSecret`. Tokens of login, social login
+ * and projects are HS256, signed with the secret that verifies them. Throws for keys that cannot be used.
  */
 export function createTokens(settings: TokenSettings) {
   const keys = verificationKeys(settings)
   const signingKey = keys.HS256 ?? Buffer.from(settings.jwtSecret)
 
   return {
-    /** A token of 30 days for a user, pinned to a project. */
+    /** A token for a user, pinned to a project, valid for 30 days. */
     sign: (claims: { user_id: string; project_id: string }) =>
       new SignJWT({ user_id: claims.user_id, project_id: claims.project_id })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
@@ -44,7 +43,10 @@ export function createTokens(settings: TokenSettings) {
         .setExpirationTime(lifetime)
         .sign(signingKey),
 
-    /** Throws `unauthenticated` for a token that is malformed, wrongly signed, expired, or not ours. */
+    /**
+     * Throws `unauthenticated` for a token that is malformed, wrongly signed, expired, or not issued for this
+     * service.
+     */
     async verify(token: string): Promise<TokenClaims> {
       try {
         const { alg } = decodeProtectedHeader(token)
@@ -58,7 +60,7 @@ export function createTokens(settings: TokenSettings) {
         })
         return claimsOf(payload)
       } catch (cause) {
-        throw new AppError('unauthenticated', 'The access token is not valid.', { cause })
+        throw new AppError('unauthenticated', 'The access token is invalid.', { cause })
       }
     },
   }
@@ -77,7 +79,7 @@ function claimsOf(payload: JWTPayload): TokenClaims {
 
 type Keys = Partial<{ HS256: Uint8Array; RS256: KeyObject }>
 
-/** The keys that tokens are checked with: at most one for each algorithm, and only of that algorithm's kind. */
+/** The keys that tokens are verified with: at most one for each algorithm, of the matching kind. */
 function verificationKeys(settings: TokenSettings): Keys {
   const decodeKey = readDecodeKey(settings.jwtDecodeKeyBase64)
   const keys: Keys = {}
@@ -86,7 +88,9 @@ function verificationKeys(settings: TokenSettings): Keys {
   }
   if (settings.jwtAlgorithms.includes('RS256')) {
     if (decodeKey?.kind !== 'rsa')
-      throw new Error('JWT_ALGORITHM names RS256, but JWT_DECODE_KEY_BASE64 holds no RSA public key in PEM form')
+      throw new Error(
+        'JWT_ALGORITHM names RS256, but JWT_DECODE_KEY_BASE64 does not contain an RSA public key in PEM form',
+      )
     keys.RS256 = decodeKey.key
   }
   return keys
@@ -98,14 +102,14 @@ function readDecodeKey(
   if (base64 === undefined) return undefined
   const bytes = Buffer.from(base64, 'base64')
   if (!bytes.includes('-----BEGIN')) {
-    // Also what is left of a value that is no base64: an empty secret would let everybody sign.
+    // Also rejects a value that is not base64: an empty secret would let everybody sign.
     if (bytes.length < minSecretBytes)
-      throw new Error(`JWT_DECODE_KEY_BASE64 must hold at least ${minSecretBytes} bytes in base64`)
+      throw new Error(`JWT_DECODE_KEY_BASE64 must contain at least ${minSecretBytes} bytes in base64`)
     return { kind: 'secret', bytes }
   }
   const key = readPublicKey(bytes)
   if (key?.asymmetricKeyType !== 'rsa')
-    throw new Error('JWT_DECODE_KEY_BASE64 holds a PEM text that is no RSA public key')
+    throw new Error('JWT_DECODE_KEY_BASE64 contains a PEM text that is not an RSA public key')
   return { kind: 'rsa', key }
 }
 

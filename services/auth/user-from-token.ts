@@ -8,10 +8,10 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import type { TokenClaims } from './tokens.ts'
 
 /**
- * A valid token whose user is missing makes the user, empty, with a `main` project under the token's
- * project id when that id is free. Its e-mail is taken only when nobody has it. Only exchange tokens
- * carry an e-mail, so such a user is of the user pool; any other is a password account without a
- * password. The project comes first: a user who can be found has one.
+ * Creates the missing user of a valid token: empty, with a `main` project under the token's project id if that id
+ * is free. The token's e-mail address is used only if no account has it. Only exchange tokens contain an address,
+ * so such a user is of the kind `userpool`; any other is a password account without a password. The project is
+ * created first, so that every user that can be found has one.
  */
 export async function createUserFromToken(
   { users, projects }: Pick<Collections, 'users' | 'projects'>,
@@ -38,11 +38,14 @@ export async function createUserFromToken(
     () => users.create(user),
   )
   const created = await users.findById(claims.user_id).lean<UserRecord>()
-  if (created === null) throw new AppError('unauthenticated', 'The access token is not valid.')
+  if (created === null) throw new AppError('unauthenticated', 'The access token is invalid.')
   return created
 }
 
-/** Tries the first insert, and the second when a unique key stood in the way; a clash there means that another request was first. */
+/**
+ * Tries the first insert, and the second if a unique key prevented the first; if the second fails too, another
+ * request was first.
+ */
 async function insertFirst(first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {
   for (const insert of [first, second]) {
     try {

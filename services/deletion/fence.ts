@@ -9,10 +9,10 @@ interface FenceDeps {
 }
 
 /**
- * Closes what is to be deleted to everything new, from the top down: creations write to their nearest
- * parent under the condition that it is not being deleted, so that after this nothing joins. Answers
- * whose it is, or null when there is nothing or the condition does not hold. Safe to repeat; `again`
- * only renews a fence that stands, so that it never takes a user that a token made anew.
+ * Sets the deletion marker on the target and everything below it, from the top down. A creation writes to its
+ * nearest parent under the condition that the parent is not being deleted, so nothing can be created below after
+ * this. Returns the owner, or null if there is nothing to delete or the condition does not hold. Safe to repeat.
+ * `again` only renews an existing marker, so that it never deletes a user that a token has created again.
  */
 export async function fence(
   { collections, transaction }: FenceDeps,
@@ -56,10 +56,12 @@ export async function fence(
 
 const id = { _id: 1 } as const
 
-/** `holds` is raised too, so that the fence is a change even where the mark was there already. */
+/** `holds` is incremented too, so that the statement is a change even if the marker is set already. */
 const closing = { $set: { deleting: true }, $inc: { holds: 1 } }
 
-/** A project that is being deleted gives its name back at once: `main` may come again before the end. */
+/**
+ * A project that is being deleted releases its name at once: a new `main` may be created before the deletion ends.
+ */
 const closingProject = [{ $set: { deleting: true, name: { $concat: ['$name', ' (deleted ', '$_id', ')'] } } }]
 
 async function fenceRoot(
@@ -85,7 +87,7 @@ async function fenceRoot(
 
 const ownerOf = (record: { user_id: string } | null) => (record === null ? null : { userId: record.user_id })
 
-/** A clean-up only takes who is still due when the fence falls. */
+/** A clean-up deletes only users who still match when the marker is set. */
 function dueUnder({ inactiveSince, unverifiedSince }: DeletionCondition): object {
   if (inactiveSince === undefined && unverifiedSince === undefined) return {}
   const condition = {

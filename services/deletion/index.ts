@@ -16,22 +16,22 @@ export interface DeletionDeps extends StopRunsDeps {
   stores: Store[]
 }
 
-/** The workflows that belong to an account beside those of its threads. */
+/** The workflows of an account, besides those of its threads. */
 const accountContracts = [emailVerificationContract, passwordResetContract]
 
 export type Deletion = ReturnType<typeof createDeletion>
 
 /**
- * The steps of a deletion, each safe to run twice and to be cut off anywhere: the fence stands from
- * the first to the last, the contents are found by owners that go after them, and the root goes last,
- * in one transaction with the receipt.
+ * The steps of a deletion. Each can be repeated and interrupted anywhere: the deletion marker stays set until the
+ * end, contents are found by owners that are deleted after them, and the root is deleted last, in one transaction
+ * with the receipt.
  */
 export function createDeletion(deps: DeletionDeps) {
   const { collections, transaction, stores } = deps
   const { receipts } = collections
 
   return {
-    /** False when there is nothing to delete, or it is done already. Counts what there is, for the receipt. */
+    /** False if there is nothing to delete, or it has been deleted already. Counts what exists, for the receipt. */
     async fence(input: DeletionInput): Promise<boolean> {
       const known = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
       if (known?.status === 'complete') return false
@@ -48,7 +48,7 @@ export function createDeletion(deps: DeletionDeps) {
       return true
     },
 
-    /** Ends what runs on the target's threads, and waits for its end. */
+    /** Ends the runs on the target's threads, and waits for their workflows to end. */
     async stop(input: DeletionInput): Promise<void> {
       const receipt = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
       const since = new Date((receipt?.created_at ?? new Date()).getTime() - 60_000)
@@ -58,9 +58,9 @@ export function createDeletion(deps: DeletionDeps) {
         await deps.workflows.terminate(contract, { userId: input.id }, 'its account is being deleted')
     },
 
-    /** Removes what is in the stores of a phase and answers what is left there. */
+    /** Removes the contents of one phase's stores and returns what is left there. */
     async erase(input: DeletionInput, phase: DeletionPhase): Promise<StoreCounts> {
-      // Repeated so that what joined an owner beside an earlier fence is closed too.
+      // Repeated, so that records are also marked that were created beside an earlier marker.
       if ((await fence(deps, input, 'again')) === null) return {}
       const members = await membersOf(collections, input)
       const chosen = stores.filter((store) => store.phase === phase)
@@ -71,7 +71,7 @@ export function createDeletion(deps: DeletionDeps) {
       return withoutRoot(await countOwners(collections, input), input)
     },
 
-    /** Removes the root and completes the receipt, both or neither. */
+    /** Removes the root and completes the receipt, in one transaction. */
     async finish(input: DeletionInput, left: StoreCounts): Promise<void> {
       await transaction(async (session) => {
         await removeRoot(collections, input, session)
@@ -80,7 +80,7 @@ export function createDeletion(deps: DeletionDeps) {
       })
     },
 
-    /** Leaves the fence up and says on the receipt what would not go. */
+    /** Leaves the deletion marker set and notes on the receipt what could not be removed. */
     async fail(input: DeletionInput, left: StoreCounts): Promise<void> {
       await receipts.updateOne({ _id: input.receiptId }, { $set: { status: 'failed', left } })
     },

@@ -7,17 +7,17 @@ interface Identified {
   _id: string
 }
 
-/** The part of a collection that is found and erased here. */
+/** The part of a collection that is used here. */
 export interface Erasable<F> {
   find(filter: F, projection: { _id: 1 }): { limit(count: number): { lean(): PromiseLike<Identified[]> } }
   deleteMany(filter: { _id: { $in: string[] } }, options: { session: ClientSession }): PromiseLike<unknown>
 }
 
 /**
- * Changes all that `find` finds, in small transactions, until it finds nothing: `change` must make its
- * records leave what is found. Not one statement for all of them, because that meets the open
- * transactions of others one by one: MongoDB then waits for each in the middle of its work, and the
- * local stand-in was seen to wait for ever. A transaction that meets another gives way and is repeated.
+ * Changes all records that `find` returns, in small transactions, until it returns none: `change` must remove its
+ * records from the result. A single statement would meet open transactions of others one by one: MongoDB then waits
+ * for each in the middle of its work, and the local stand-in was seen to wait for ever. A transaction that meets
+ * another aborts and is repeated.
  */
 export async function changeAll(
   transaction: RunInTransaction,
@@ -34,7 +34,7 @@ export async function changeAll(
   }
 }
 
-/** Deletes all that a filter finds, in the same way. */
+/** Deletes all records that match a filter, in the same way. */
 export function eraseAll<F>(transaction: RunInTransaction, collection: Erasable<F>, filter: F): Promise<void> {
   return changeAll(
     transaction,

@@ -4,7 +4,7 @@ import type { Members } from './store.ts'
 
 export type OwnerCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
 
-/** Which projects, assistants and threads a deletion takes with it. The root is among them. */
+/** The projects, assistants and threads that a deletion removes, including the root. */
 export function ownedBy({ kind, id }: DeletionTarget) {
   const nothing = { _id: { $in: [] as string[] } }
   switch (kind) {
@@ -13,14 +13,14 @@ export function ownedBy({ kind, id }: DeletionTarget) {
     case 'project':
       return { projects: { _id: id }, assistants: { project_id: id }, threads: { project_id: id } }
     case 'assistant':
-      // Its public threads are its own; private threads are their users' and only lose the reference.
+      // Its public threads belong to it; private threads belong to their users and only lose the reference.
       return { projects: nothing, assistants: { _id: id }, threads: { assistant_id: id, public: true } }
     case 'thread':
       return { projects: nothing, assistants: nothing, threads: { _id: id } }
   }
 }
 
-/** The members as they are now. Complete from the fence on: nothing joins a fenced owner. */
+/** The current members. Complete once the deletion markers are set, because nothing can be created below them. */
 export async function membersOf(
   { projects, assistants, threads }: OwnerCollections,
   target: DeletionTarget,

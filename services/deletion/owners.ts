@@ -11,10 +11,10 @@ interface OwnersDeps {
 }
 
 const batchSize = 200
-/** Only what the fence marked: a user that a token made anew after the end is another one. */
+/** Only marked records: a user that a token created again after the deletion is another one. */
 const fenced = { deleting: true } as const
 
-/** Removes all owners below the root, whose contents are known to be gone. Safe to repeat. */
+/** Removes all owners below the root, whose contents have been removed. Safe to repeat. */
 export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget): Promise<void> {
   const { transaction } = deps
   const { assistants, projects, threads } = deps.collections
@@ -43,7 +43,10 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
   )
 }
 
-/** All owners of the target, marked or not: what was made beside the fence counts as left. The root counts. */
+/**
+ * All owners of the target, including the root, marked or not: records that were created beside the marker count as
+ * left.
+ */
 export async function countOwners(
   { users, projects, assistants, threads }: OwnerCollections,
   target: DeletionTarget,
@@ -58,7 +61,10 @@ export async function countOwners(
   return { threads: threadCount, assistants: assistantCount, projects: projectCount, users: userCount }
 }
 
-/** Removes the root itself, within a transaction. False when it is gone already. A thread gives its place back with it. */
+/**
+ * Removes the root itself, within a transaction. False if it is gone already. Deleting a thread also decrements the
+ * owner's thread count.
+ */
 export async function removeRoot(
   { users, projects, assistants, threads }: OwnerCollections,
   { kind, id }: DeletionTarget,
@@ -81,7 +87,7 @@ export async function removeRoot(
   }
 }
 
-/** In parts, each with the places that it frees, so that the counter is exact whatever crashes. */
+/** In batches, each in one transaction with the thread counter, so that the counter is exact after any crash. */
 async function removeThreads({ collections, transaction }: OwnersDeps, filter: object): Promise<void> {
   const { threads } = collections
   for (;;) {

@@ -12,24 +12,24 @@ import type { Collections } from '../collections.ts'
 interface DeletionRequestsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'receipts'>
   workflows: Pick<WorkflowClient, 'start' | 'result'>
-  /** How long a caller is kept waiting for the end. */
+  /** How long a request waits for the end. */
   waitMs: number
 }
 
 export type DeletionResult =
   | { status: 'complete'; receiptId: string }
-  /** It goes on; the receipt says when it is over. Unknown while the workflow has not begun. */
+  /** The deletion continues; its receipt tells when it has ended. Not known before the workflow has begun. */
   | { status: 'pending'; receiptId: string | undefined }
 
 export interface ProjectDeletion {
   projectId: string
   assistants: number
   threads: number
-  /** Undefined when the caller has to confirm first. */
+  /** Undefined if the caller has to confirm first. */
   result: DeletionResult | undefined
 }
 
-/** What callers may have deleted. Asking again for what is being deleted joins the deletion that is under way. */
+/** Deletions that callers can request. A repeated request joins the deletion that is under way. */
 export function createDeletionRequests({ collections, workflows, waitMs }: DeletionRequestsDeps) {
   const { projects, assistants, threads, receipts } = collections
 
@@ -47,7 +47,7 @@ export function createDeletionRequests({ collections, workflows, waitMs }: Delet
       return run({ kind: 'assistant', id: assistantId, userId, projectId: assistant.project_id })
     },
 
-    /** Deletes a project; one that holds something only when the caller confirms. */
+    /** Deletes a project. If it is not empty, the caller must confirm. */
     async deleteProject(userId: string, projectId: string, confirm: boolean): Promise<ProjectDeletion> {
       const project = await projects.findOne({ _id: projectId }).lean<ProjectRecord>()
       if (project === null) throw new AppError('not_found', 'There is no such project.')
@@ -70,19 +70,19 @@ export function createDeletionRequests({ collections, workflows, waitMs }: Delet
       return run({ kind: 'account', id: user._id, userId: user._id })
     },
 
-    /** The proof of a deletion, for who owned what was deleted. */
+    /** The receipt of a deletion, for the owner of what was deleted. */
     async receiptOf(userId: string, receiptId: string): Promise<ReceiptRecord> {
       return found(await receipts.findOne({ _id: receiptId, user_id: userId }).lean<ReceiptRecord>())
     },
 
-    /** The proof of any deletion, for operators. */
+    /** The receipt of any deletion, for operators. */
     receipt: async (receiptId: string): Promise<ReceiptRecord> =>
       found(await receipts.findOne({ _id: receiptId }).lean<ReceiptRecord>()),
   }
 
   /**
-   * Starts a deletion, or joins the one that is under way, and waits for its end for a bounded time.
-   * Throws `internal` when it failed: something could not be removed.
+   * Starts a deletion, or joins the one that is under way, and waits for its end for a limited time. Throws
+   * `internal` if it failed because something could not be removed.
    */
   async function run(target: OwnedTarget): Promise<DeletionResult> {
     await workflows.start(deletionContract, { ...target, receiptId: newId() })

@@ -13,13 +13,13 @@ export interface StopRunsDeps extends EndRunDeps {
 const graceMs = 15_000
 const firstPauseMs = 100
 const longestPauseMs = 1000
-/** Calls to Temporal under way at the same moment, however many threads there are. */
+/** Maximum number of concurrent calls to Temporal, however many threads there are. */
 const callsAtOnce = 10
 
 /**
- * Ends what runs on the members' threads and waits until their workflows are over, so that nothing
- * writes any more. Those that have not ended after 15 seconds, counted for all together, are terminated. `since`: threads whose runs ended
- * after this are waited for too, for an earlier attempt may have ended them.
+ * Ends the runs on the members' threads and waits until their workflows have ended, so that nothing is written any
+ * more. Workflows that have not ended after 15 seconds in total are terminated. `since`: also wait for threads
+ * whose runs ended after this time, because an earlier attempt may have ended them.
  */
 export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date): Promise<void> {
   const { runs } = deps.collections
@@ -60,7 +60,7 @@ async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<
   )
 }
 
-/** The callers share one iterator, so that each item is taken once. */
+/** The callers share one iterator, so that each item is processed once. */
 async function someAtOnce(ids: Set<string>, work: (id: string) => Promise<unknown>): Promise<void> {
   const rest = [...ids].values()
   const caller = async () => {

@@ -1,6 +1,6 @@
 import type { DeletionPhase } from '../../domain/contracts/deletion.ts'
 
-/** Everything fenced that a deletion takes with it, by id. */
+/** Ids of everything marked that a deletion removes. */
 export interface Members {
   userIds: string[]
   projectIds: string[]
@@ -9,14 +9,14 @@ export interface Members {
 }
 
 /**
- * One kind of thing that deletions remove, wherever it is kept. Both functions may be repeated, find
- * what there is by the ids of its owners, and touch nothing else.
+ * A kind of data that deletions remove, wherever it is stored. Both functions can be repeated, find the data by the
+ * ids of its owners, and touch nothing else.
  */
 export interface Store {
-  /** As receipts show it. */
+  /** The name on receipts. */
   name: string
   phase: DeletionPhase
-  /** The collections of the database that it empties; a test holds that every collection is in one of them. */
+  /** The database collections that it empties; a test checks that every collection belongs to a store. */
   collections: string[]
   deleteFor(members: Members): Promise<void>
   countFor(members: Members): Promise<number>
@@ -24,12 +24,12 @@ export interface Store {
 
 const batchSize = 500
 
-/** Long lists of ids are taken in parts, so that no query grows without bound. */
+/** Long lists of ids are split, so that queries stay bounded. */
 export async function inBatches(ids: string[], work: (batch: string[]) => Promise<unknown>): Promise<void> {
   for (let start = 0; start < ids.length; start += batchSize) await work(ids.slice(start, start + batchSize))
 }
 
-/** The sum of a count over the parts. */
+/** The sum of a count over all parts. */
 export async function sumOver(ids: string[], count: (batch: string[]) => Promise<number>): Promise<number> {
   let total = 0
   await inBatches(ids, async (batch) => {

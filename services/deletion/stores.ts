@@ -19,8 +19,8 @@ export interface StoresDeps {
 }
 
 /**
- * The registry: what is kept for whom, and how it is removed and counted. A new collection belongs
- * in here (or in `keptCollections`, with its reason); a test fails until it is.
+ * The registry of stores: which data belongs to which owner, and how it is removed and counted. A test fails until
+ * a new collection is added here (or to `keptCollections`, with the reason).
  */
 export function createStores({ collections, transaction, stream, knowledge }: StoresDeps): Store[] {
   return [
@@ -37,15 +37,15 @@ export function createStores({ collections, transaction, stream, knowledge }: St
   ]
 }
 
-/** What deletions leave, and why. */
+/** Collections that deletions do not remove, and why. */
 export const keptCollections: Record<string, string> = {
   receipts: 'the proof of the deletion: ids and counts',
 }
 
-/** The owners themselves: removed by `owners.ts`, last. */
+/** The owners themselves: removed last, by `owners.ts`. */
 export const ownerCollections = ['threads', 'assistants', 'projects', 'users']
 
-/** Anything whose records carry a `thread_id`. */
+/** Records with a `thread_id`. */
 type OfThreads = Erasable<{ thread_id: { $in: string[] } }> & {
   countDocuments(filter: { thread_id: { $in: string[] } }): PromiseLike<number>
 }
@@ -61,7 +61,7 @@ function ofThreads(transaction: RunInTransaction, name: string, collection: OfTh
   }
 }
 
-/** Anything whose records carry a `user_id` and belong to nobody else. */
+/** Records with a `user_id` that belong to nobody else. */
 type OfUsers = Erasable<{ user_id: { $in: string[] } }> & {
   countDocuments(filter: { user_id: { $in: string[] } }): PromiseLike<number>
 }
@@ -77,12 +77,12 @@ function ofUsers(transaction: RunInTransaction, name: string, collection: OfUser
   }
 }
 
-/** Anything whose records name what they belong to. */
+/** Records with the ids of everything that they belong to. */
 type OfSubjects = Erasable<{ subjects: { $in: string[] } }> & {
   countDocuments(filter: { subjects: { $in: string[] } }): PromiseLike<number>
 }
 
-/** Stored answers, by the records that they show parts of. */
+/** Stored answers, by the records that they contain parts of. */
 function idempotencyKeys(transaction: RunInTransaction, keys: OfSubjects): Store {
   const filter = (ids: string[]) => ({ subjects: { $in: ids } })
   const idsOf = ({ userIds, projectIds, assistantIds, threadIds }: Members) => [
@@ -100,7 +100,7 @@ function idempotencyKeys(transaction: RunInTransaction, keys: OfSubjects): Store
   }
 }
 
-/** Streams are found by their runs, which therefore go later. */
+/** Streams are found by their runs, so runs are removed later. */
 function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['stream']): Store {
   const eachBatch = async ({ threadIds }: Members, work: (runIds: string[]) => Promise<unknown>) =>
     inBatches(threadIds, async (ids) => {
@@ -125,7 +125,7 @@ function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['str
   }
 }
 
-/** Files with their bytes, chunks and vectors are removed together, per assistant, and counted apart. */
+/** Files with their bytes, chunks and vectors are removed together for each assistant, and counted separately. */
 function knowledgeStores(knowledge: KnowledgeStores): Store[] {
   const collectionsOf = { files: ['files'], chunks: ['chunks'], vectors: [], blobs: ['blobs.files', 'blobs.chunks'] }
   return knowledgeKinds.map((name) => ({
@@ -144,7 +144,7 @@ function knowledgeStores(knowledge: KnowledgeStores): Store[] {
   }))
 }
 
-/** Kept by the hash of the address, for minutes. */
+/** Found by the hash of the address; kept for minutes. */
 function loginFailures({ loginFailures: failures, users }: Pick<Collections, 'loginFailures' | 'users'>): Store {
   const keysOf = async ({ userIds }: Members) => {
     const found = await users.find({ _id: { $in: userIds }, email: { $exists: true } }, { email: 1 }).lean()

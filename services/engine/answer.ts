@@ -6,12 +6,12 @@ import type { ModelDelta } from './chat-model.ts'
 
 export type Answer = ReturnType<typeof createAnswer>
 
-/** A model's answer as it grows: takes deltas, gives stream entries, and in the end the whole message. */
+/** A model's answer as it arrives: takes deltas, produces stream entries, and at the end the whole message. */
 export function createAnswer(id: string) {
   let text = ''
   let usage: Usage | undefined
   let cut: CutReason | undefined
-  /** By the model's own numbers. */
+  /** By the numbers that the model gave the calls. */
   const calls = new Map<number, CallSoFar>()
 
   return {
@@ -32,7 +32,7 @@ export function createAnswer(id: string) {
       }
     },
 
-    /** What was said so far, as entries that restate it from the beginning. */
+    /** The answer so far, as entries that repeat it from the beginning. */
     entries(): RunEntry[] {
       return [
         { type: 'begin', id },
@@ -62,12 +62,12 @@ export function createAnswer(id: string) {
       }
     },
 
-    /** Places in `tool_calls` of calls whose arguments are no whole JSON object. */
+    /** Positions in `tool_calls` of calls whose arguments are not a complete JSON object. */
     unreadableCalls: (): Set<number> =>
       new Set(named().flatMap((call, place) => (readJsonObject(argumentsText(call)) === undefined ? [place] : []))),
   }
 
-  /** Adds to a call; gives what readers have to be told. */
+  /** Adds a delta to a call; returns the entries for readers. */
   function addToCall(delta: CallDelta): { index: number; call_id?: string; name?: string; args?: string } {
     const known = calls.get(delta.index)
     const call = known ?? { id: `call_${id}_${delta.index}`, name: '', args: '' }
@@ -102,7 +102,7 @@ function argumentsText(call: CallSoFar): string {
   return call.args === '' ? '{}' : call.args
 }
 
-/** Of arguments that are no JSON object, what can be read is kept; such a call is not made. */
+/** If arguments are not a JSON object, what can be parsed is kept; such a call is not executed. */
 function toolCallOf(call: CallSoFar): ToolCall {
   return { id: call.id, name: call.name, args: readPartialObject(argumentsText(call)), type: 'tool_call' }
 }

@@ -27,20 +27,26 @@ interface Question {
   answer: Answer
   writer: RunWriter
   signal: AbortSignal
-  /** The thread's record, when it was read a moment ago. */
+  /** The thread's record, if it was read a moment ago. */
   thread: ThreadRecord | undefined
-  /** Hears what the model is shown, before it is cut to the window. */
+  /** Receives what the model is shown, before it is cut to the window. */
   onConversation(conversation: Conversation): void
 }
 
-/** Room that is left for an answer whose length nobody limits. */
+/** Tokens kept free for an answer without a limit. */
 const defaultAnswerTokens = 4096
-/** Models count in encodings of their own. */
+/** Models count tokens with their own encodings, so keep a margin. */
 const countingMargin = 0.1
-/** Text has four to five bytes a token; code and tables have more. Of a conversation, no more is read than this for each token of the window. */
+/**
+ * Text has four to five bytes per token, code and tables have more. At most this many bytes of a conversation are
+ * read for each token of the window.
+ */
 const bytesOfToken = 8
 
-/** Sends the conversation to the model and publishes its answer as it grows. Throws `ModelFailure`, or why `signal` was aborted. */
+/**
+ * Sends the conversation to the model and publishes its answer as it arrives. Throws `ModelFailure`, or the reason
+ * for which `signal` was aborted.
+ */
 export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
   const request = await requestFor(deps, question)
   const { model, temperature, maxTokens } = request

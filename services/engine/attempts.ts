@@ -7,7 +7,10 @@ interface Attempt {
 
 export type Attempts = ReturnType<typeof createAttempts>
 
-/** The attempts under way in this process, so that one whose run was ended or taken over stops although its model is silent. */
+/**
+ * The attempts under way in this process. An attempt whose run was ended or taken over is stopped here, even if its
+ * model is silent.
+ */
 export function createAttempts() {
   const byRun = new Map<string, Set<Attempt>>()
   return {
@@ -20,7 +23,7 @@ export function createAttempts() {
         if (attempts.size === 0) byRun.delete(runId)
       }
     },
-    /** Stops what works on the run with an older fence. */
+    /** Stops attempts of the run with an older fence. */
     supersede(runId: string, fence: number): void {
       for (const attempt of byRun.get(runId) ?? []) if (attempt.fence < fence) attempt.stop(new SupersededError())
     },

@@ -3,15 +3,15 @@ import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
-/** Where a run's model is, and who pays. */
+/** The model of a run, and the account that pays. */
 export interface ModelAccount {
   baseUrl: string | undefined
   apiKey: string
-  /** An address that a user gave: reached only through the guard against private networks. */
+  /** Whether a user gave the address: then it is reached only through the guard against private networks. */
   setByUser: boolean
 }
 
-/** A message as the chat-completions interface takes it. */
+/** A message in the format of the chat-completions API. */
 export type PromptMessage =
   | { role: 'system' | 'user'; content: string }
   | { role: 'assistant'; content: string | null; tool_calls?: PromptToolCall[] }
@@ -35,12 +35,12 @@ export interface ChatRequest {
   signal: AbortSignal
 }
 
-/** What arrives from a model, piece by piece. */
+/** A piece of a model's answer. */
 export type ModelDelta =
   | { type: 'text'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
   | { type: 'usage'; usage: Usage }
-  /** The answer was cut off: by the limit of tokens, or by the provider's filter. */
+  /** The answer was cut off: by the token limit, or by the provider's filter. */
   | { type: 'cut'; reason: CutReason }
 
 export interface ChatModel {

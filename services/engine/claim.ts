@@ -9,11 +9,14 @@ export interface Claim {
   run: RunRecord
   /** No attempt has stored anything of the run. */
   isFresh: boolean
-  /** What the request that stored the run has read, when it did so in this process a moment ago. */
+  /** What the request that stored the run has read, if it did so in this process a moment ago. */
   known?: { assistant: AssistantRecord; thread: ThreadRecord }
 }
 
-/** The run that a step works on: handed over by the request that stored it, or claimed. Null for one that is over or gone. */
+/**
+ * The run that a step works on: handed over by the request that stored it, or claimed. Null if it has ended or is
+ * gone.
+ */
 export async function takeRun(deps: EngineDeps, { runId, step }: StepInput): Promise<Claim | null> {
   const first = step === 0 ? deps.firstAttempts.take(runId) : undefined
   if (first === undefined) return claimRun(deps, runId)
@@ -22,8 +25,8 @@ export async function takeRun(deps: EngineDeps, { runId, step }: StepInput): Pro
 }
 
 /**
- * Takes the next fence of a run that is not over: from then on, nothing that an earlier attempt says
- * or stores counts. Null for a run that is over or gone.
+ * Takes the next fence of an open run: from then on, everything that earlier attempts publish or store is refused.
+ * Null if the run has ended or is gone.
  */
 async function claimRun(
   { collections: { runs } }: Pick<EngineDeps, 'collections'>,
@@ -45,17 +48,17 @@ async function claimRun(
 }
 
 /**
- * The workflow makes eight attempts itself; the rest is for workers that died. Their attempts are in no
- * history, so that only the fence tells of a run that kills each worker that takes it.
+ * The workflow makes eight attempts itself; the rest is for workers that died. Their attempts are in no history, so
+ * that only the fence shows that a run kills each worker that takes it.
  */
 const maxAttemptsOfStep = 16
 
-/** A run that was not claimed is shown as running when it takes longer than this. */
+/** A run that was not claimed is marked as running after this time. */
 const showRunningAfterMs = 500
 
 /**
- * Marks a run that nobody had to claim as running, once it has taken a while. For those who look only:
- * nothing depends on it, so that it is not waited for. The returned function ends that.
+ * Marks a run that was not claimed as running when it has taken a while. This is for display only, so nobody waits
+ * for it. The returned function stops the timer.
  */
 export function showAsRunning({ collections: { runs }, onError }: EngineDeps, run: RunRecord): () => Promise<void> {
   let writing: Promise<unknown> = Promise.resolve()

@@ -9,7 +9,10 @@ import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './run-writer.ts'
 import { usageOf } from './usage.ts'
 
-/** Stores an answer that asks for tools, and its calls in the ledger; all of it, or nothing when the run was taken over. */
+/**
+ * Stores an answer with tool calls, and the calls in the ledger, in one transaction; nothing if the run was taken
+ * over.
+ */
 export async function commitAnswer(
   deps: EngineDeps,
   run: RunRecord,
@@ -37,8 +40,8 @@ export async function commitAnswer(
 }
 
 /**
- * Stores the last answer and the success of the run as one. An answer that was stored before (its
- * attempt did not live to finish the run, or another was quicker) only lacks the success.
+ * Stores the last answer and the success of the run in one transaction. If the answer is stored already (its
+ * attempt died before the run was finished, or another attempt was faster), only the success is stored.
  */
 export async function commitEnd(
   deps: EngineDeps,
@@ -81,12 +84,12 @@ export function inputOf(run: RunRecord, step: number): InputEntry | undefined {
   return step === 0 ? inputEntryOf(run) : undefined
 }
 
-/** An attempt that did not have to claim its run tells with its result when it began. */
+/** An attempt that did not claim its run stores its start time with its result. */
 function begun({ started_at }: RunRecord): Pick<RunRecord, 'started_at'> {
   return started_at === undefined ? {} : { started_at }
 }
 
-/** What readers get after the newest entry so far is the whole answer, once it is stored. */
+/** After the newest entry so far, readers receive the whole answer, once it is stored. */
 function lastDataEvent(lastId: EntryId | undefined): Pick<RunRecord, 'last_data_event_id'> {
   return lastId === undefined ? {} : { last_data_event_id: eventIdOf(lastId, 'final') }
 }

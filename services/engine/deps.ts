@@ -14,10 +14,10 @@ import type { Attempts } from './attempts.ts'
 import type { ChatModel, ModelAccount } from './chat-model.ts'
 import type { CountTokens } from './fit.ts'
 
-/** What the steps of a run need of the rest. */
+/** What the steps of a run depend on. */
 export interface EngineDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
-  /** What is under way in this process. */
+  /** Attempts under way in this process. */
   attempts: Attempts
   /** Runs that this process has just stored. */
   firstAttempts: Pick<FirstAttempts, 'take'>
@@ -27,16 +27,16 @@ export interface EngineDeps {
   stream: RunStream
   model: ChatModel
   defaultModel: string
-  /** The account that pays for the assistant's runs; undefined when no model is configured. */
+  /** The account that pays for the assistant's runs; undefined if no model is configured. */
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
-  /** The tools that an assistant has right now. */
+  /** The current tools of an assistant. */
   toolsOf(assistant: AssistantRecord, signal: AbortSignal): Promise<Tool[]>
-  /** How many tokens a model takes in, question and answer together. */
+  /** The context window of a model in tokens, question and answer together. */
   contextWindowOf(model: string): number
   countTokens: CountTokens
   checkForeignArguments: CheckForeignArguments
   tracing: RunTracing
   onError(error: unknown): void
-  /** For the operator's log: a model's server gave no answer. */
+  /** Logs for the operator that a model server did not answer. */
   onModelFailure(run: RunRecord, account: ModelAccount | undefined, failure: ModelFailure): void
 }

@@ -1,13 +1,13 @@
 import type { Message } from '../../domain/messages.ts'
 
-/** What a message costs beside its text (roles and separators), as providers of this interface count. */
+/** Tokens of a message besides its text (roles and separators), as OpenAI-compatible providers count them. */
 const tokensPerMessage = 4
-/** Characters that are counted at once: what is not needed any more is not looked at. */
+/** Characters that are counted at once, so that counting can stop early. */
 const batchCharacters = 64 * 1024
 
 /**
- * The tokens of each text, counted one after the other until their sum passes `limit`: the count at
- * which it does may be that of a beginning, and the texts behind it have none.
+ * Counts the tokens of each text, one after the other, until the sum exceeds `limit`: the last count may cover only
+ * a beginning, and later texts have none.
  */
 export type CountTokens = (
   texts: string[],
@@ -16,20 +16,19 @@ export type CountTokens = (
 ) => Promise<number[]>
 
 export interface Window {
-  /** Tokens that there are for the conversation and `fixed` together. */
+  /** Token budget of the conversation and `fixed` together. */
   budgetTokens: number
-  /** Texts that go along whatever they cost: instructions, tools. */
+  /** Texts that are always sent: instructions, tools. */
   fixed: string[]
   /** `CountTokens`, for the user of the run. */
   count(texts: string[], limit: number): Promise<number[]>
 }
 
 /**
- * Cuts a conversation to what a model can take in: the newest messages that have room in the budget,
- * and every system message. A message that asks for tools and their answers stay or go together, and
- * the newest message stays whatever it costs: that it is too long is the model's to say. Tokens are
- * counted in one encoding for all models, so the caller leaves a margin. Nothing is counted where
- * bytes tell enough, and nothing beyond the budget.
+ * Cuts a conversation to the model's window: keeps the newest messages within the budget, and every system message.
+ * A message with tool calls and their results are kept or cut together. The newest message is always kept; if it is
+ * too long, the model says so. Tokens are counted in one encoding for all models, so the caller leaves a margin.
+ * Nothing is counted if the size in bytes is enough to decide, and nothing beyond the budget.
  */
 export async function fitConversation(messages: Message[], window: Window): Promise<Message[]> {
   if (certainlyFits(messages, window)) return messages
@@ -49,7 +48,7 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   return messages.filter((message) => kept.has(message))
 }
 
-/** A token is at least one byte: what has fewer bytes than there is room needs no counting. */
+/** A token has at least one byte: text with fewer bytes than tokens left needs no counting. */
 function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): boolean {
   let room = budgetTokens
   for (const text of fixed) room -= Buffer.byteLength(text)
@@ -62,7 +61,7 @@ function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): bo
 
 type Part = string | Message[]
 
-/** The tokens of each part, until they are more than the budget. */
+/** The tokens of each part, until the budget is exceeded. */
 async function* tokensOf(parts: Part[], { budgetTokens, count }: Window): AsyncGenerator<number> {
   let left = budgetTokens
   for (const batch of batchesOf(parts)) {
@@ -89,7 +88,7 @@ function* batchesOf(parts: Part[]): Generator<string[]> {
   if (batch.length > 0) yield batch
 }
 
-/** What has to stay together: an answer with the results of the tools that it asks for, or one message alone. */
+/** Messages that must stay together: an answer with the results of its tool calls, or a single message. */
 function groupsOf(messages: Message[]): Message[][] {
   const groups: Message[][] = []
   for (const message of messages) {

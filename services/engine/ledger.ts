@@ -5,15 +5,18 @@ import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call
 import type { Collections } from '../collections.ts'
 import type { Tool } from '../tools/tool.ts'
 
-/** How many calls of one answer are executed; the rest are answered with an error. */
+/** How many calls of one answer are executed; the others are answered with an error. */
 export const maxCallsPerStep = 16
-/** How many calls of one answer are under way at once. */
+/** How many calls of one answer run at once. */
 const parallelCalls = 4
 
-/** Time for a call of a tool that is not there: only its refusal has to be stored. */
+/** Time limit for a call of an unknown tool, which only stores its refusal. */
 const unknownToolTimeoutMs = 5000
 
-/** An answer's calls as the workflow executes them: names and limits, no arguments. A name that only the model knows stays out of Temporal. */
+/**
+ * The calls of an answer as the workflow executes them: names and limits, no arguments. A name of an unknown tool
+ * is not passed to Temporal.
+ */
 export function plannedTools(message: AIMessage, tools: Tool[]): Pick<PlannedTools, 'calls' | 'parallelCalls'> {
   const calls = (message.data.tool_calls ?? []).slice(0, maxCallsPerStep).map((call, index) => {
     const tool = tools.find((candidate) => candidate.name === call.name)
@@ -27,7 +30,10 @@ export function plannedTools(message: AIMessage, tools: Tool[]): Pick<PlannedToo
   return { calls, parallelCalls }
 }
 
-/** The ledger's entries of an answer. Calls that are not made have their answer from the beginning: those beyond the limit, and the `unreadable` ones. */
+/**
+ * The ledger entries of an answer. Calls that are not executed get their result at once: those above the limit, and
+ * the `unreadable` ones.
+ */
 export function ledgerEntries(
   run: RunRecord,
   step: number,
@@ -56,12 +62,12 @@ export function ledgerEntries(
   }
 }
 
-/** The id of a call's answer. */
+/** The id of the message with a call's result. */
 export function toolMessageId(call: Pick<ToolCallRecord, '_id'>): string {
   return `tool-${call._id.replaceAll('/', '-')}`
 }
 
-/** What the model is told about a call that has a result. */
+/** The result of a call as the model is told. */
 export function toolMessageOf(call: ToolCallRecord): Message {
   return {
     type: 'ToolMessage',
@@ -70,9 +76,8 @@ export function toolMessageOf(call: ToolCallRecord): Message {
 }
 
 /**
- * The answers to all calls of a step, in the order in which the model asked. A call that has no
- * result and gets none any more is closed first: one that was begun with the words that its outcome
- * is unknown, one that was not with `notBegun`.
+ * The results of all calls of a step, in the order of the calls. A call without a result is closed first: if it was
+ * begun, with the text that its outcome is unknown, otherwise with `notBegun`.
  */
 export async function toolMessages(
   { toolCalls }: Pick<Collections, 'toolCalls'>,

@@ -9,8 +9,8 @@ export interface PlatformModelSettings {
 }
 
 /**
- * Which account an assistant's runs go to; undefined when there is none. An assistant with an account
- * of its own uses that and nothing else: when its key is missing or cannot be opened, it has no model.
+ * The account of an assistant's runs; undefined if there is none. An assistant with its own account never uses
+ * another: if its key is missing or cannot be unsealed, it has no model.
  */
 export function createAccountOf(settings: PlatformModelSettings, secretBox: Pick<SecretBox, 'open'>) {
   const platform: ModelAccount | undefined =

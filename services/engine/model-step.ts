@@ -14,10 +14,10 @@ import { askModel } from './ask-model.ts'
 import type { Conversation } from '../threads/conversations.ts'
 
 /**
- * One step of a run: what was said so far goes to the model, its answer is streamed to the readers
- * and stored. It may be executed again after a crash: an answer that is stored is not asked for
- * twice, and one that is not starts anew under the same message id. Throws `ModelFailure` when the
- * model gives no answer, `SupersededError` when the run was taken over or cancelled.
+ * One step of a run: sends the conversation to the model, streams the answer to readers and stores it. It may be
+ * executed again after a crash: a stored answer is not requested again, and an unfinished one begins again under
+ * the same message id. Throws `ModelFailure` if the model gives no answer, `SupersededError` if the run was taken
+ * over or cancelled.
  */
 export async function modelStep(
   deps: EngineDeps,
@@ -45,7 +45,7 @@ interface Attempt {
   step: number
   signal: AbortSignal
   stop(reason: unknown): void
-  /** To be waited for before the run's record is written. */
+  /** Wait for this before the run's record is written. */
   stopShowing(): Promise<void>
 }
 
@@ -74,11 +74,12 @@ async function executeStep(
   const added =
     step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
-  // The model is asked while this is being stored; what is refused (the thread is being deleted) stops the asking.
+  // The model is called while this is being stored; if storing is refused (the thread is being deleted), the call
+  // is aborted.
   const recorded = step === 0 ? Promise.resolve() : recordToolResults(deps, run, step, added)
   recorded.catch(stop)
 
-  // Found once: the model is asked with the same tools as its calls are planned with.
+  // Looked up once, so that the model is offered the same tools from which its calls are planned.
   const tools = deps.toolsOf(assistant, signal)
   tools.catch(() => undefined)
 
@@ -111,7 +112,7 @@ async function executeStep(
   await Promise.all([recorded, writer.drain(), stopShowing()])
   if ((message.data.tool_calls ?? []).length === 0) {
     const { seq } = await commitEnd(deps, run, step, message, writer.lastId)
-    // Input and answer follow right behind what was read.
+    // Input and answer are stored directly behind what was read.
     if (thread && conversation && seq === conversation.lastSeq + 2)
       deps.conversations.remember(thread, { messages: [...conversation.messages, message], lastSeq: seq })
     writer.push({ type: 'message', message }, { type: 'end' })
@@ -134,7 +135,7 @@ async function recordToolResults(deps: EngineDeps, run: RunRecord, step: number,
   await deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
 }
 
-/** Readers hear at once that the model is asked again, for that may take a while; and the log says why. */
+/** Tells readers at once that the model is asked again, because that may take a while, and logs the reason. */
 async function reportFailure(
   deps: EngineDeps,
   { run, assistant, writer }: { run: RunRecord; assistant: AssistantRecord; writer: RunWriter },
@@ -146,7 +147,7 @@ async function reportFailure(
   await writer.drain()
 }
 
-/** The id of a step's answer: made of run and step, so that a second attempt speaks under the same one. */
+/** The id of a step's answer, made from run and step, so that a second attempt uses the same id. */
 export function answerIdOf(runId: string, step: number): string {
   return `${runId}-${step}`
 }
@@ -159,8 +160,7 @@ async function storedAnswer({ collections }: EngineDeps, runId: string, step: nu
 }
 
 /**
- * The run is not open for work: it has ended, or a step that is reported again has already led to an
- * interruption. What is stored tells which.
+ * The run is not open: it has ended, or a repeated step has already interrupted it. The stored records tell which.
  */
 async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()

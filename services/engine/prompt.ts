@@ -4,9 +4,9 @@ import type { PromptMessage } from './chat-model.ts'
 const noResult = 'There is no result of this call.'
 
 /**
- * A conversation as the model is shown it. Interfaces of this kind refuse a tool call without an
- * answer and an answer without its call, and threads can be edited from outside: a missing answer is
- * said to be missing, a stray one is left out.
+ * The conversation in the form that the model is sent. OpenAI-compatible servers refuse a tool call without a
+ * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
+ * that says so, a stray one is left out.
  */
 export function promptOf(messages: Message[], systemMessages: string[]): PromptMessage[] {
   const answers = new Map(
@@ -45,7 +45,7 @@ function promptParts(message: Message, answers: Map<string, string>): PromptMess
       ]
     }
     case 'ToolMessage':
-      // Said right after its call, above.
+      // Was added after its call, above.
       return []
   }
 }

@@ -2,7 +2,7 @@ import type { EntryId } from '../../domain/event-ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 
-/** A newer attempt, a cancellation or a deletion has taken the run over: what this writer says counts no more. */
+/** A newer attempt, a cancellation or a deletion has taken over the run: what this writer publishes is refused. */
 export class SupersededError extends Error {
   constructor() {
     super('Another attempt has taken this run over.')
@@ -12,18 +12,18 @@ export class SupersededError extends Error {
 
 export type RunWriter = ReturnType<typeof createRunWriter>
 
-/** Pieces that arrive within this time go out together; readers are shown about thirty states a second. */
+/** Pieces that arrive within this time are published together; readers receive about thirty states a second. */
 const mergeMs = 20
-/** A whole message goes out every so often, so that a stream whose beginning was cut can still be read. */
+/** A whole message is published at this interval, so that a stream whose beginning was trimmed can still be read. */
 const snapshotEvery = 500
 
 interface RunWriterOptions {
   stream: Pick<RunStream, 'publish'>
   runId: string
   fence: number
-  /** What goes out before, and together with, the first entries. */
+  /** Entries to publish before, and together with, the first entries. */
   initial: RunEntry[]
-  /** The message being written, whole, as entries that replace what readers know of it. */
+  /** The whole message that is being written, as entries that replace its earlier pieces. */
   restate: () => RunEntry[]
   /** Called once when the stream refuses this writer. */
   onSuperseded: () => void
@@ -31,9 +31,9 @@ interface RunWriterOptions {
 }
 
 /**
- * Publishes a step's entries: the first at once, later ones merged while an earlier publication is
- * under way. When Redis does not take some, the message is restated whole as soon as it does again:
- * a run does not fail because nobody can watch it.
+ * Publishes a step's entries: the first at once, later ones merged while an earlier publication is under way. When
+ * Redis did not accept some, the whole message is published again as soon as it does: a run does not fail because
+ * Redis is away.
  */
 export function createRunWriter({ stream, runId, fence, initial, restate, onSuperseded, onError }: RunWriterOptions) {
   let pending: RunEntry[] = [...initial]
@@ -80,14 +80,17 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
         flushing = undefined
       })
     },
-    /** Publishes what is left without waiting for more, until everything pushed so far is published, lost or refused. */
+    /**
+     * Publishes the rest without waiting for more. Resolves when everything pushed so far is published, lost or
+     * refused.
+     */
     async drain(): Promise<void> {
       draining = true
       endPause()
       while (flushing !== undefined) await flushing
       draining = false
     },
-    /** The newest entry of the stream that is this writer's. */
+    /** The id of this writer's newest entry in the stream. */
     get lastId() {
       return lastId
     },
@@ -98,7 +101,7 @@ function isNotPiece(entry: RunEntry): boolean {
   return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'begin'
 }
 
-/** Neighbouring pieces of one text, or of the arguments of one call, as one piece. */
+/** Merges neighbouring pieces of one text, or of the arguments of one call. */
 function mergePieces(entries: RunEntry[]): RunEntry[] {
   const merged: RunEntry[] = []
   for (const entry of entries) {

@@ -19,10 +19,9 @@ import { answerIdOf } from './model-step.ts'
 import { usageOf } from './usage.ts'
 
 /**
- * Ends a run that did not end by itself, and leaves its thread in order: what the model had said
- * stays in the history, marked as incomplete, and every call has an answer. Safe to repeat. With
- * `endAnyway` a part of that order which cannot be made is reported and left out, so that a run
- * whose records cannot be read still ends.
+ * Ends a run that did not end by itself, and leaves its thread consistent: the partial answer stays in the log,
+ * marked as incomplete, and every call has a result. Safe to repeat. With `endAnyway`, parts that cannot be stored
+ * are reported and left out, so that a run whose records cannot be read still ends.
  */
 export async function settleRun(
   deps: EngineDeps,
@@ -38,7 +37,7 @@ export async function settleRun(
     try {
       await part(deps, run, step, shown)
     } catch (cause) {
-      // A thread that is gone needs no order.
+      // If the thread is gone, there is nothing to store.
       if (cause instanceof AppError && cause.code === 'not_found') continue
       if (!endAnyway) throw cause
       deps.onError(cause)
@@ -48,12 +47,12 @@ export async function settleRun(
   if (run.status === 'cancelled' || run.status === 'error') return { status: run.status }
   const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : (error ?? failed))
   if (ended !== null) return { status: ended.status }
-  // Somebody else has just ended it.
+  // Another process has just ended it.
   const now = await deps.collections.runs.findById(runId).lean<RunRecord>()
   return { status: now?.status ?? outcome }
 }
 
-/** Ends a run that no workflow works on any more. What was stored tells how far it had come. */
+/** Ends a run that no workflow works on any more. The stored records tell how far it had come. */
 export async function settleLostRun(deps: EngineDeps, run: RunRecord, error: RunError): Promise<void> {
   const last = await lastCall(deps, run)
   const input = {
@@ -70,7 +69,9 @@ function lastCall({ collections }: EngineDeps, run: RunRecord): Promise<ToolCall
   return collections.toolCalls.findOne({ run_id: run._id }).sort({ step: -1 }).lean<ToolCallRecord>()
 }
 
-/** What the steps before cost is counted, however the run ended; and readers who come back late are told what they have not seen. */
+/**
+ * Counts the tokens of the steps so far, however the run ended, and publishes what late readers have not received.
+ */
 async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step: number, shown: RunView) {
   const usage = await usageOf(collections, run._id)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
@@ -79,8 +80,8 @@ async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step
 }
 
 /**
- * What readers have seen of the answer under way stays. Calls in it were never made, so that only the
- * text is kept. The input of a run that ends in its first step is stored here.
+ * Keeps what readers have received of the unfinished answer. Calls in it were never executed, so only the text is
+ * kept. The input of a run that ends in its first step is stored here.
  */
 async function keepAnswerSoFar(deps: EngineDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
   const folded = shown.messages.get(answerIdOf(run._id, step))

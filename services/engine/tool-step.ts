@@ -10,10 +10,10 @@ import type { EngineDeps } from './deps.ts'
 import { noResult, toolMessageOf } from './ledger.ts'
 
 /**
- * Executes one tool call, at most once: who moves it from `waiting` to `claimed` executes it. An
- * attempt that finds the claim of an earlier one, whose outcome nobody knows, repeats the call only
- * when the tool says that this does no harm. Whatever a tool does wrong becomes text for the model.
- * `attempt` names the attempt: the same name twice is the same attempt.
+ * Executes one tool call at most once: only the attempt that changes its status from `waiting` to `claimed`
+ * executes it. If an earlier attempt has claimed the call and its outcome is unknown, the call is repeated only if
+ * the tool is safe to repeat. All failures of a tool become text for the model. `attempt` names the attempt: the
+ * same name is the same attempt.
  */
 export async function toolStep(
   deps: EngineDeps,
@@ -42,7 +42,7 @@ export async function toolStep(
 
   const result = call === null ? noResult : await resultOf(deps, run, tool, call, signal)
   signal.throwIfAborted()
-  // Without the claim, an earlier attempt began the call and nobody knows how it ended.
+  // The claim failed: an earlier attempt began the call, and its outcome is unknown.
   const claimedBy = call === null ? { $ne: attempt } : attempt
   const closed = await toolCalls
     .findOneAndUpdate(
@@ -85,14 +85,14 @@ function rejection(message: string | undefined): string {
   return message ? `A person did not allow this call: ${message}` : 'A person did not allow this call.'
 }
 
-/** Readers see the results of a step in the order of its calls. */
+/** Readers receive the results of a step in the order of its calls. */
 async function showResult(deps: EngineDeps, run: RunRecord, call: ToolCallRecord | null): Promise<void> {
   if (call?.status !== 'done') return
   try {
     const turn = { group: call.step, place: call.index }
     await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message: toolMessageOf(call) }])
   } catch (error) {
-    // The next model step says it again.
+    // The next model step publishes it again.
     deps.onError(error)
   }
 }

@@ -4,8 +4,8 @@ import { sumUsage } from '../../domain/sum-usage.ts'
 import type { Collections } from '../collections.ts'
 
 /**
- * Tokens of the steps of a run that are stored, and of a last answer that is not yet: the model's
- * own numbers. Undefined when the model gave none.
+ * Tokens of the stored steps of a run, and of a last answer that is not stored yet, as counted by the model.
+ * Undefined if the model gave none.
  */
 export async function usageOf(
   { checkpoints }: Pick<Collections, 'checkpoints'>,

@@ -20,17 +20,17 @@ interface FeedbackDeps {
   transaction: RunInTransaction
   runs: { get(userId: string, runId: string): Promise<RunRecord> }
   workflows: Pick<WorkflowClient, 'start'>
-  /** Whether the settings name a tracing service. Without one feedback is only stored. */
+  /** Whether a tracing service is set up. Without one, feedback is only stored. */
   hasReceiver: boolean
 }
 
-/** What users think of their runs. */
+/** Feedback of users on their runs. */
 export function createFeedback({ collections, transaction, runs, workflows, hasReceiver }: FeedbackDeps) {
   return {
     find: (userId: string, id: string) =>
       collections.feedback.findOne({ _id: id, user_id: userId }).lean<FeedbackRecord>(),
 
-    /** Stores the feedback and has it delivered. A run that is not the user's is not found. */
+    /** Stores the feedback and has it delivered. Throws `not_found` for another user's run. */
     async submit(
       userId: string,
       { run_id, key, score, value, comment }: NewFeedback,
@@ -57,7 +57,7 @@ export function createFeedback({ collections, transaction, runs, workflows, hasR
       try {
         await workflows.start(feedbackContract, { feedbackId: record._id, runId: run._id, userId })
       } catch (error) {
-        // The caller is told to come again: what was stored must not count twice then.
+        // The caller is asked to try again, so the stored feedback is removed; otherwise it would count twice.
         await collections.feedback.deleteOne({ _id: record._id })
         throw error
       }

@@ -1,11 +1,10 @@
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 
-/** The tracing service that feedback goes to. */
+/** The tracing service that receives feedback. */
 export interface FeedbackReceiver {
   /**
-   * Delivers once more what may have been delivered before: the id is the same, so that it counts
-   * once. Throws an `AppError`: `bad_request` when the service refuses it for good, else one that is
-   * worth another try.
+   * Delivers feedback. A repeated delivery has the same id, so that it counts once. Throws an `AppError`:
+   * `bad_request` if the service refuses it permanently, otherwise one that is retried.
    */
   deliver(feedback: FeedbackRecord): Promise<void>
 }

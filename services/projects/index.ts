@@ -17,7 +17,7 @@ const nameLimit = 100
 /** A project without its description. */
 const restBytes = 1000
 
-/** The workspaces of a user. A name is 1 to 100 characters and one of a kind among its owner's projects. */
+/** The projects of a user. A name has 1 to 100 characters and is unique among its owner's projects. */
 export function createProjects({ collections, transaction }: ProjectsDeps) {
   const { projects } = collections
 
@@ -59,7 +59,7 @@ export function createProjects({ collections, transaction }: ProjectsDeps) {
       return project
     },
 
-    /** Changes the members that are given. */
+    /** Changes the given members. */
     async update(
       userId: string,
       projectId: string,
@@ -106,7 +106,7 @@ async function refusingTakenNames<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    if (isDuplicateKey(error)) throw new AppError('bad_request', 'You already have a project of this name.')
+    if (isDuplicateKey(error)) throw new AppError('bad_request', 'You already have a project with this name.')
     throw error
   }
 }

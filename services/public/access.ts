@@ -6,15 +6,18 @@ import type { Collections } from '../collections.ts'
 const present = { deleting: { $ne: true } } as const
 
 /**
- * Who may use an assistant without an account: its access mode decides. `tokens` are all that a
- * caller handed over; one that fits is enough. The database knows tokens by their keyed hashes only.
+ * Decides who may use an assistant without an account, by its access mode. `tokens` are all tokens that a request
+ * carries; one matching token is enough. The database contains only keyed hashes of tokens.
  */
 export function createPublicAccess(
   { assistants }: Pick<Collections, 'assistants'>,
   configs: Pick<AssistantConfigs, 'holdsToken' | 'tokenHashes'>,
 ) {
   return {
-    /** The assistant of that id. Throws `not_found`, `forbidden` while it is closed, `unauthenticated` without its token. */
+    /**
+     * The assistant with that id. Throws `not_found`, `forbidden` while it is not public, `unauthenticated` without
+     * its token.
+     */
     async byId(assistantId: string, tokens: string[]): Promise<AssistantRecord> {
       const assistant = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
       if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
@@ -29,7 +32,10 @@ export function createPublicAccess(
       }
     },
 
-    /** The assistant that a token selects. Throws `unauthenticated`, whatever is wrong, so that tokens cannot be told apart. */
+    /**
+     * The assistant that a token selects. Throws `unauthenticated` in every other case, so that a caller cannot
+     * learn which tokens exist.
+     */
     async byToken(tokens: string[]): Promise<AssistantRecord> {
       for (const token of tokens) {
         const assistant = await holderOf(token)
@@ -43,7 +49,7 @@ export function createPublicAccess(
     const byHash = { public_token_hashes: { $in: configs.tokenHashes(token) }, ...present }
     return (
       (await assistants.findOne(byHash).lean<AssistantRecord>()) ??
-      // Of a record that an earlier version of the service wrote after this process sealed all that there were.
+      // A record that an earlier version wrote after this process had sealed all records.
       (await assistants.findOne({ public_token: token, ...present }).lean<AssistantRecord>())
     )
   }

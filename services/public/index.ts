@@ -27,7 +27,7 @@ interface PublicFamilyDeps {
   settings: OriginSettings & { defaultModel: string }
 }
 
-/** What the public may know of an assistant: of its instructions, tools and accounts nothing. */
+/** What public callers may see of an assistant: no instructions, tools or accounts. */
 export interface PublicAssistant {
   id: string
   name: string
@@ -39,7 +39,7 @@ export interface PublicAssistant {
 
 export type PublicFamily = ReturnType<typeof createPublicFamily>
 
-/** What callers without an account do: everything here is held to one assistant. */
+/** Operations of callers without an account. Each is limited to one assistant. */
 export function createPublicFamily(deps: PublicFamilyDeps) {
   const { collections, assistantConfigs, runs, runFeeds, settings } = deps
   const follow = (run: RunRecord): Promise<RunFeed> => runFeeds.open(run._id)
@@ -72,16 +72,16 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     /** Base URL of the compat family, for OpenAI-compatible clients. */
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
 
-    /** Starts a run and follows it from before its first word. */
+    /** Starts a run and follows it from its first event. */
     start: (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> =>
       deps.startFollowed({ ...newRun, public: true }, runId),
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 
-    /** A run of public callers; any other is `not_found`. Who may see it is decided by its assistant. */
+    /** A run of public callers; any other is `not_found`. Its assistant's access mode decides who may see it. */
     findRun: (runId: string): Promise<RunRecord> => findRun({ _id: runId }),
 
-    /** A run that goes on, or has ended, as its readers see it. */
+    /** The state of a run for its readers, open or ended. */
     follow,
 
     /** The runs of one assistant's public callers; any other is `not_found`. */
@@ -90,7 +90,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
       follow,
     }),
 
-    /** The run as it is stored now. */
+    /** The run as stored. */
     async reread(run: RunRecord): Promise<RunRecord> {
       return (await collections.runs.findById(run._id).lean<RunRecord>()) ?? run
     },

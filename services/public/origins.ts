@@ -9,12 +9,12 @@ export interface OriginSettings {
 
 export type PublicOrigins = ReturnType<typeof createPublicOrigins>
 
-/** Whose pages may call the public endpoints from a browser. */
+/** The origins whose pages may call the public endpoints from a browser. */
 export function createPublicOrigins({ assistants }: Pick<Collections, 'assistants'>, settings: OriginSettings) {
   const everywhere = new Set([...settings.corsOrigins, new URL(settings.baseUrl).origin])
 
   return {
-    /** Whether any assistant may be called from there: all that can be said before a token is seen. */
+    /** Whether any assistant allows this origin. Before the token is read, no more can be checked. */
     async isKnown(origin: string): Promise<boolean> {
       if (everywhere.has(origin)) return true
       const found = await assistants.exists({ allowed_origins: origin, deleting: { $ne: true } })
@@ -22,8 +22,8 @@ export function createPublicOrigins({ assistants }: Pick<Collections, 'assistant
     },
 
     /**
-     * Whether a page of that origin may read the answers of this assistant. Throws `forbidden` when
-     * the assistant names origins and this is none of them: nothing is started that only others pay for.
+     * Whether a page of that origin may read the answers of this assistant. Throws `forbidden` if the assistant
+     * lists origins and this is not one of them, so that no run is started at the owner's expense.
      */
     admits(assistant: AssistantRecord, origin: string): boolean {
       if (everywhere.has(origin) || assistant.allowed_origins.includes(origin)) return true

@@ -3,15 +3,18 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 
-/** A message with what the log knows of it. */
+/** A message with what the log records about it. */
 export interface LoggedMessage {
   message: Message
   createdAt: Date
-  /** The run that said it; undefined for what the caller brought. */
+  /** The run that produced it; undefined for messages of the caller. */
   runId: string | undefined
 }
 
-/** The messages of a thread, or of one of its runs, oldest first, each with the time and the run of its first appearance. */
+/**
+ * The messages of a thread, or of one of its runs, oldest first, each with the time and the run of its first
+ * appearance.
+ */
 export async function loggedMessages(
   scan: ScanLog,
   owner: Pick<ThreadRecord, '_id' | 'user_id'>,

@@ -27,7 +27,7 @@ export interface NewPublicThread {
   messages?: Message[]
 }
 
-/** Which part of a list is wanted: ids of entries, as in the OpenAI-compatible API. */
+/** Part of a list: ids of entries, as in the OpenAI API. */
 export interface PageQuery {
   order: 'asc' | 'desc'
   limit: number
@@ -35,12 +35,12 @@ export interface PageQuery {
   before?: string | undefined
 }
 
-/** Threads of public callers. Each belongs to one assistant; through any other, and everything else, is `not_found`. */
+/** Threads of public callers. Each belongs to one assistant; for any other assistant it is `not_found`. */
 export function createPublicThreads({ collections, createThread, log, scanLog, pendingInput }: PublicThreadsDeps) {
   const { threads, runs } = collections
 
   return {
-    /** Makes a thread that takes no place of the owner's quota. */
+    /** Creates a thread that does not count against the owner's quota. */
     async create(assistant: AssistantRecord, { metadata, messages = [] }: NewPublicThread, id: string) {
       const metadataJson = checkFreeForm(['body', 'metadata'], metadata ?? {})
       const thread = await createThread({ ...newThreadOf(assistant, metadataJson), id })
@@ -48,7 +48,7 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
       return thread
     },
 
-    /** The thread that an earlier attempt of the same request created; its messages are added if they are missing. */
+    /** The thread that an earlier attempt of the same request created; missing messages are added. */
     async finishCreation(assistant: AssistantRecord, { messages = [] }: NewPublicThread, id: string) {
       const thread = await find(assistant, id)
       if (messages.length > 0 && (await log.find(id, id)) === null)
@@ -86,7 +86,7 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
       return { message, createdAt: entry.created_at, runId: undefined } satisfies LoggedMessage
     },
 
-    /** What `addMessage` added under this id, null when it did not. */
+    /** The message that `addMessage` added under this id; null if it did not. */
     async addedMessage(assistant: AssistantRecord, threadId: string, entryId: string): Promise<LoggedMessage | null> {
       await find(assistant, threadId)
       const entry = await log.find(threadId, entryId)
@@ -94,11 +94,11 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
       return entry === null || message === undefined ? null : { message, createdAt: entry.created_at, runId: undefined }
     },
 
-    /** What people and the assistant said, oldest first. */
+    /** The messages of people and the assistant, oldest first. */
     messages: async (assistant: AssistantRecord, threadId: string): Promise<LoggedMessage[]> =>
       loggedMessages(scanLog, await find(assistant, threadId)),
 
-    /** What was said in one run of the thread. */
+    /** The messages of one run of the thread. */
     messagesOfRun: async (assistant: AssistantRecord, run: RunRecord): Promise<LoggedMessage[]> =>
       loggedMessages(scanLog, await find(assistant, run.thread_id), run),
 
@@ -108,7 +108,7 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
       await find(assistant, threadId)
       if (page.after !== undefined) await findRun(assistant, threadId, page.after)
       if (page.before !== undefined) await findRun(assistant, threadId, page.before)
-      // Ids are time-ordered. Towards `before` alone, the nearest entries are wanted: they are read backwards.
+      // Ids are time-ordered. With only `before`, the nearest entries are wanted, so the list is read backwards.
       const backwards = page.before !== undefined && page.after === undefined
       const ascending = (page.order === 'asc') !== backwards
       const [first, last] = page.order === 'asc' ? (['$gt', '$lt'] as const) : (['$lt', '$gt'] as const)
@@ -139,7 +139,7 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
   }
 }
 
-/** One part of a list that is held whole, no larger than one answer. Throws `not_found` for a cursor that is none of its entries. */
+/** One page of a list in memory, no larger than one answer. Throws `not_found` for an unknown cursor. */
 export function pageOf<T>(oldestFirst: T[], idOf: (entry: T) => string, page: PageQuery): Page<T> {
   const entries = page.order === 'asc' ? oldestFirst : oldestFirst.toReversed()
   const place = (id: string | undefined, otherwise: number) => {

@@ -26,20 +26,20 @@ interface ResumeDeps {
   onError(error: unknown): void
 }
 
-/** A decision takes milliseconds; after this time the process that was taking one is dead. */
+/** A decision takes milliseconds; after this time, the process that was writing one is considered dead. */
 const abandonedAfterMs = 15_000
 
 export type Decisions = ReturnType<typeof createDecisions>
 
-/** What people decide about the calls of a run that waits for them. */
+/** People's decisions about the tool calls of a waiting run. */
 export function createDecisions({ collections, log, workflows, stream, onError }: ResumeDeps) {
   const { runs, toolCalls, checkpoints } = collections
   const undecided = { status: 'waiting' as const, decision: { $exists: false } }
 
   /**
-   * Writes a decision into the ledger. Each call is decided about once; when none is left undecided,
-   * the run goes on, else it keeps waiting. Throws `conflict` for a run or call that does not wait,
-   * and `invalid_input` for a decision that fits no call.
+   * Writes a decision into the ledger. Each call is decided once; when all are decided, the run continues,
+   * otherwise it keeps waiting. Throws `conflict` for a run or call that does not wait, and `invalid_input` for a
+   * decision that matches no call.
    */
   async function resumeRun(run: RunRecord, decision: Decision): Promise<RunRecord> {
     if (run.status !== 'interrupted') throw notWaiting()
@@ -47,7 +47,7 @@ export function createDecisions({ collections, log, workflows, stream, onError }
       checkTextSize(checkFreeForm(['body', 'args'], decision.args), maxMessageBytes.user, ['body', 'args'])
     const waiting = await waitingCalls(run)
     const meant = meantBy(waiting, decision)
-    // From here until the thread has been told, the sweep of runs would take over from a dead process.
+    // If this process dies before the thread has been told, the sweep of runs takes over.
     const now = Date.now()
     await runs.updateOne(
       { _id: run._id, status: 'interrupted' },
@@ -60,8 +60,8 @@ export function createDecisions({ collections, log, workflows, stream, onError }
   }
 
   /**
-   * Finishes a decision of a process that died before it told the thread. Safe to repeat: a thread
-   * that is told twice goes on once.
+   * Finishes a decision of a process that died before it told the thread. Safe to repeat: a thread that is told
+   * twice continues once.
    */
   async function finishAbandoned(run: RunRecord, now: number): Promise<void> {
     if (run.deciding_since === undefined || run.deciding_since.getTime() > now - abandonedAfterMs) return
@@ -97,7 +97,7 @@ export function createDecisions({ collections, log, workflows, stream, onError }
         )
         .lean<RunRecord>()
       current = resumed ?? run
-      // Who joins from here on waits for what follows; without this entry the next message says the same.
+      // A reader who joins now waits for what follows; if this entry is lost, the next message shows the same.
       await stream.publish(run._id, current.fence, [{ type: 'resumed' }]).catch(onError)
       const message = { runId: run._id, step: first.step }
       await workflows.signal(threadContract, { threadId: run.thread_id }, 'resumeRun', message)
@@ -106,7 +106,7 @@ export function createDecisions({ collections, log, workflows, stream, onError }
     return current
   }
 
-  /** The changed arguments are what is executed, and what the history shows. */
+  /** The changed arguments are executed, and the history shows them. */
   async function showEdits(run: RunRecord, [first]: ToolCallRecord[]): Promise<void> {
     if (first === undefined) return
     const [entry, calls] = await Promise.all([

@@ -13,10 +13,9 @@ interface DescribeDeps {
 }
 
 /**
- * The assistant's configuration as its owner wrote it, with the values of secrets masked, and beside
- * it what a run would work with: the settings with the defaults filled in, the model, and the tools
- * as the model is shown them. `resolved` is written member by member, so that no secret of the
- * configuration (tokens, headers, keys) can be among them.
+ * The assistant's configuration as its owner wrote it, with secrets masked, and what a run would use: the settings
+ * with defaults, the model, and the tools as the model is offered them. `resolved` lists each member explicitly, so
+ * that it cannot contain a secret of the configuration (tokens, headers, keys).
  */
 export function createDescribeAssistant({ assistantConfigs, tools, accountOf, defaultModel }: DescribeDeps) {
   return async (assistant: AssistantRecord, signal: AbortSignal) => {
@@ -52,7 +51,7 @@ export function createDescribeAssistant({ assistantConfigs, tools, accountOf, de
   }
 }
 
-/** Masked before signs are kept: the objects that keep them are no plain data. */
+/** Masked before number signs are restored, because the objects that keep them are not plain data. */
 function maskedConfig(configJson: string): Record<string, unknown> {
   return objectFromJsonText(toJsonText(maskSecrets(JSON.parse(configJson))))
 }

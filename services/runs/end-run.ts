@@ -19,8 +19,8 @@ export const cancelledError: RunError = {
 }
 
 /**
- * Ends a run that is still open, in the database first and then for its readers; a run that has
- * ended stays as it is (null). The next fence makes sure that whoever still works on it is refused.
+ * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
+ * fence makes sure that attempts that still work on it are refused.
  */
 export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
@@ -39,7 +39,8 @@ export async function endRun(
   tracing.ended(run)
   if (status === 'error')
     await collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'error' } })
-  // Readers that miss this are told by the database, a worker by its next write or the cancellation of its workflow.
+  // If this is lost, readers learn of the end from the database, and a worker from its next write or the
+  // cancellation of its workflow.
   await stream.supersede(runId, run.fence, [{ type: 'error', error }]).catch(onError)
   return run
 }

@@ -12,10 +12,10 @@ interface EnqueueRunDeps {
 
 export type EnqueueRun = ReturnType<typeof createEnqueueRun>
 
-/** `eager`: this process has the first step. `refused`: the strategy is `reject` and another run has the thread. */
+/** `eager`: this process executes the first step. `refused`: the strategy is `reject` and another run is open. */
 export type Enqueued = 'eager' | 'enqueued' | 'refused'
 
-/** Hands a run to its thread's workflow, which is started if it does not run. Safe to repeat. */
+/** Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. */
 export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinutes }: EnqueueRunDeps) {
   return async (run: RunRecord, strategy: MultitaskStrategy): Promise<Enqueued> => {
     const start = {
@@ -33,7 +33,8 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)
       return 'enqueued'
     }
-    // A thread whose model speaks answers updates late. Only where the records do not tell, it decides itself.
+    // While a model answers, a thread's workflow answers updates late. It is asked only if the records do not
+    // decide.
     const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
     if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
     const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)

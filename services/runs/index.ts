@@ -26,14 +26,14 @@ import type { RunStream } from './run-stream.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is not stored yet: it is stored with the run. Only for public threads, which take no place of a quota. */
+  /** The thread is stored together with the run. Only for public threads, which have no quota. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
-  /** What a caller of the compat family keeps with the run, as JSON text. */
+  /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
 }
 
@@ -49,23 +49,29 @@ interface RunsDeps {
   onError(error: unknown): void
 }
 
-/** A run is handed to its thread within seconds of being stored; after this time nobody is about to do it. */
+/**
+ * A run is passed to its thread within seconds after it was stored; after this time, that attempt is considered
+ * lost.
+ */
 const firstCheckAfterMs = 15_000
 
 export type Runs = ReturnType<typeof createRuns>
 
-/** Runs as callers see them: start, read, list, cancel. Who may do so is decided before. */
+/** Operations on runs: start, read, list, cancel. Callers check access before. */
 export function createRuns(deps: RunsDeps) {
   const { runs } = deps.collections
 
-  /** Throws `unavailable` while no model is configured for the assistant. */
+  /** Throws `unavailable` if no model is configured for the assistant. */
   function requireModel(assistant: AssistantRecord): void {
     if (deps.accountOf(assistant) === undefined) {
       throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
     }
   }
 
-  /** With its thread in one transaction, or by one journalled write: whether the thread is still there is looked up afterwards. */
+  /**
+   * With its thread in one transaction, or with one journalled write; then the existence of the thread is checked
+   * afterwards.
+   */
   async function store(run: RunRecord, thread: ThreadRecord | undefined): Promise<void> {
     if (thread === undefined) {
       await runs.insertMany([run], { lean: true })
@@ -77,7 +83,7 @@ export function createRuns(deps: RunsDeps) {
     })
   }
 
-  /** Leaves nothing of a run whose thread was being deleted when it was stored. */
+  /** Removes a run whose thread was being deleted when it was stored. */
   async function takeBack(run: RunRecord): Promise<void> {
     await endRun(deps, run._id, cancelledError)
     await tellThread(run)
@@ -85,7 +91,7 @@ export function createRuns(deps: RunsDeps) {
     await deps.stream.remove([run._id])
   }
 
-  /** The thread cancels them too, but hears of it late while a model speaks. */
+  /** The thread cancels them too, but learns of it late while a model answers. */
   async function endEarlier(run: RunRecord): Promise<void> {
     const earlier = { thread_id: run.thread_id, _id: { $lt: run._id }, status: { $in: [...openRunStatuses] } }
     for (const { _id } of await runs.find(earlier, { _id: 1 }).lean()) await endRun(deps, _id, cancelledError)
@@ -99,8 +105,9 @@ export function createRuns(deps: RunsDeps) {
 
   return {
     /**
-     * Stores the run and gives it its turn. Throws `unavailable` without a model, `conflict` when told to
-     * reject, `invalid_input` when the thread is full, `not_found` when it is being deleted.
+     * Stores the run and passes it to its thread. Throws `unavailable` without a model, `conflict` with the
+     * strategy `reject` on a busy thread, `invalid_input` if the thread is full, `not_found` if it is being
+     * deleted.
      */
     async start(
       { thread, withThread = false, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
@@ -140,9 +147,10 @@ export function createRuns(deps: RunsDeps) {
         throw new AppError('conflict', 'Another run is under way on this thread.')
       }
       if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
-      // After the thread's workflow was told: a deletion that begins later finds it at work and waits for it.
+      // Checked after the thread's workflow was told: a deletion that begins later finds the workflow and waits for
+      // it.
       const remains = withThread ? parentsRemain(deps.collections, run) : threadRemains(deps.collections, thread._id)
-      // The run is accepted and goes on when nobody can look.
+      // The run is accepted and continues even if this check fails.
       const unknown = (error: unknown) => {
         deps.onError(error)
         return true
@@ -153,7 +161,7 @@ export function createRuns(deps: RunsDeps) {
       throw new AppError('not_found', withThread ? 'There is no such assistant.' : 'There is no such thread.')
     },
 
-    /** A run of the user's own threads; another's is not found. */
+    /** A run on the user's own threads; another user's is `not_found`. */
     async get(userId: string, runId: string): Promise<RunRecord> {
       const run = await runs.findOne({ _id: runId, user_id: userId }).lean<RunRecord>()
       if (run === null) throw new AppError('not_found', 'There is no such run.')
@@ -164,7 +172,7 @@ export function createRuns(deps: RunsDeps) {
     list: (threadId: string, range: PageRange): Promise<Page<ListedRun>> =>
       readPage(runs.find({ thread_id: threadId }, withoutInput).sort({ _id: -1 }).lean<ListedRun>(), range, runBytes),
 
-    /** Ends an open run at once and tells its thread. One that has ended stays as it ended. */
+    /** Ends an open run at once and tells its thread. A run that has ended is not changed. */
     async cancel(run: RunRecord): Promise<RunRecord> {
       const cancelled = await endRun(deps, run._id, cancelledError)
       await tellThread(run)
@@ -180,7 +188,7 @@ const notStarted: RunError = {
   details: '',
 }
 
-/** Lists show no inputs: each may be megabytes. */
+/** Lists do not contain inputs, because each may have megabytes. */
 export const withoutInput = { input_json: 0 } as const
 export type ListedRun = Omit<RunRecord, 'input_json'>
 

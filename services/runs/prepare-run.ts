@@ -21,9 +21,8 @@ interface PrepareRunDeps {
 }
 
 /**
- * Checks the run that a user asks for: on a thread and with an assistant of the user's own. The ids
- * may stand at the top or in `configurable`; two that disagree are refused. Without an assistant the
- * thread's own is taken.
+ * Checks the run that a user requests, on the user's own thread and assistant. The ids may be at the top level or
+ * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used.
  */
 export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
   return async (userId: string, request: RunRequest): Promise<NewRun> => {
@@ -32,7 +31,7 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
     const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
     const reading = named === undefined ? undefined : assistants.readOwn(userId, named)
-    // Looked at below: what is wrong with the thread is said first.
+    // Awaited below, so that problems of the thread are reported first.
     reading?.catch(() => undefined)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
@@ -43,7 +42,10 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
   }
 }
 
-/** Messages to begin a run with, in their stored form and within the limits of messages and free-form members. */
+/**
+ * The input messages of a run, in their stored form and checked against the limits of messages and free-form
+ * members.
+ */
 export function inputMessages(
   input: RunRequest['input'],
   { maxBytes = maxMessageBytes.user, loc = locOf(input) }: { maxBytes?: number; loc?: string[] } = {},
@@ -55,12 +57,12 @@ export function inputMessages(
   return messages
 }
 
-/** Where the messages of a request stand. */
+/** The member of a request that contains the messages. */
 export function locOf(input: RunRequest['input']): string[] {
   return Array.isArray(input) ? ['body', 'input'] : ['body', 'input', 'messages']
 }
 
-/** An id of the request, from the top or from `configurable`. Throws `invalid_input` when the two disagree. */
+/** An id of the request, from the top level or from `configurable`. Throws `invalid_input` if they disagree. */
 export function agreedId(
   request: Pick<RunRequest, 'thread_id' | 'assistant_id' | 'config'>,
   member: 'thread_id' | 'assistant_id',

@@ -6,7 +6,7 @@ import type { RunStream, StreamBatch } from './run-stream.ts'
 
 export interface RunFeedsDeps {
   stream: RunStream
-  /** What the database knows of the run; undefined for a run that is gone. */
+  /** The database's state of the run; undefined if the run is gone. */
   snapshot(runId: string): Promise<RunSnapshot | undefined>
   onError(error: unknown): void
 }
@@ -30,17 +30,16 @@ interface SharedFeed {
 
 export type RunFeeds = ReturnType<typeof createRunFeeds>
 
-/** How often a feed without news makes sure, from stream and database, that it did not miss any. */
+/** How often a feed without news checks stream and database for entries that it missed. */
 const checkEveryMs = 5000
-/** How often a feed looks that could not subscribe, because Redis is away: it lives from the database. */
+/** How often a feed without a subscription reads the database, because Redis is away. */
 const checkUnsubscribedEveryMs = 1000
 /** How long a reader waits for Redis before the feed begins without it. */
 const subscribeLimitMs = 2000
 
 /**
- * The runs that somebody in this process is reading. However many readers a run has, it is folded
- * once: a reader keeps only how far it has got. Subscribed before the kept part is read, so that
- * nothing falls between the two.
+ * The runs that have readers in this process. Each run is folded once for all its readers; only the position of
+ * each reader is kept. The feed subscribes before it reads the kept entries, so that it misses none.
  */
 export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
   const feeds = new Map<string, SharedFeed>()
@@ -48,7 +47,7 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     for (const feed of feeds.values()) feed.reconnect()
   })
 
-  /** `isNew` says that nobody can have written to the run's stream yet: there is nothing to catch up with. */
+  /** `isNew` says that the run's stream must be empty: there is nothing to read first. */
   async function open(runId: string, { isNew = false } = {}): Promise<RunFeed> {
     const feed = feeds.get(runId) ?? start(runId, isNew)
     feed.users += 1
@@ -115,7 +114,7 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     }
     let catchingUp: Promise<void> | undefined
     const catchUp = () => (catchingUp ??= readAndHear().finally(() => (catchingUp = undefined)))
-    /** The live entries wait while the kept ones are read, so that all are applied in order. */
+    /** New entries wait while the kept ones are read, so that all are applied in order. */
     const readAndHear = async () => {
       if (waiting === undefined) waiting = []
       try {
@@ -132,7 +131,7 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       if (ended) await off()
       else unsubscribe = off
     }
-    /** After a subscription that was broken or came late: what was said before it was missed. */
+    /** After a subscription that was broken or late: earlier entries were missed. */
     const catchUpAnew = async () => {
       await catchingUp?.catch(() => undefined)
       await catchUp()
@@ -180,8 +179,8 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
 }
 
 /**
- * Adds what the stream no longer holds, or never got because Redis was away: the stored messages of
- * a run whose beginning is missing here, and the end of a run that has ended.
+ * Adds from the database what the stream no longer contains, or never received because Redis was away: the stored
+ * messages of a run whose beginning is missing, and the end of a run that has ended.
  */
 export function completeView(view: RunView, stored: RunSnapshot): void {
   const ended = stored.terminal !== undefined && view.terminal === undefined
@@ -196,7 +195,7 @@ export function completeView(view: RunView, stored: RunSnapshot): void {
       known !== undefined && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(whole)
     messages.set(id, same ? known : { id, changedAt: view.at, content: { whole } })
   }
-  // What is not stored yet is being written; of a run that has ended, what counts is stored.
+  // A message that is not stored yet is still being written; of an ended run, the stored messages count.
   if (!ended) for (const [id, known] of view.messages) if (!messages.has(id)) messages.set(id, known)
   view.messages = messages
   view.complete = true

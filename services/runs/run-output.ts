@@ -5,7 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 
 export interface RunOutput {
-  /** In order; of more than fits into one answer the newest. */
+  /** In order; if they do not fit into one answer, the newest. */
   messages: Message[]
   /** How many older ones were left out. */
   omitted: number

@@ -5,12 +5,15 @@ import type { Terminal } from '../../domain/run-events.ts'
 import type { Collections } from '../collections.ts'
 import type { ReadRunOutput } from './run-output.ts'
 
-/** A run as the database knows it: for readers whose stream is gone, and for the state of a run. */
+/** A run as the database has it: for readers whose stream has expired, and for the state of a run. */
 export interface RunSnapshot {
-  /** What the run has said so far, its input left out, in order; of a very long run the newest. */
+  /** The messages of the run so far, without its input, in order; of a very long run the newest. */
   messages: Message[]
   terminal: Terminal | undefined
-  /** A reader who has seen an event with this id, or a later one, has seen all messages. Known of runs that wait or have ended. */
+  /**
+   * A reader who has received an event with this id, or a later one, has all messages. Set for runs that wait or
+   * have ended.
+   */
   lastDataEventId: EventId | undefined
 }
 
@@ -27,7 +30,7 @@ export function createRunSnapshots({ runs }: Pick<Collections, 'runs'>, readOutp
   }
 }
 
-/** How a run's stream ends, or undefined while it goes on. */
+/** How a run's stream ends, or undefined while the run is open. */
 export function terminalOf(run: Pick<RunRecord, 'status' | 'error'>): Terminal | undefined {
   switch (run.status) {
     case 'pending':

@@ -9,11 +9,11 @@ export interface StreamBatch {
 /** A run's stream, as `infra/redis` keeps it. */
 export interface RunStream {
   /**
-   * Appends entries and tells subscribers. Null when a writer with a larger fence has been here:
-   * then nothing was written.
+   * Appends entries and notifies subscribers. Null if a writer with a larger fence has written before: then nothing
+   * is written.
    */
   publish(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
-  /** As `publish`, and tells whoever works on the run with an older fence to stop, wherever that is. */
+  /** As `publish`, and tells attempts with an older fence to stop, in whichever process they run. */
   supersede(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
   /** Hears which runs have been ended or taken over, until the returned function is called. */
   onSuperseded(listener: (runId: string, fence: number) => void): Promise<() => Promise<void>>
