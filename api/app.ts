@@ -31,6 +31,7 @@ import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
+import { billingRoutes } from './routes/billing/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
 import { healthRoutes } from './routes/health/index.ts'
@@ -123,6 +124,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(passageRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
+  await app.register(billingRoutes, deps.services)
   await app.register(deletionRoutes, deps.services)
   await app.register(codecRoutes, deps.services)
   await app.register(adminRoutes, deps.services)

@@ -4,10 +4,11 @@ import { createUserSelections } from '../services/admin/users.ts'
 import { createDeletion } from '../services/deletion/index.ts'
 import { createDeletionRequests } from '../services/deletion/requests.ts'
 import { createStores } from '../services/deletion/stores.ts'
+import type { Billing } from '../services/billing/index.ts'
 import type { Core } from './core.ts'
 
 /** Deletions, asked for (API) and carried out (worker), and the clean-ups of an administrator. */
-export function composeDeletion(core: Core) {
+export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
   const { settings, infra, collections, transaction, stream, workflows, tracing, onError } = core
   const waitMs = settings.deletionWaitSeconds * 1000
   const knowledge = { collections, ...infra.knowledge }
@@ -18,7 +19,7 @@ export function composeDeletion(core: Core) {
       collections,
       transaction,
       stream,
-      stores: createStores({ collections, transaction, stream, knowledge }),
+      stores: createStores({ collections, transaction, stream, knowledge, billing }),
       workflows,
       tracing,
       onError,

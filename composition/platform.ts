@@ -7,6 +7,7 @@ import { createCodecService } from '../services/codec.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
 import { composeAccounts } from './accounts.ts'
+import { composeBilling } from './billing.ts'
 import { type Core, composeCore } from './core.ts'
 import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
@@ -30,7 +31,8 @@ export async function connectPlatform(
   const accounts = composeAccounts(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
-  const deletion = composeDeletion(core)
+  const billing = composeBilling(core)
+  const deletion = composeDeletion(core, billing)
   const { assistants, threads, createThread, tools } = core
   const idempotency = createIdempotency(core.collections, core.secretBox)
   const codec = createCodecService({
@@ -51,6 +53,7 @@ export async function connectPlatform(
       tools,
       codec,
       idempotency,
+      billing,
       ...accounts,
       ...knowledge,
       ...runs,

@@ -114,6 +114,8 @@ function rateLimitSettings(read: Reader) {
       public_runs_token: read.rates('RATE_LIMIT_PUBLIC_RUNS_TOKEN', '120/1m'),
       public_runs_assistant: read.rates('RATE_LIMIT_PUBLIC_RUNS_ASSISTANT', '300/1m'),
       runs_user: read.rates('RATE_LIMIT_RUNS_USER', '120/1m'),
+      checkout_user: read.rates('RATE_LIMIT_CHECKOUT_USER', '20/1h'),
+      checkout_reads_user: read.rates('RATE_LIMIT_CHECKOUT_READS_USER', '60/1m'),
     },
   }
 }

@@ -4,6 +4,7 @@ import type { FeedbackRecord } from '../domain/records/feedback.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
+import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purchase.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { ReceiptRecord } from '../domain/records/receipt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
@@ -27,4 +28,6 @@ export interface Collections extends KnowledgeCollections {
   pendingPasswords: Model<PendingPasswordRecord>
   receipts: Model<ReceiptRecord>
   idempotencyKeys: Model<IdempotencyKeyRecord>
+  purchases: Model<PurchaseRecord>
+  billingEvents: Model<BillingEventRecord>
 }

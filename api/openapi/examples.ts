@@ -16,7 +16,9 @@ export const componentExamples: Record<string, unknown> = {
     public: false,
   },
   AssistantProjectUpdateRequest: { project_id: '0193f7a1-58d7-7b1d-9f32-8a6e4c0b7d54' },
+  BillingEvent: { id: 'evt_1', type: 'checkout.session.completed' },
   ChangePasswordRequest: { current_password: 'correct horse', new_password: 'battery staple' },
+  CheckoutRequest: { price_id: 'price_1' },
   CodecPayloads: { payloads: [{ metadata: { encoding: 'YmluYXJ5L2VuY3J5cHRlZA==' }, data: 'AAECAw==' }] },
   CompatChatCompletionChunk: {
     id: `chatcmpl-${runId}`,

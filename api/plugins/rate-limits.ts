@@ -34,6 +34,8 @@ const limits = [
   late('public_runs_token', publicTokenOf),
   late('public_runs_assistant', (request) => request.publicAssistant?._id),
   late('runs_user', userOf),
+  late('checkout_user', userOf),
+  late('checkout_reads_user', userOf),
 ]
 
 export type RateLimitName = (typeof limits)[number]['name']

@@ -17,6 +17,8 @@ export interface UserRecord {
   verified: boolean
   thread_counter: number
   thread_max: number
+  /** What `thread_max` is without plans. Absent until a plan or an administrator changed it. */
+  thread_max_base?: number
   created_at: Date
   last_active_at: Date
   /** The state of the current code, written by the e-mail verification workflow. Never the code itself. */

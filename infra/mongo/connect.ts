@@ -5,6 +5,7 @@ import { type TlsSettings, tlsOptions } from '../tls.ts'
 import { prepareBlobStore } from './blob-store.ts'
 import { dropSupersededIndexes } from './drop-superseded-indexes.ts'
 import { accountModels } from './models/accounts.ts'
+import { billingModels } from './models/billing.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
@@ -85,6 +86,7 @@ export async function connectDatabase(
     ...knowledgeModels(connection),
     ...deletionModels(connection),
     ...idempotencyModels(connection),
+    ...billingModels(connection),
   }
   for (const model of Object.values(connection.models)) {
     await model.createCollection()

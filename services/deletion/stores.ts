@@ -1,4 +1,5 @@
 import { loginFailureKey } from '../accounts/login-guard.ts'
+import type { Billing } from '../billing/index.ts'
 import type { Collections } from '../collections.ts'
 import {
   type KnowledgeStores,
@@ -16,13 +17,14 @@ export interface StoresDeps {
   transaction: RunInTransaction
   stream: Pick<RunStream, 'remove' | 'count'>
   knowledge: KnowledgeStores
+  billing: Pick<Billing, 'endFor'>
 }
 
 /**
  * The registry of stores: which data belongs to which owner, and how it is removed and counted. A test fails until
  * a new collection is added here (or to `keptCollections`, with the reason).
  */
-export function createStores({ collections, transaction, stream, knowledge }: StoresDeps): Store[] {
+export function createStores({ collections, transaction, stream, knowledge, billing }: StoresDeps): Store[] {
   return [
     ...knowledgeStores(knowledge),
     runStreams(collections, stream),
@@ -33,6 +35,7 @@ export function createStores({ collections, transaction, stream, knowledge }: St
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
     idempotencyKeys(transaction, collections.idempotencyKeys),
+    purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
     { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
   ]
 }
@@ -40,6 +43,7 @@ export function createStores({ collections, transaction, stream, knowledge }: St
 /** Collections that deletions do not remove, and why. */
 export const keptCollections: Record<string, string> = {
   receipts: 'the proof of the deletion: ids and counts',
+  billing_events: 'ids of events of the payment provider, which name nobody; they go after 30 days',
 }
 
 /** The owners themselves: removed last, by `owners.ts`. */
@@ -74,6 +78,17 @@ function ofUsers(transaction: RunInTransaction, name: string, collection: OfUser
     collections: [name],
     deleteFor: ({ userIds }) => inBatches(userIds, (ids) => eraseAll(transaction, collection, filter(ids))),
     countFor: ({ userIds }) => sumOver(userIds, async (ids) => collection.countDocuments(filter(ids))),
+  }
+}
+
+/** Nobody goes on paying for an account that is gone. */
+function purchases(store: Store, { endFor }: Pick<Billing, 'endFor'>): Store {
+  return {
+    ...store,
+    async deleteFor(members) {
+      await inBatches(members.userIds, endFor)
+      await store.deleteFor(members)
+    },
   }
 }
 

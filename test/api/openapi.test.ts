@@ -112,11 +112,11 @@ describe('the API description', () => {
       generators = await apiGenerators()
     }, installTimeoutMs)
 
-    it('makes a TypeScript client that compiles', async () => {
+    it('makes a TypeScript client that compiles', { timeout: 240_000 }, async () => {
       expect(await generators.typescriptClient(file, folder)).not.toMatch(/warn/i)
     })
 
-    it('has the types that client/ was built with (mended by npm run client:types)', async () => {
+    it('has the types that client/ was built with (mended by npm run client:types)', { timeout: 240_000 }, async () => {
       await generators.typescriptClient(file, folder)
       const generated = await readFile(path.join(folder, 'api.d.ts'), 'utf8')
       if (process.env['UPDATE_CLIENT_TYPES']) await writeFile(clientTypes, generated)

@@ -21,6 +21,7 @@ describe('the steps of a deletion', () => {
       collections,
       transaction,
       stream,
+      billing: service.api.services.billing,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
   }

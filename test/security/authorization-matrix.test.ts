@@ -74,7 +74,7 @@ describe('every operation with every credential', () => {
     expect(operations.length).toBeGreaterThan(90)
   })
 
-  it('is refused with every credential that does not open it', async () => {
+  it('is refused with every credential that does not open it', { timeout: 240_000 }, async () => {
     const wrong: string[] = []
     let sent = 0
     for (const operation of operations) {

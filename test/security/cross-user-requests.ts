@@ -31,6 +31,13 @@ export interface CrossRequest {
   expected: number[]
 }
 
+/** With them a checkout of another is looked for; the provider itself is not there. */
+export const billingKeys = {
+  STRIPE_SECRET_KEY: 'sk_test_1',
+  STRIPE_WEBHOOK_SECRET: 'whsec_1',
+  STRIPE_API_BASE: 'http://127.0.0.1:9',
+}
+
 const tokenKey = 'type==agent/public_token'
 
 /** What `own` asks for with the ids of `other`, and how each must be answered. */
@@ -184,6 +191,7 @@ export async function createSide(service: TestService, name: string, { hasOpenRu
     left: {},
     created_at: new Date(),
   })
+  const purchase = await service.collections.purchases.findOne({ user_id: user.userId }).lean()
   return {
     estate,
     publicToken,
@@ -202,6 +210,7 @@ export async function createSide(service: TestService, name: string, { hasOpenRu
       message_id: `message-${publicThread}`,
       step_id: publicRun,
       receipt_id: receiptId,
+      session_id: purchase?._id ?? '',
     },
   }
 }

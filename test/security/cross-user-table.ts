@@ -12,6 +12,7 @@ export interface Ids {
   message_id: string
   step_id: string
   receipt_id: string
+  session_id: string
 }
 
 interface ForeignBody {
@@ -60,6 +61,10 @@ export const native: Record<string, Expectation> = {
   'users.changePassword': ownBody,
   'users.usage': secret,
   'auth.deleteUser': ownBody,
+  'billing.plans': { takesNoIds: 'lists what everybody may buy' },
+  'billing.checkout.create': ownBody,
+  'billing.checkout.read': { foreign: 404 },
+  'billing.webhook': openDoor,
   'projects.list': secret,
   'projects.create': ownBody,
   'projects.token': { foreign: 403 },

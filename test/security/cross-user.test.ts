@@ -4,6 +4,7 @@ import { apiClient } from '../support/api-client.ts'
 import { fingerprint } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
 import {
+  billingKeys,
   type Operation,
   type Side,
   createSide,
@@ -27,7 +28,7 @@ describe('one user with the ids of another', () => {
   beforeAll(async () => {
     service = await startService({
       worker: false,
-      env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
+      env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', ...billingKeys },
     })
     own = await createSide(service, 'mine')
     other = await createSide(service, `only-for-the-owner-${newId()}`, { hasOpenRun: true })

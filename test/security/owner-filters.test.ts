@@ -3,6 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { fingerprint } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
 import {
+  billingKeys,
   type CrossRequest,
   type Operation,
   type Side,
@@ -37,7 +38,12 @@ describe('a statement that does not look at the owner', () => {
   beforeAll(async () => {
     service = await startService({
       worker: false,
-      env: { OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', DELETION_WAIT_SECONDS: '1' },
+      env: {
+        OPENAI_API_KEY: 'sk-test',
+        OPENAI_BASE_URL: 'http://127.0.0.1:9/v1',
+        DELETION_WAIT_SECONDS: '1',
+        ...billingKeys,
+      },
     })
     operations = await operationsOf(service)
     mutation = mutateStatements(service.collections)

@@ -47,9 +47,20 @@ export async function fillEstate(service: TestService, user: TestUser, { project
     }
   }
   const later = new Date(Date.now() + 3_600_000)
-  const { loginFailures, passwordResets, pendingPasswords } = service.collections
+  const { loginFailures, passwordResets, pendingPasswords, purchases } = service.collections
   await loginFailures.create({ _id: loginFailureKey(email), count: 1, window_ends: later })
   await passwordResets.create({ _id: newId(), user_id: userId, token_id: newId(), remove_at: later })
+  await purchases.create({
+    _id: `cs_${newId().replaceAll('-', '')}`,
+    user_id: userId,
+    request_id: newId(),
+    price_id: 'price_1',
+    thread_max: 1,
+    status: 'ended',
+    looks: 0,
+    created_at: later,
+    updated_at: later,
+  })
   await pendingPasswords.create({ _id: newId(), user_id: userId, password_hash: 'x', remove_at: later })
   return {
     ...user,

@@ -25,6 +25,7 @@ const user = new Schema<UserRecord>(
     verified: { type: Boolean, required: true },
     thread_counter: { type: Number, required: true },
     thread_max: { type: Number, required: true },
+    thread_max_base: Number,
     created_at: date,
     last_active_at: date,
     verification: {

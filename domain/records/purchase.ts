@@ -1,0 +1,37 @@
+export const purchaseStatuses = ['open', 'active', 'ended', 'expired'] as const
+/**
+ * `open`: the checkout is not paid yet. `active`: paid, and it allows its threads. `ended`: refunded, or the
+ * subscription is over. `expired`: the checkout was never paid.
+ */
+export type PurchaseStatus = (typeof purchaseStatuses)[number]
+
+/** A plan that a user opened a checkout for. Its id is that of the checkout session at the payment provider. */
+export interface PurchaseRecord {
+  _id: string
+  user_id: string
+  /** Id of the request that opened it, so that a repeated request finds it. */
+  request_id: string
+  price_id: string
+  /** Threads that the plan allows. */
+  thread_max: number
+  status: PurchaseStatus
+  /** Where the user pays; absent once there is nothing to pay. */
+  url?: string
+  customer_id?: string
+  subscription_id?: string
+  payment_intent_id?: string
+  /**
+   * Fencing token: each look at the payment provider takes the next number, and only the newest look may write what
+   * it saw. Events that arrive out of order cannot bring an older state back.
+   */
+  looks: number
+  created_at: Date
+  updated_at: Date
+}
+
+/** An event of the payment provider that was handled. Kept for longer than the provider repeats it. */
+export interface BillingEventRecord {
+  _id: string
+  type: string
+  remove_at: Date
+}

@@ -1,0 +1,139 @@
+import type { Stripe } from 'stripe'
+import { AppError } from '../../domain/errors.ts'
+import type { PurchaseRecord } from '../../domain/records/purchase.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+import { holdUser } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { createPlans } from './plans.ts'
+import { createPurchases } from './purchases.ts'
+import { type PaymentProvider, ask, isRefused } from './provider.ts'
+import { createWebhook } from './webhook.ts'
+
+export interface BillingDeps {
+  collections: Pick<Collections, 'users' | 'purchases' | 'billingEvents'>
+  transaction: RunInTransaction
+  /** Undefined without its keys. */
+  provider: PaymentProvider | undefined
+  settings: { frontendUrl: string }
+}
+
+export type Billing = ReturnType<typeof createBilling>
+
+/** Plans that raise a user's thread quota, bought at a payment provider. */
+export function createBilling(deps: BillingDeps) {
+  const { collections, transaction, settings } = deps
+  const plans = createPlans(deps.provider)
+  const purchases = createPurchases({ collections, transaction })
+
+  function requireProvider(): PaymentProvider {
+    if (deps.provider === undefined)
+      throw new AppError(
+        'unavailable',
+        'Billing is not configured on this server: it has no keys of a payment provider.',
+      )
+    return deps.provider
+  }
+
+  return {
+    plans,
+    webhook: createWebhook({ collections, purchases, requireProvider }),
+
+    /** Opens a checkout. Throws `bad_request` for an unknown plan, `conflict` for one that would allow nothing more. */
+    async open(user: UserRecord, priceId: string, requestId: string): Promise<PurchaseRecord> {
+      const stripe = await requireProvider().stripe()
+      const plan = (await plans.list()).find((candidate) => candidate.price_id === priceId)
+      if (plan === undefined) throw unknownPlan()
+      const earlier = await purchases.of(user._id)
+      const best = Math.max(0, ...earlier.filter(({ status }) => status === 'active').map((one) => one.thread_max))
+      if (best >= plan.thread_max)
+        throw new AppError('conflict', 'You have a plan already that allows as many threads.')
+      const customer = earlier.find((purchase) => purchase.customer_id !== undefined)?.customer_id
+      const references = { user_id: user._id, request_id: requestId }
+      const mode = plan.interval === 'one_time' ? 'payment' : 'subscription'
+      const session = await ask(() =>
+        stripe.checkout.sessions.create(
+          {
+            mode,
+            line_items: [{ price: priceId, quantity: 1 }],
+            client_reference_id: user._id,
+            metadata: references,
+            ...(mode === 'subscription'
+              ? { subscription_data: { metadata: references } }
+              : { payment_intent_data: { metadata: references } }),
+            ...(customer === undefined ? emailOf(user) : { customer }),
+            success_url: pageOf(settings.frontendUrl, 'paid'),
+            cancel_url: pageOf(settings.frontendUrl, 'cancelled'),
+          },
+          { idempotencyKey: requestId },
+        ),
+      ).catch((error: unknown) => {
+        if (error instanceof AppError && isRefused(error.cause)) throw unknownPlan(error.cause)
+        throw error
+      })
+      const now = new Date()
+      const purchase: PurchaseRecord = {
+        _id: session.id,
+        user_id: user._id,
+        request_id: requestId,
+        price_id: priceId,
+        thread_max: plan.thread_max,
+        status: 'open',
+        ...(session.url === null ? {} : { url: session.url }),
+        looks: 0,
+        created_at: now,
+        updated_at: now,
+      }
+      await transaction(async (session_) => {
+        await holdUser(collections, user._id, session_)
+        await collections.purchases.create([purchase], { session: session_ })
+      })
+      return purchase
+    },
+
+    opened: (userId: string, requestId: string): Promise<PurchaseRecord | null> =>
+      collections.purchases.findOne({ user_id: userId, request_id: requestId }).lean<PurchaseRecord>(),
+
+    /**
+     * A purchase of the user, `not_found` for any other. One that is open is looked up at the provider: the user comes
+     * back from paying before the provider's event does.
+     */
+    async read(userId: string, sessionId: string): Promise<PurchaseRecord> {
+      const provider = requireProvider()
+      const purchase = await collections.purchases.findOne({ _id: sessionId, user_id: userId }).lean<PurchaseRecord>()
+      if (purchase === null) throw new AppError('not_found', 'There is no such checkout.')
+      if (purchase.status !== 'open') return purchase
+      const stripe = await provider.stripe()
+      return (await ask(() => purchases.refresh(stripe, purchase))) ?? purchase
+    },
+
+    /**
+     * Before accounts are deleted: subscriptions are cancelled and open checkouts closed, so that nobody goes on paying.
+     * Throws while the provider is away, so that the deletion tries again. Without keys there is nothing to call.
+     */
+    async endFor(userIds: string[]): Promise<void> {
+      if (deps.provider === undefined) return
+      const stripe = await deps.provider.stripe()
+      for (const userId of userIds) for (const purchase of await purchases.of(userId)) await end(stripe, purchase)
+    },
+  }
+}
+
+async function end(stripe: Stripe, { _id, status, subscription_id: subscriptionId }: PurchaseRecord): Promise<void> {
+  try {
+    if (status === 'open') await stripe.checkout.sessions.expire(_id)
+    if (status === 'active' && subscriptionId !== undefined) await stripe.subscriptions.cancel(subscriptionId)
+  } catch (error) {
+    // It has ended already, or the provider does not know it.
+    if (!isRefused(error)) throw error
+  }
+}
+
+const unknownPlan = (cause?: unknown) =>
+  new AppError('bad_request', 'There is no such plan: price_id must be one that GET /price/ lists.', { cause })
+
+const emailOf = ({ email }: UserRecord) => (email === undefined ? {} : { customer_email: email })
+
+/** The provider puts the id of the session in. */
+const pageOf = (frontendUrl: string, outcome: string) =>
+  `${frontendUrl}/usage?checkout=${outcome}&session_id={CHECKOUT_SESSION_ID}`

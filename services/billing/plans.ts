@@ -1,0 +1,74 @@
+import type { Stripe } from 'stripe'
+import { type PaymentProvider, ask } from './provider.ts'
+
+export interface Plan {
+  price_id: string
+  name: string
+  /** Threads that a user with this plan may have. */
+  thread_max: number
+  /** In the smallest unit of the currency. */
+  amount: number
+  currency: string
+  /** `one_time`, or how often it is paid: `day`, `week`, `month` or `year`. */
+  interval: string
+  interval_count: number
+}
+
+/** So long a list is shown again: the provider limits requests, and prices change rarely. */
+const keptMs = 60_000
+const plansMax = 200
+
+/**
+ * What can be bought: the active prices of the payment provider whose metadata names a `thread_max`. The provider is
+ * the only place where plans are kept.
+ */
+export function createPlans(provider: PaymentProvider | undefined) {
+  let kept: { until: number; plans: Promise<Plan[]> } | undefined
+
+  return {
+    /** The cheapest first. Empty without a payment provider. */
+    async list(): Promise<Plan[]> {
+      if (provider === undefined) return []
+      if (kept === undefined || kept.until < Date.now()) {
+        const plans = ask(() => read(provider))
+        kept = { until: Date.now() + keptMs, plans }
+        plans.catch(() => (kept = undefined))
+      }
+      return kept.plans
+    },
+  }
+}
+
+async function read(provider: PaymentProvider): Promise<Plan[]> {
+  const stripe = await provider.stripe()
+  const prices = await stripe.prices
+    .list({ active: true, limit: 100, expand: ['data.product'] })
+    .autoPagingToArray({ limit: plansMax })
+  return prices
+    .map(planOf)
+    .filter((plan) => plan !== undefined)
+    .toSorted((a, b) => a.amount - b.amount || a.thread_max - b.thread_max)
+}
+
+function planOf(price: Stripe.Price): Plan | undefined {
+  const threadMax = threadMaxOf(price)
+  if (threadMax === undefined || price.unit_amount === null || price.billing_scheme !== 'per_unit') return undefined
+  const { product, recurring, nickname } = price
+  const isForSale = typeof product === 'object' && !('deleted' in product) && product.active
+  if (!isForSale) return undefined
+  return {
+    price_id: price.id,
+    name: nickname ?? product.name,
+    thread_max: threadMax,
+    amount: price.unit_amount,
+    currency: price.currency,
+    interval: recurring?.interval ?? 'one_time',
+    interval_count: recurring?.interval_count ?? 1,
+  }
+}
+
+/** Of a price's metadata, when it is a whole number that a quota can be. */
+export function threadMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
+  const text = price.metadata['thread_max'] ?? ''
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,55 @@
+import type { Stripe } from 'stripe'
+import type { PurchaseRecord } from '../../domain/records/purchase.ts'
+import { threadMaxOf } from './plans.ts'
+
+/** What the payment provider says about a purchase at this moment. */
+export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max'> &
+  Partial<Pick<PurchaseRecord, 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
+
+/** While a payment is late the provider tries again; a subscription that it gives up has another status. */
+const entitled = new Set<Stripe.Subscription.Status>(['active', 'trialing', 'past_due'])
+
+/** Asks for the checkout session and what came of it. Events only say that there is something to look at. */
+export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord): Promise<PurchaseState> {
+  const session = await stripe.checkout.sessions.retrieve(purchase._id, {
+    expand: ['subscription.latest_invoice.payments', 'payment_intent.latest_charge'],
+  })
+  const { customer, subscription, payment_intent: payment } = session
+  const ids = {
+    ...(customer === null ? {} : { customer_id: idOf(customer) }),
+    ...(subscription === null ? {} : { subscription_id: idOf(subscription) }),
+    ...(payment === null ? {} : { payment_intent_id: idOf(payment) }),
+  }
+  if (session.status !== 'complete') {
+    return { status: session.status === 'expired' ? 'expired' : 'open', thread_max: purchase.thread_max }
+  }
+  if (subscription !== null && typeof subscription === 'object') {
+    const price = subscription.items.data[0]?.price
+    const isActive = entitled.has(subscription.status) && !(await isLastInvoiceRefunded(stripe, subscription))
+    const threadMax = price === undefined ? undefined : threadMaxOf(price)
+    return { ...ids, status: isActive ? 'active' : 'ended', thread_max: threadMax ?? purchase.thread_max }
+  }
+  const isUnpaid = session.payment_status === 'unpaid'
+  const isRefunded = payment !== null && typeof payment === 'object' && isFullyRefunded(payment)
+  // A payment that takes days, such as a bank transfer, is not here yet.
+  const status = isRefunded ? 'ended' : isUnpaid ? 'open' : 'active'
+  return { ...ids, status, thread_max: purchase.thread_max }
+}
+
+async function isLastInvoiceRefunded(stripe: Stripe, { latest_invoice: invoice }: Stripe.Subscription) {
+  if (invoice === null || typeof invoice !== 'object') return false
+  for (const { payment } of invoice.payments?.data ?? []) {
+    if (!payment.payment_intent) continue
+    const intent = await stripe.paymentIntents.retrieve(idOf(payment.payment_intent), { expand: ['latest_charge'] })
+    if (isFullyRefunded(intent)) return true
+  }
+  return false
+}
+
+function isFullyRefunded({ latest_charge: charge }: Stripe.PaymentIntent): boolean {
+  return charge !== null && typeof charge === 'object' && charge.refunded
+}
+
+export function idOf(reference: string | { id: string }): string {
+  return typeof reference === 'string' ? reference : reference.id
+}

@@ -1,0 +1,87 @@
+import type { Stripe } from 'stripe'
+import { AppError } from '../../domain/errors.ts'
+import type { PurchaseRecord } from '../../domain/records/purchase.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { idOf } from './purchase-state.ts'
+import { type PaymentProvider, ask } from './provider.ts'
+import type { Purchases } from './purchases.ts'
+
+interface WebhookDeps {
+  collections: Pick<Collections, 'purchases' | 'billingEvents'>
+  purchases: Pick<Purchases, 'refresh'>
+  requireProvider(): PaymentProvider
+}
+
+/** The provider repeats an event for up to three days. */
+const rememberedMs = 30 * 86_400_000
+
+/** What the payment provider tells. */
+export function createWebhook({ collections, purchases, requireProvider }: WebhookDeps) {
+  const { billingEvents } = collections
+  return {
+    /** The event, when the signature fits the raw body and is not older than five minutes. Throws `bad_request`. */
+    async verify(rawBody: Buffer, signature: string | undefined): Promise<Stripe.Event> {
+      const { stripe, webhookSecret } = requireProvider()
+      const { webhooks } = await stripe()
+      try {
+        return webhooks.constructEvent(rawBody, signature ?? '', webhookSecret)
+      } catch (cause) {
+        throw new AppError('bad_request', 'The signature of this event is missing, wrong or too old.', { cause })
+      }
+    },
+
+    /**
+     * Handles an event once. Its purchases are looked up at the provider: what the event itself says may be older than
+     * what is known, as events come in any order. An event that failed is not remembered, so that its repetition counts.
+     */
+    async handle(event: Stripe.Event): Promise<'handled' | 'known'> {
+      if ((await billingEvents.exists({ _id: event.id })) !== null) return 'known'
+      const concerned = await purchasesOf(event)
+      if (concerned.length > 0) {
+        const stripe = await requireProvider().stripe()
+        for (const purchase of concerned) await ask(() => purchases.refresh(stripe, purchase))
+      }
+      const remove_at = new Date(Date.now() + rememberedMs)
+      try {
+        await billingEvents.create({ _id: event.id, type: event.type, remove_at })
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+      }
+      return 'handled'
+    },
+  }
+
+  /** Events of other products of the same account concern none. */
+  async function purchasesOf(event: Stripe.Event): Promise<PurchaseRecord[]> {
+    const filter = filterOf(event)
+    return filter === undefined ? [] : collections.purchases.find(filter).limit(100).lean<PurchaseRecord[]>()
+  }
+}
+
+function filterOf(event: Stripe.Event) {
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+    case 'checkout.session.async_payment_failed':
+    case 'checkout.session.expired':
+      return { _id: event.data.object.id }
+    case 'customer.subscription.created':
+    case 'customer.subscription.updated':
+    case 'customer.subscription.deleted':
+    case 'customer.subscription.paused':
+    case 'customer.subscription.resumed':
+      return { subscription_id: event.data.object.id }
+    case 'charge.refunded': {
+      const { payment_intent: payment, customer } = event.data.object
+      // Charges of a subscription are found by its customer.
+      const ways = [
+        ...(payment === null ? [] : [{ payment_intent_id: idOf(payment) }]),
+        ...(customer === null ? [] : [{ customer_id: idOf(customer) }]),
+      ]
+      return ways.length === 0 ? undefined : { $or: ways }
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,180 @@
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { installInCache } from '../../local/services/cache.ts'
+import { findOnPath, run } from '../../local/services/command.ts'
+import { freePort } from '../../local/services/ports.ts'
+import { startServerProcess } from '../../local/services/server-process.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
+import { readText, sendJson, startHttpServer } from './http-server.ts'
+
+const version = '0.203.0'
+const goPackage = `github.com/stripe/stripe-mock@v${version}`
+/** The first run builds it. */
+export const buildTimeoutMs = 300_000
+
+type JsonObject = Record<string, unknown>
+
+interface Checkout {
+  id: string
+  params: URLSearchParams
+  /** Members of the session, of its subscription and of its payment that the test has set. */
+  session: JsonObject
+  subscription: JsonObject
+  charge: JsonObject
+}
+
+export interface Price {
+  id: string
+  metadata: Record<string, string>
+  unit_amount?: number
+  recurring?: { interval: string; interval_count: number } | null
+  product?: JsonObject
+}
+
+export type TestPaymentProvider = Awaited<ReturnType<typeof startPaymentProvider>>
+
+/**
+ * Stripe's API: stripe-mock checks every request against Stripe's own description and answers an example of the right
+ * shape. It remembers nothing, so what this test server knows is put into its answers.
+ */
+export async function startPaymentProvider(prices: Price[]) {
+  const mock = await startStripeMock()
+  const checkouts: Checkout[] = []
+  const byKey = new Map<string, Checkout>()
+  const calls: string[] = []
+  let held: Promise<void> | undefined
+  let isAway = false
+
+  const server = await startHttpServer(async (request, response) => {
+    if (isAway) return void response.destroy()
+    const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+    const body = await readText(request)
+    const called = `${request.method} ${url.pathname}`
+    calls.push(called)
+    const answer = await fetch(`${mock.url}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers: { authorization: 'Bearer sk_test_1', 'content-type': 'application/x-www-form-urlencoded' },
+      ...(body === '' ? {} : { body }),
+    })
+    const example: unknown = await answer.json()
+    if (!answer.ok || !isJsonObject(example)) return sendJson(response, answer.status, example)
+    const key = String(request.headers['idempotency-key'] ?? '')
+    const shown = show(called, example, new URLSearchParams(body), key)
+    await held
+    sendJson(response, shown === undefined ? 404 : 200, shown ?? missing)
+  })
+
+  function show(called: string, example: JsonObject, params: URLSearchParams, key: string): JsonObject | undefined {
+    const [, last = '', verb = ''] = /\/([^/]+)(?:\/(expire))?$/.exec(called) ?? []
+    if (called === 'GET /v1/prices') {
+      const [first] = Array.isArray(example['data']) ? example['data'] : []
+      return { ...example, data: prices.map((price) => merged(isJsonObject(first) ? first : {}, { ...price })) }
+    }
+    if (called === 'POST /v1/checkout/sessions') {
+      const known = byKey.get(key)
+      if (known) return sessionOf(known, example)
+      const id = `cs_test_${checkouts.length + 1}`
+      const checkout: Checkout = { id, params, session: { status: 'open' }, subscription: {}, charge: {} }
+      checkouts.push(checkout)
+      byKey.set(key, checkout)
+      return sessionOf(checkout, example)
+    }
+    if (called.includes('/v1/checkout/sessions/')) {
+      const checkout = checkouts.find(({ id }) => id === last)
+      if (checkout === undefined) return undefined
+      if (verb === 'expire') checkout.session['status'] = 'expired'
+      return sessionOf(checkout, example)
+    }
+    const checkout = checkouts.find(({ id }) => [`sub_${id}`, `pi_${id}`].includes(last))
+    if (called.startsWith('DELETE /v1/subscriptions/') && checkout) checkout.subscription['status'] = 'canceled'
+    return called.startsWith('GET /v1/payment_intents/') ? paymentOf(checkout, example) : example
+  }
+
+  function sessionOf(checkout: Checkout, example: JsonObject): JsonObject {
+    const { id, params, session, subscription } = checkout
+    const isPaid = session['status'] === 'complete'
+    const isSubscription = params.get('mode') === 'subscription'
+    const price = prices.find((one) => one.id === params.get('line_items[0][price]'))
+    return {
+      ...example,
+      id,
+      client_reference_id: params.get('client_reference_id'),
+      mode: params.get('mode'),
+      payment_status: isPaid ? 'paid' : 'unpaid',
+      url: isPaid ? null : `https://pay.example.com/${id}`,
+      customer: isSubscription && isPaid ? `cus_${id}` : null,
+      subscription:
+        isSubscription && isPaid
+          ? {
+              id: `sub_${id}`,
+              object: 'subscription',
+              status: 'active',
+              items: { data: [{ price }] },
+              latest_invoice: { payments: { data: [{ payment: { payment_intent: `pi_${id}` } }] } },
+              ...subscription,
+            }
+          : null,
+      payment_intent: !isSubscription && isPaid ? paymentOf(checkout, {}) : null,
+      ...session,
+    }
+  }
+
+  const paymentOf = (checkout: Checkout | undefined, example: JsonObject) => ({
+    ...example,
+    id: `pi_${checkout?.id}`,
+    latest_charge: { id: `ch_${checkout?.id}`, object: 'charge', refunded: false, ...checkout?.charge },
+  })
+
+  return {
+    url: server.url,
+    calls,
+    checkouts,
+    checkout(id: string): Checkout {
+      const found = checkouts.find((one) => one.id === id)
+      if (found === undefined) throw new Error(`no checkout ${id}`)
+      return found
+    },
+    /** Until the promise is settled, answers that are ready are held back. */
+    hold: (until: Promise<void> | undefined) => (held = until),
+    /** Connections are cut. */
+    away: (away: boolean) => (isAway = away),
+    close: async () => {
+      await server.close()
+      await mock.stop()
+    },
+  }
+}
+
+const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object' } }
+
+function merged(example: JsonObject, changes: JsonObject): JsonObject {
+  const product = { ...(isJsonObject(example['product']) ? example['product'] : {}) }
+  return {
+    ...example,
+    ...changes,
+    product: { ...product, ...(isJsonObject(changes['product']) ? changes['product'] : {}) },
+  }
+}
+
+async function startStripeMock() {
+  const folder = await installInCache(`stripe-mock-${version}`, console.log, async (target) => {
+    if (!(await findOnPath('go'))) throw new Error('no go on PATH')
+    console.log('building stripe-mock with Go (once)')
+    await run('go', ['install', goPackage], { env: { ...process.env, GOBIN: target } })
+  })
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const process_ = await startServerProcess({
+    name: 'stripe-mock',
+    command: path.join(folder, 'stripe-mock'),
+    args: ['-http-addr', `127.0.0.1:${port}`],
+    cwd: tmpdir(),
+    logFile: path.join(tmpdir(), `stripe-mock-${port}.log`),
+    ready: () =>
+      fetch(`${url}/v1/prices`, { headers: { authorization: 'Bearer sk_test_1' } }).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+  })
+  return { url, stop: process_.stop }
+}
