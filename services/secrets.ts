@@ -3,10 +3,10 @@ import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, ran
 export type SecretBox = ReturnType<typeof createSecretBox>
 
 /**
- * Keeps what users entrust to the service unreadable in the database: AES-256-GCM (NIST SP 800-38D)
- * under a key derived from `SECRETS_KEY` by HKDF. A sealed text is `v1.{key id}.{nonce, ciphertext,
- * tag in base64url}`. `context` says where the text belongs (such as the record's id): it opens only
- * there. Texts sealed under one of the previous keys still open.
+ * Encrypts secrets of users before they are stored: AES-256-GCM (NIST SP 800-38D) under a key derived from
+ * `SECRETS_KEY` by HKDF. A sealed text is `v1.{key id}.{nonce, ciphertext, tag in base64url}`. `context` says where
+ * the text belongs (for example the record's id): it can be unsealed only there. Texts sealed under a previous key
+ * can still be unsealed.
  */
 export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []) {
   const current = derive(secretsKey)
@@ -20,19 +20,18 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
       return `v1.${current.id}.${sealed.toString('base64url')}`
     },
 
-    /** Throws when the text was changed, belongs elsewhere, or its key is not among ours. */
+    /** Throws if the text was changed, belongs elsewhere, or its key is not among ours. */
     open(sealed: string, context: string): string {
       const [version, keyId, body] = sealed.split('.')
       const key = keys.get(keyId ?? '')
-      if (version !== 'v1' || key === undefined || body === undefined)
-        throw new Error('sealed under a key that is not known')
+      if (version !== 'v1' || key === undefined || body === undefined) throw new Error('sealed under an unknown key')
       const bytes = Buffer.from(body, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
       decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-16))
       return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]).toString('utf8')
     },
 
-    /** Whether a sealed text is under the current key: one that is not should be sealed again. */
+    /** Whether a text is sealed under the current key; otherwise it should be sealed again. */
     isCurrent: (sealed: string): boolean => sealed.startsWith(`v1.${current.id}.`),
   }
 }
@@ -40,9 +39,9 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
 export type TokenHashes = ReturnType<typeof createTokenHashes>
 
 /**
- * Finds a public token in the database, which does not hold it: HMAC-SHA-256 under a key derived from `SECRETS_KEY`,
- * so that even a weak token cannot be guessed from the database alone. Gives one hash for each key, the current
- * key's first.
+ * Finds a public token in the database, which does not contain it: HMAC-SHA-256 under a key derived from
+ * `SECRETS_KEY`, so that even a weak token cannot be guessed from the database alone. Returns one hash for each
+ * key, the current key's first.
  */
 export function createTokenHashes(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []) {
   const keys = [secretsKey, ...previousKeys].map((key) => Buffer.from(hkdfSync('sha256', key, '', 'public-tokens', 32)))

@@ -3,22 +3,22 @@ import { AppError } from '../domain/errors.ts'
 export interface SemaphoreOptions {
   /** Pieces of work that run at once. */
   slots: number
-  /** How many of them may be one owner's; all, unless it is given. */
+  /** Maximum for one owner; default: all. */
   slotsPerOwner?: number
-  /** Pieces of work that wait in all. */
+  /** Maximum number of waiting pieces of work. */
   waiting?: number
-  /** How many of them may be one owner's. */
+  /** Maximum for one owner. */
   waitingPerOwner: number
 }
 
-/** Gives a slot back; only the first call counts. */
+/** Releases a slot; only the first call has an effect. */
 export type Release = () => void
 
 export type Semaphore = ReturnType<typeof createSemaphore>
 
 /**
- * Limits how much runs at once. A slot that becomes free goes to the waiting owners in turn, so that
- * the queue of one does not delay another.
+ * Limits how much runs at once. A slot that becomes free goes to the waiting owners in turn, so that one owner's
+ * queue does not delay another's work.
  */
 export function createSemaphore({
   slots,
@@ -47,14 +47,14 @@ export function createSemaphore({
     for (const [next, queue] of queues) {
       if (!hasSlotFor(next)) continue
       const [enter] = queue
-      // The next turn of this owner comes after those of all others.
+      // This owner's next turn comes after those of all others.
       queues.delete(next)
       queues.set(next, queue)
       return enter?.()
     }
   }
 
-  /** Undefined when too many wait already. */
+  /** Undefined if too many wait already. */
   function wait(owner: string, signal?: AbortSignal): Promise<void> | undefined {
     const queue = queues.get(owner) ?? new Set()
     if (queue.size >= waitingPerOwner || waitingInAll >= maxWaiting) return undefined
@@ -80,7 +80,10 @@ export function createSemaphore({
     })
   }
 
-  /** A slot, once it is this owner's turn; undefined when too many wait already. Throws the signal's reason when that comes first. */
+  /**
+   * A slot, when it is this owner's turn; undefined if too many wait already. Throws the signal's reason if the
+   * signal aborts first.
+   */
   async function acquire(owner: string, signal?: AbortSignal): Promise<Release | undefined> {
     signal?.throwIfAborted()
     if (hasSlotFor(owner)) take(owner)

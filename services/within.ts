@@ -1,4 +1,4 @@
-/** What `work` comes to, or undefined when that takes longer than `limitMs`; `work` itself goes on. */
+/** The result of `work`, or undefined if it takes longer than `limitMs`; `work` itself continues. */
 export async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined
   const limit = new Promise<undefined>((resolve) => {

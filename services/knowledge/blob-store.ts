@@ -7,23 +7,23 @@ export interface StoredBlob {
   sha256: string
 }
 
-/** Where the bytes of uploaded files are. */
+/** The store of the bytes of uploaded files. */
 export interface BlobStore {
-  /** A new id, so that the owner can be recorded before the first byte is stored. */
+  /** A new id, so that the record can be stored before the first byte. */
   newBlobId(): string
   /**
-   * Stores a stream without holding more than a few pieces of it, hashing it on the way. Whose it is
-   * stands in the store before the first byte. When the stream breaks, what was stored is removed and
-   * the stream's error is thrown; `not_found` when the blob was deleted meanwhile.
+   * Stores a stream and hashes it on the way, with only a few pieces in memory. The owner is stored before the
+   * first byte. If the stream breaks, the stored bytes are removed and the stream's error is thrown; `not_found` if
+   * the blob was deleted in the meantime.
    */
   write(blobId: string, assistantId: string, source: Readable): Promise<StoredBlob>
-  /** The stream fails when bytes are missing, such as when they are being deleted. */
+  /** The stream fails if bytes are missing, for example because they are being deleted. */
   read(blobId: string): Readable
-  /** Removes also the remains of writes that were cut off. A missing blob is no error. */
+  /** Also removes the remains of interrupted writes. A missing blob is not an error. */
   delete(blobIds: string[]): Promise<void>
   /** Removes all blobs of an assistant, complete or not. */
   deleteOf(assistantId: string): Promise<void>
-  /** How many blobs of an assistant there are, complete or not. */
+  /** Number of blobs of an assistant, complete or not. */
   countOf(assistantId: string): Promise<number>
   /** Whether anything is left of a blob, complete or not. */
   exists(blobId: string): Promise<boolean>

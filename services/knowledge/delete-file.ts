@@ -17,15 +17,15 @@ export interface DeleteFileDeps {
 }
 
 /**
- * Removes one file with its bytes, chunks and vectors, counts what is left of it, and completes its
- * receipt. Safe to repeat. False when something is left, as after a late write of its ingestion.
+ * Removes a file with its bytes, chunks and vectors, counts what is left, and completes its receipt. Safe to
+ * repeat. False if something is left, for example after a late write of its ingestion.
  */
 export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput): Promise<boolean> {
   const { files, chunks, receipts } = deps.collections
   const { assistantId, fileId, blobId, ingestionId } = input
   const record = await files.findById(fileId).lean<FileRecord>()
   if (record) await openReceipt(deps.collections, record, input.userId ?? record.user_id)
-  // The record goes first: from then on every step of its ingestion finds the file gone.
+  // The record is removed first: from then on, every step of its ingestion finds the file gone.
   await files.deleteOne({ _id: fileId })
   if (ingestionId !== undefined)
     await deps.workflows.signal(ingestionContract, { ingestionId }, 'fileDeleted', { fileId })
@@ -46,7 +46,7 @@ export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput)
   return true
 }
 
-/** The receipt says what the file's record said of it. A receipt that is there already stays. */
+/** The receipt copies what the file's record said. An existing receipt is not changed. */
 export async function openReceipt(
   { receipts }: Pick<Collections, 'receipts'>,
   { _id, chunks, embedded }: FileRecord,

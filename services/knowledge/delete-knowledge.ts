@@ -12,9 +12,9 @@ export const knowledgeKinds = ['files', 'chunks', 'vectors', 'blobs'] as const
 type KnowledgeKind = (typeof knowledgeKinds)[number]
 
 /**
- * Removes everything that an assistant knows, from every store, each by what the store itself says of
- * the owner. Safe to repeat and to resume. Steps of an ingestion that is under way find their file
- * gone and stop, removing what they had just written.
+ * Removes all files, bytes, chunks and vectors of an assistant, each found by the owner that its own store records.
+ * Safe to repeat and to resume. Steps of an ingestion under way find their file gone, remove what they have just
+ * written, and stop.
  */
 export async function deleteAssistantKnowledge(stores: KnowledgeStores, assistantId: string): Promise<void> {
   const { files, chunks } = stores.collections
@@ -23,12 +23,12 @@ export async function deleteAssistantKnowledge(stores: KnowledgeStores, assistan
   await chunks.deleteMany(owned)
   await stores.blobs.deleteOf(assistantId)
   await files.deleteMany(owned)
-  // A step of an ingestion may have written between the first deletion and the file records' end.
+  // A step of an ingestion may have written between the first deletion and the removal of the file records.
   await stores.vectors.deleteAssistant(assistantId)
   await chunks.deleteMany(owned)
 }
 
-/** How much of a kind there is of an assistant's knowledge; all zeros is the proof of a complete deletion. */
+/** Number of files, bytes, chunks and vectors of an assistant; all zeros prove a complete deletion. */
 export async function countAssistantKnowledge(
   { collections, vectors, blobs }: KnowledgeStores,
   assistantId: string,

@@ -11,27 +11,29 @@ export interface EmbedFileDeps {
   collections: KnowledgeCollections
   vectors: Pick<VectorStore, 'upsert' | 'count' | 'deleteFile' | 'settle'>
   embedder: Embedder
-  /** One user's files leave some of them to those of others. */
+  /** One user's files leave some slots to other users. */
   embeddingSlots: Pick<Semaphore, 'acquire'>
 }
 
-/** Texts in one request: about 50,000 tokens, a sixth of what the largest provider takes. */
+/** Texts in one request: about 50,000 tokens, a sixth of the limit of the largest provider. */
 export const embeddingBatch = 128
-/** Requests under way at once. With the batch it bounds what a killed worker repeats. */
+/** Concurrent requests. Together with the batch size it limits what is repeated after a kill. */
 export const embeddingsAtOnce = 4
-/** Merging what was written keeps each further write small: without it the memory of a large ingestion grew. */
+/**
+ * How often written rows are compacted, which keeps further writes small: without it the memory of a large
+ * ingestion grew.
+ */
 const settleEveryChunks = 8192
 /** Some stores show a write only after a while. */
 const shownWithinMs = 10_000
-/** After this long without new chunks the step gives its place to others. */
+/** After this long without new chunks, the step ends and frees its slot. */
 const idleLimitMs = 5000
 
 /**
- * Embeds the chunks of a file in batches and stores their vectors, while the file is still being
- * extracted. `embedded` on the file's record counts the chunks, from the first, whose vectors are
- * stored: a repetition goes on from there. The last batch makes the file ready, once a recount found
- * every vector; when some are missing, all are stored again. Answers `waiting` when there is nothing to
- * embed yet, or no slot for this user.
+ * Embeds the chunks of a file in batches and stores their vectors, while the file is still being extracted.
+ * `embedded` on the file's record is the number of chunks, from the first, whose vectors are stored: a retry
+ * continues from there. After the last batch, the file becomes ready if a recount finds every vector; if some are
+ * missing, all are stored again. Returns `waiting` if there is nothing to embed yet, or no slot for this user.
  */
 export async function embedFile(
   deps: EmbedFileDeps,
@@ -41,7 +43,7 @@ export async function embedFile(
   const file = await deps.collections.files
     .findById(input.fileId, { user_id: 1, status: 1 })
     .lean<Pick<FileRecord, 'user_id' | 'status'>>()
-  // What is gone or failing has remains to be removed, which needs no slot.
+  // Only the remains of a deleted or failing file have to be removed, which needs no slot.
   if (file === null || !isOpenFile(file)) return embedUntilIdle(deps, input, signal)
   const release = await deps.embeddingSlots.acquire(file.user_id, signal)
   if (release === undefined) return 'waiting'
@@ -59,7 +61,7 @@ async function embedUntilIdle(
 ): Promise<EmbedStepResult> {
   const { files } = deps.collections
   let idleSince = Date.now()
-  /** From this chunk on nobody has stored a vector: who stopped before left at most one write uncounted. */
+  /** No attempt has stored a vector beyond this chunk: an interrupted one left at most one uncounted write. */
   let untouched: number | undefined
   for (;;) {
     signal.throwIfAborted()
@@ -76,7 +78,7 @@ async function embedUntilIdle(
     } else if (file.extracted) {
       if (await finish(deps, file, signal)) continue
       if (untouched === Infinity)
-        throw new AppError('unavailable', 'The vector store does not keep what is stored in it.')
+        throw new AppError('unavailable', 'The vector store lost vectors that were stored in it.')
       await files.updateOne({ _id: file._id, status: 'processing' }, { $set: { embedded: 0 } })
       untouched = Infinity
     } else if (Date.now() - idleSince > idleLimitMs) {
@@ -87,7 +89,7 @@ async function embedUntilIdle(
   }
 }
 
-/** Embeds what is extracted by now. Requests overlap; vectors and the count are stored in order. */
+/** Embeds the chunks that are extracted by now. Requests overlap; vectors and the count are stored in order. */
 async function embedAvailable(
   deps: EmbedFileDeps,
   file: FileRecord,
@@ -110,7 +112,7 @@ async function embedAvailable(
         next += chunks.length
       }
       await underWay[0]?.embedding
-      // Those that arrived together are stored together.
+      // Batches that arrived together are stored together.
       const arrived = underWay.splice(0, countArrived(underWay))
       stored = await storeBatches(deps, file, arrived, stored >= untouched)
       if (stored === 0) return
@@ -124,7 +126,7 @@ async function embedAvailable(
 interface EmbeddedBatch {
   chunks: ChunkRecord[]
   embedding: Promise<void>
-  /** One for each chunk, once `embedding` has settled. */
+  /** One vector for each chunk, once `embedding` has settled. */
   vectors?: number[][]
 }
 
@@ -145,7 +147,7 @@ function countArrived(batches: EmbeddedBatch[]): number {
   return waiting < 0 ? batches.length : waiting
 }
 
-/** Number of chunks that are embedded now; 0 when the file was deleted meanwhile. */
+/** Number of chunks embedded now; 0 if the file was deleted in the meantime. */
 async function storeBatches(
   deps: EmbedFileDeps,
   file: FileRecord,
@@ -174,7 +176,7 @@ async function storeBatches(
   return embedded
 }
 
-/** As many as are embedded at once, in order. */
+/** As many chunks as are embedded at once, in order. */
 async function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, from: number): Promise<ChunkRecord[]> {
   const end = Math.min(from + embeddingBatch * embeddingsAtOnce, file.chunks)
   const found = await chunks
@@ -184,7 +186,7 @@ async function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, fr
   return found.toSorted((a, b) => a.position - b.position)
 }
 
-/** What a chunk is about is often said only in the headings above it. */
+/** The subject of a chunk is often named only in the headings above it. */
 function embeddedText(chunk: ChunkRecord): string {
   return chunk.heading === undefined || chunk.text.startsWith(chunk.heading)
     ? chunk.text
@@ -195,7 +197,7 @@ function searchedText(file: FileRecord, chunk: ChunkRecord): string {
   return `${file.name} ${embeddedText(chunk)}`
 }
 
-/** Ready means: every chunk has its vector in the store. False when the store has lost some. */
+/** A file is ready when the store has a vector for each chunk. False if some are missing. */
 async function finish(deps: EmbedFileDeps, file: FileRecord, signal: AbortSignal): Promise<boolean> {
   const { files } = deps.collections
   await deps.vectors.settle(file.assistant_id, file._id, file.chunks)

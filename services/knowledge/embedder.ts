@@ -1,7 +1,4 @@
 export interface Embedder {
-  /**
-   * One vector for each text, in order. Throws `ModelFailure`, which says whether and when it is
-   * worth another try.
-   */
+  /** Returns one vector for each text, in order. Throws `ModelFailure`, which says whether and when to retry. */
   embed(texts: string[], signal?: AbortSignal): Promise<number[][]>
 }

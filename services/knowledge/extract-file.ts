@@ -14,18 +14,18 @@ export interface ExtractFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   blobs: Pick<BlobStore, 'read'>
   extraction: Extraction
-  /** One user's files leave some of them to those of others. */
+  /** One user's files leave some slots to other users. */
   readingSlots: Pick<Semaphore, 'acquire'>
 }
 
-/** Chunks stored with one write. */
+/** Chunks stored in one write. */
 const group = 384
 
 /**
- * Reads a file into chunks and stores these, in order. A repetition reads the file again and goes on
- * behind the chunks that are stored. A file that its reader calls unreadable is marked as failing,
- * which is no failure of this step; every other error says nothing about the file and is thrown.
- * Stops within a second when the file or its assistant is deleted, and kills the process that reads.
+ * Reads a file into chunks and stores them in order. A retry reads the file again and skips the chunks that are
+ * stored. A file that the reader calls unreadable is marked as failing, and this step succeeds; every other error
+ * is not caused by the file and is thrown. Stops within a second when the file or its assistant is deleted, and
+ * kills the reader.
  */
 export async function extractFile(
   deps: ExtractFileDeps,
@@ -84,12 +84,12 @@ async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSi
       waiting = []
     }
   } finally {
-    // Ends the process that reads, also when the file is gone.
+    // Ends the reader, also if the file is gone.
     await chunks.return({ contentType: '' })
   }
 }
 
-/** Chunks first, then the count that makes them visible. False when the file was deleted meanwhile. */
+/** Stores chunks first, then the count that makes them visible. False if the file was deleted in the meantime. */
 async function store(
   { files, chunks }: KnowledgeCollections,
   file: FileRecord,
@@ -107,7 +107,7 @@ async function store(
   return matchedCount > 0
 }
 
-/** A cut-off attempt, or one thought dead, may have stored some of them: they are the same. */
+/** An interrupted attempt may have stored some of them: they are identical. */
 async function insertOnce(chunks: KnowledgeCollections['chunks'], records: ChunkRecord[]): Promise<void> {
   try {
     await chunks.insertMany(records, { ordered: false, lean: true })
@@ -131,7 +131,10 @@ function toRecord(file: FileRecord, position: number, chunk: Chunk): ChunkRecord
   }
 }
 
-/** The file stays in the list with its reason, and is `failed` once `embedFile` has removed its chunks and vectors. */
+/**
+ * The file stays in the list with the reason, and becomes `failed` when `embedFile` has removed its chunks and
+ * vectors.
+ */
 export async function markFailing(
   { files }: Pick<KnowledgeCollections, 'files'>,
   fileId: string,

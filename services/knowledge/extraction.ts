@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 
-/** Reads files in a place where they can do no harm; `infra/extract` is it. */
+/** Reads files where they can do no harm; implemented by `infra/extract`. */
 export interface Extraction {
   /**
-   * The chunks of a file, in order, as they are read: nothing is held but what the caller has not yet
-   * taken. The same file gives the same chunks again. Throws `UnreadableFile`, the content's own error,
-   * and the signal's reason when aborted: the process that reads is killed at that moment.
+   * The chunks of a file, in order, as they are read; only chunks that the caller has not taken yet are in memory.
+   * The same file always gives the same chunks. Throws `UnreadableFile`, the error of the content stream, and the
+   * signal's reason when aborted: then the reader is killed at once.
    */
   extract(file: FileToRead, signal?: AbortSignal): AsyncGenerator<Chunk, { contentType: string }>
 }
@@ -17,6 +17,6 @@ export interface FileToRead {
   size: number
   /** Opens the content; called once. */
   content: () => Readable
-  /** Whose file it is. One process may read files of one owner, one after the other, and of nobody else. */
+  /** The owner of the file. One process reads only files of one owner, one after the other. */
   owner: string
 }

@@ -12,26 +12,26 @@ import type { Collections } from '../collections.ts'
 import { openReceipt } from './delete-file.ts'
 import { ingestionOf } from './ingestion-of.ts'
 
-/** How far an ingestion is, for a progress bar. */
+/** The progress of an ingestion, for a progress bar. */
 export interface IngestionView {
   ingestion_id: string
   status: 'processing' | 'done'
-  /** 0 to 1. Steps back only when the vector store lost what it had stored. */
+  /** From 0 to 1. Decreases only if the vector store lost vectors. */
   progress: number
-  /** A part of its files, in the order of the upload. */
+  /** A page of its files, in the order of the upload. */
   page: Page<FileRecord>
 }
 
 interface FilesDeps {
   collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'receipts'>
   workflows: Pick<WorkflowClient, 'start' | 'result'>
-  /** How long a caller is kept waiting for the end of a deletion. */
+  /** How long a request waits for the end of a deletion. */
   deletionWaitMs: number
 }
 
 const visible = { status: { $ne: 'uploading' } } as const
 const pollMs = 250
-/** How many files of an upload are shown where nobody asks for a part. */
+/** How many files of an upload are shown by default. */
 export const firstFiles: PageRange = { limit: 1000, offset: 0 }
 const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as const
 type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
@@ -68,10 +68,10 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
         fileBytes,
       ),
 
-    /** A part of the files of an upload, in its order. */
+    /** A page of the files of an upload, in its order. */
     ofIngestion,
 
-    /** Throws `not_found` for an ingestion that is not of this assistant. */
+    /** Throws `not_found` for an ingestion of another assistant. */
     view,
 
     /** Resolves when every file of the ingestion is ready or failed, or `signal` aborts. */
@@ -83,7 +83,7 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
       }
     },
 
-    /** The view each time that it changes, until the ingestion is over. */
+    /** The view after each change, until the ingestion has ended. */
     async *watch(assistantId: string, ingestionId: string, signal: AbortSignal): AsyncGenerator<IngestionView> {
       let last = ''
       while (!signal.aborted) {
@@ -93,13 +93,13 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
         if (text !== last) yield current
         last = text
         if (current.status === 'done') return
-        // An upload of very many files is looked at less often.
+        // An upload of very many files is read less often.
         await sleep(Math.max(pollMs, 5 * (Date.now() - started)), undefined, { signal }).catch(() => undefined)
       }
     },
 
     /**
-     * Removes a file with all its chunks. Asking again joins the deletion that is under way. Throws
+     * Removes a file with all its chunks. A repeated request joins the deletion that is under way. Throws
      * `not_found`.
      */
     async remove(assistant: AssistantRecord, fileId: string): Promise<DeletionResult> {
@@ -114,7 +114,7 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
       }
       const end = await workflows.result(fileDeletionContract, { fileId }, { waitMs: deletionWaitMs })
       if (end.status === 'failed')
-        throw new AppError('internal', 'The deletion of the file was broken off.', { cause: end.cause })
+        throw new AppError('internal', 'The deletion of the file was interrupted.', { cause: end.cause })
       if (end.status !== 'running') return { status: 'complete', receiptId: fileId }
       // The worker may not have begun.
       if (record) await openReceipt({ receipts }, record, userId)
@@ -142,6 +142,6 @@ function fileBytes(file: FileRecord): number {
 function progressOf(record: FileProgress): number {
   if (record.status === 'ready' || record.status === 'failed') return 1
   if (record.chunks === 0) return 0
-  // While it is being read, nobody knows its length: a bar that goes back would say less than one that stands.
+  // The length is unknown while the file is being read: the bar stands still rather than going back.
   return record.extracted ? 0.1 + (0.9 * record.embedded) / record.chunks : 0.05
 }

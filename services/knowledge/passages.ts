@@ -7,15 +7,15 @@ import { type Passage, type RetrieveDeps, retrieve } from './retrieve.ts'
 
 type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
   collections: KnowledgeCollections
-  /** None while no model is configured. */
+  /** Undefined if no model is configured. */
   embedder: Embedder | undefined
 }
 
-/** What owners see of the pieces that their files were cut into. */
+/** The chunks of files, as owners can see them. */
 export function createPassages({ collections, vectors, embedder }: PassagesDeps) {
   const { chunks, files } = collections
   return {
-    /** A part of the chunks of a file, in their order. Throws `not_found`. */
+    /** A page of the chunks of a file, in order. Throws `not_found`. */
     async ofFile(
       assistantId: string,
       fileId: string,
@@ -34,7 +34,9 @@ export function createPassages({ collections, vectors, embedder }: PassagesDeps)
       return retrieve({ collections, vectors, embedder }, { assistantId, query, limit }, signal).catch(
         (error: unknown) => {
           if (error instanceof AppError) throw error
-          throw new AppError('unavailable', 'The files cannot be searched just now; try again soon.', { cause: error })
+          throw new AppError('unavailable', 'The files cannot be searched at the moment; try again soon.', {
+            cause: error,
+          })
         },
       )
     },

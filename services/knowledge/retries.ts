@@ -12,11 +12,11 @@ export interface RetriesDeps {
   admit: Uploads['admit']
 }
 
-/** Has files processed again that failed through the service's fault. */
+/** Processes files again whose failure was caused by the service. */
 export function createRetries({ collections: { files }, startIngestion, admit }: RetriesDeps) {
   /**
-   * Answers the file as it is now; one that has not failed is left alone, so that asking twice changes
-   * nothing. Throws `not_found`, `conflict` for a file that cannot be read, and what `admit` throws.
+   * Returns the file as it is now; a file that has not failed is not changed, so that a repeated request has no
+   * effect. Throws `not_found`, `conflict` for a file that cannot be read, and the errors of `admit`.
    */
   async function retry(assistant: AssistantRecord, fileId: string): Promise<FileRecord> {
     await admit(assistant)
@@ -26,16 +26,16 @@ export function createRetries({ collections: { files }, startIngestion, admit }:
     if (!file) throw new AppError('not_found', 'There is no such file.')
     if (file.status !== 'failed') return file
     if (file.retryable === false) {
-      throw new AppError('conflict', `This file cannot be read, and trying again would change nothing: ${file.error}`)
+      throw new AppError('conflict', `This file cannot be read, and a retry would not change that: ${file.error}`)
     }
     const number = (file.retries ?? 0) + 1
     await startIngestion(assistant, {
-      // The number makes one ingestion of many requests at once.
+      // The number makes simultaneous requests start only one ingestion.
       ingestionId: retryId(fileId, number),
       fileIds: [fileId],
       retry: number,
     })
-    // The workflow does the same; here it is done so that the next look at the file finds it queued.
+    // The workflow does the same; it is done here too, so that the file is shown as queued at once.
     await reopenFile({ files }, fileId, number)
     return (await find()) ?? { ...file, status: 'queued' }
   }
@@ -43,7 +43,7 @@ export function createRetries({ collections: { files }, startIngestion, admit }:
   return { retry }
 }
 
-/** Makes a failed file one that waits to be processed; at most once for each number. */
+/** Marks a failed file as waiting to be processed; at most once for each number. */
 export async function reopenFile(
   { files }: Pick<KnowledgeCollections, 'files'>,
   fileId: string,

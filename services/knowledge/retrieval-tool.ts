@@ -7,9 +7,9 @@ export const retrievalPassages = 5
 const maxQueryCharacters = 2000
 
 /**
- * The tool with which a model searches the assistant's files; undefined while none is ready. Its
- * answer is JSON, `{passages: [{file_name, page?, heading?, text, score}]}`, so that the model can
- * cite each passage by file and place.
+ * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
+ * `{passages: [{file_name, page?, heading?, text, score}]}`, so that the model can cite each passage by file and
+ * page or heading.
  */
 export async function createRetrievalTool(
   deps: RetrieveDeps & { assistantConfigs: Pick<AssistantConfigs, 'settingsOf'> },

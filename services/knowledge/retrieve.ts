@@ -3,14 +3,14 @@ import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import type { VectorStore } from './vector-store.ts'
 
-/** A piece of a file that answers a question, with all that is needed to cite it. */
+/** A passage that was found, with everything that is needed to cite it. */
 export interface Passage {
   file_id: string
   file_name: string
   page?: number
   heading?: string
   text: string
-  /** 0 to 1, best first. */
+  /** From 0 to 1, best first. */
   score: number
 }
 
@@ -27,14 +27,14 @@ export interface RetrieveInput {
 }
 
 /**
- * The passages of an assistant's ready files that fit a question best. Throws `ModelFailure` when the
- * question cannot be embedded and `AppError` `unavailable` when the vector store does not answer.
+ * The passages of an assistant's ready files that match a query best. Throws `ModelFailure` if the query cannot be
+ * embedded, and `AppError` `unavailable` if the vector store does not answer.
  */
 export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<Passage[]> {
   const { assistantId, query, limit } = input
   const [vector] = await deps.embedder.embed([query], signal)
   if (!vector) return []
-  // More than are wanted: some may belong to files that are being processed or deleted.
+  // More than requested: some may belong to files that are being processed or deleted.
   const matches = await deps.vectors.search(assistantId, { vector, text: query, limit: limit * 2 })
   const { chunks, files } = deps.collections
   const [found, ready] = await Promise.all([

@@ -4,13 +4,13 @@ import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 
 interface StartIngestionDeps {
   workflows: Pick<WorkflowClient, 'start'>
-  /** How long a step may wait in all for stores and model servers that are away. */
+  /** How long a step may wait in total for stores and model servers that are away. */
   patienceHours: number
 }
 
 export type StartIngestion = ReturnType<typeof createStartIngestion>
 
-/** Has files of an assistant processed. Starting the same ingestion again changes nothing. */
+/** Starts the processing of an assistant's files. Starting the same ingestion again has no effect. */
 export function createStartIngestion({ workflows, patienceHours }: StartIngestionDeps) {
   return (
     assistant: AssistantRecord,

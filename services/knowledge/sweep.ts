@@ -11,14 +11,14 @@ export interface SweepDeps {
   vectors: Pick<VectorStore, 'listAssistants' | 'listFiles' | 'deleteAssistant' | 'deleteFile'>
 }
 
-/** Knowledge without an owner: what processes that were killed at a bad moment left behind. */
+/** Orphans of the knowledge base, which killed processes left behind. */
 export interface KnowledgeOrphans {
-  /** Records of files whose assistant is gone, and of uploads that broke off with their process. */
+  /** Records of files whose assistant is gone, and of uploads whose process died. */
   files: string[]
-  /** Files whose chunks are left although their record is gone. */
+  /** Files whose chunks exist although their record is gone. */
   chunks: OwnedFile[]
   blobs: string[]
-  /** `assistant` alone: the whole space has no owner. */
+  /** With `assistant` alone, the whole space is an orphan. */
   vectors: { assistantId: string; fileId?: string }[]
 }
 
@@ -27,10 +27,10 @@ interface OwnedFile {
   fileId: string
 }
 
-/** An upload tells once a minute that it is alive. */
+/** An upload renews its timestamp once a minute. */
 const abandonedAfterMs = 60 * 60_000
 
-/** Finds them; nothing younger than an hour is looked at, because it may be under way. */
+/** Finds orphans; nothing younger than an hour is considered, because it may be under way. */
 export async function findKnowledgeOrphans({ collections, blobs, vectors }: SweepDeps): Promise<KnowledgeOrphans> {
   const { assistants, files, chunks } = collections
   const before = new Date(Date.now() - abandonedAfterMs)

@@ -22,7 +22,7 @@ export interface UploadPart {
 
 export interface Upload {
   ingestionId: string
-  /** As they are at the start of their ingestion, in order. */
+  /** In their state at the start of their ingestion, in order. */
   files: FileRecord[]
 }
 
@@ -32,19 +32,19 @@ export interface UploadsDeps {
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
   startIngestion: StartIngestion
-  /** Whether there is a model that embeds. */
+  /** Whether an embedding model is configured. */
   canEmbed: boolean
 }
 
 const touchEveryMs = 60_000
 
-/** Takes files in and hands them to their ingestion. */
+/** Stores uploaded files and starts their ingestion. */
 export function createUploads(deps: UploadsDeps) {
   const { files, assistants } = deps.collections
 
   /**
-   * To be called before the first byte is read: throws `bad_request` for an assistant whose
-   * configuration cannot take files, and `unavailable` when they could not be processed.
+   * Call before the first byte is read: throws `bad_request` for an assistant whose configuration cannot take
+   * files, and `unavailable` if they could not be processed.
    */
   async function admit(assistant: AssistantRecord): Promise<void> {
     requireFileConfiguration(deps.assistantConfigs.settingsOf(assistant))
@@ -53,8 +53,8 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   /**
-   * Stores the parts one after the other, then starts their ingestion. All or nothing: when a part
-   * breaks off, or the ingestion cannot be started, everything that this upload stored is removed.
+   * Stores the parts one after the other, then starts their ingestion. All or nothing: if a part is interrupted, or
+   * the ingestion cannot be started, everything that this upload stored is removed.
    */
   async function receive(
     assistant: AssistantRecord,
@@ -89,8 +89,8 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   /**
-   * The upload of this ingestion, when it began and `parts` are the same files; they are read and not stored.
-   * Null when it did not begin. Throws `invalid_input` for other files.
+   * The earlier upload of this ingestion, if it began and `parts` are the same files; they are read and not stored.
+   * Null if it did not begin. Throws `invalid_input` for other files.
    */
   async function repeated(
     assistant: AssistantRecord,
@@ -112,7 +112,7 @@ export function createUploads(deps: UploadsDeps) {
     return { ingestionId, files: first }
   }
 
-  /** The record is there before the bytes: whatever happens, something knows of them. */
+  /** The record is stored before the bytes, so that stored bytes always have a record. */
   async function open(
     assistant: AssistantRecord,
     ingestionId: string,
@@ -139,17 +139,18 @@ export function createUploads(deps: UploadsDeps) {
       created_at: now,
       updated_at: now,
     }
-    // Before the first file is there: runs look for files only where there may be some.
+    // Set before the first file is stored: runs search for files only in assistants with this flag.
     if (assistant.has_files !== true)
       await assistants.updateOne({ _id: assistant._id, has_files: { $ne: true } }, { $set: { has_files: true } })
-    // Stored first and looked afterwards: many uploads at once would fight for a write to their assistant's record.
+    // Stored first and checked afterwards: many simultaneous uploads would compete for a write to their assistant's
+    // record.
     await files.create([record])
     if (await parentsRemain(deps.collections, { ...assistant, assistant_id: assistant._id })) return record
     await files.deleteOne({ _id: record._id })
     throw new AppError('not_found', 'There is no such assistant.')
   }
 
-  /** The start of the workflow is what makes the upload count; its first step would show the files, too. */
+  /** The upload takes effect with the start of the workflow; its first step would show the files, too. */
   async function begin(assistant: AssistantRecord, { ingestionId, files: stored }: Upload): Promise<void> {
     await deps.startIngestion(assistant, { ingestionId, fileIds: stored.map((file) => file._id) })
     await files.updateMany(stillUploading(stored), { $set: { status: 'queued', updated_at: new Date() } })
@@ -165,7 +166,7 @@ export function createUploads(deps: UploadsDeps) {
     try {
       await files.updateMany(stillUploading(records), { $set: { updated_at: new Date() } })
     } catch {
-      // The next sign of life is soon enough.
+      // The next renewal is soon enough.
     }
   }
 
@@ -177,13 +178,13 @@ const stillUploading = (records: FileRecord[]) => ({ _id: { $in: idsOf(records) 
 
 export type Uploads = ReturnType<typeof createUploads>
 
-/** For the caller's side: the service's own failures keep their names. */
+/** Errors of the caller's connection; the service's own errors are passed on. */
 export function brokenOff(cause: unknown): AppError {
   if (cause instanceof AppError) return cause
-  return new AppError('bad_request', 'The upload broke off or is not well-formed multipart/form-data.', { cause })
+  return new AppError('bad_request', 'The upload was interrupted or is not well-formed multipart/form-data.', { cause })
 }
 
-/** The knowledge of an assistant is reached by one `retrieval` tool, which takes no settings. */
+/** An assistant's knowledge is searched by one `retrieval` tool without a configuration. */
 function requireFileConfiguration({ tools }: AssistantSettings): void {
   const retrieval = tools.filter((tool) => tool.type === 'retrieval')
   if (retrieval.length > 1) throw invalid('it names the tool retrieval more than once')

@@ -5,9 +5,8 @@ import type { KnowledgeCollections } from './collections.ts'
 const lookEveryMs = 1000
 
 /**
- * Aborts `signal` about a second after a file that is being read is no longer wanted: it or its
- * assistant is being deleted, or it has failed meanwhile. So no deletion has to find the process that
- * reads, which may be on another machine.
+ * Aborts `signal` about a second after a file that is being read is no longer wanted: it or its assistant is being
+ * deleted, or it has failed. So a deletion does not have to find the reader, which may be on another machine.
  */
 export function watchFile(
   { files, assistants }: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'assistants'>,
@@ -18,11 +17,11 @@ export function watchFile(
   let timer = setTimeout(look, lookEveryMs)
 
   async function look(): Promise<void> {
-    // A database that does not answer says nothing about the file.
+    // If the database does not answer, nothing is known about the file.
     const isWanted = await isThere().catch(() => true)
     if (isStopped) return
     if (isWanted) timer = setTimeout(look, lookEveryMs)
-    else unwanted.abort(new Error('The file is not wanted any more.'))
+    else unwanted.abort(new Error('The file is no longer wanted.'))
   }
 
   async function isThere(): Promise<boolean> {

@@ -15,11 +15,11 @@ export interface RunStream {
   publish(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
   /** As `publish`, and tells attempts with an older fence to stop, in whichever process they run. */
   supersede(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
-  /** Hears which runs have been ended or taken over, until the returned function is called. */
+  /** Receives the runs that have been ended or taken over, until the returned function is called. */
   onSuperseded(listener: (runId: string, fence: number) => void): Promise<() => Promise<void>>
   /**
-   * As `publish`, but in the order of `place` (0, 1, …) within `group`: what comes early waits for
-   * those before it, and a place that had its turn is passed over.
+   * As `publish`, but in the order of `place` (0, 1, …) within `group`: an early entry waits for those before it,
+   * and a place that was published before is skipped.
    */
   publishInTurn(
     runId: string,
@@ -27,13 +27,13 @@ export interface RunStream {
     turn: { group: number; place: number },
     entries: RunEntry[],
   ): Promise<void>
-  /** What is kept of the stream after `afterId`, oldest first. */
+  /** The kept entries of the stream after `afterId`, oldest first. */
   read(runId: string, afterId?: EntryId): Promise<StreamBatch[]>
-  /** Hears every batch published from now on, until the returned function is called. */
+  /** Receives every batch published from now on, until the returned function is called. */
   subscribe(runId: string, listener: (batch: StreamBatch) => void): Promise<() => Promise<void>>
-  /** Hears that the subscription was broken and is back: batches may have been missed. */
+  /** Called when the subscription was broken and is back: batches may have been missed. */
   onReconnect(listener: () => void): () => void
-  /** Removes streams of runs; answers how many keys there were. */
+  /** Removes the streams of runs; returns the number of keys. */
   remove(runIds: string[]): Promise<number>
   count(runIds: string[]): Promise<number>
 }

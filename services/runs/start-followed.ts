@@ -3,7 +3,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { NewRun, Runs } from './index.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
 
-/** A run that has just started, and the way to follow it. Who gets it closes the feed. */
+/** A run that has just started, and its feed. The receiver must close the feed. */
 export interface FollowedRun {
   run: RunRecord
   feed: RunFeed
@@ -12,8 +12,8 @@ export interface FollowedRun {
 export type StartFollowed = ReturnType<typeof createStartFollowed>
 
 /**
- * Starts a run and follows it from before its first word: its feed subscribes while the run is being
- * prepared, and the run is handed over after that. A start that fails leaves no feed open.
+ * Starts a run and follows it from its first event: the feed subscribes while the run is being prepared, and the
+ * run is started after that. A failed start leaves no feed open.
  */
 export function createStartFollowed({
   runs,
@@ -28,7 +28,7 @@ export function createStartFollowed({
       const [prepared, feed] = await Promise.all([newRun, opening])
       return { run: await runs.start(prepared, runId), feed }
     } catch (error) {
-      // The preparation may have failed while the feed is still being opened.
+      // The preparation may fail while the feed is being opened.
       opening.then(
         (feed) => feed.close(),
         () => undefined,

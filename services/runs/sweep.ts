@@ -10,40 +10,39 @@ interface RunSweepDeps {
   enqueueRun: EnqueueRun
   workflows: Pick<WorkflowClient, 'state'>
   decisions: Pick<Decisions, 'finishAbandoned'>
-  /** Ends a run whose workflow is gone, and leaves its thread in order. */
+  /** Ends a run whose workflow is gone, and leaves its thread consistent. */
   settle(run: RunRecord, error: RunError): Promise<unknown>
   onError(error: unknown): void
 }
 
-/** Longer than a look takes. When a worker dies while it looks, another takes the run after this time. */
+/** Longer than a check takes. If a worker dies during a check, another checks the run after this time. */
 const leaseMs = 60_000
 const shortestPauseMs = 30_000
 const longestPauseMs = 10 * 60_000
 const maxPerRound = 500
-/** So many failures in a row are the fault of a dependency, not of a run. */
+/** This many failures in a row are caused by a dependency, not by a run. */
 const maxFailures = 3
 
 const aborted: RunError = {
   status_code: 500,
-  message: 'The run was stopped from outside before it was finished.',
+  message: 'The workflow of the run was stopped before the run had finished.',
   type: 'aborted',
   details: '',
 }
 
 /**
- * Looks after runs that are open for long, so that none is lost when a process dies or a workflow is
- * ended from outside: hands over what its thread was never told of, finishes decisions that were not
- * passed on, and ends runs whose workflow is gone.
+ * Checks runs that have been open for long, so that none is lost when a process dies or a workflow is terminated:
+ * it starts runs that their thread was never told of, passes on decisions, and ends runs whose workflow is gone.
  *
- * `check_at` of a run says when it is looked at next. It is a lease at the same time: whoever looks
- * moves it on first, so that one worker at a time looks at a run, and another takes over from one
- * that died. Runs that are over have no `check_at`, so that its index holds open runs only.
+ * `check_at` of a run says when it is checked next. It is also a lease: a worker that checks a run first moves it
+ * forward, so that only one worker checks a run, and another takes over if that worker dies. Runs that have ended
+ * have no `check_at`, so that its index contains open runs only.
  */
 export function createRunSweep({ collections, enqueueRun, workflows, decisions, settle, onError }: RunSweepDeps) {
   const { runs } = collections
   let isFirstRound = true
 
-  /** One round; answers how many runs it looked at. */
+  /** One round; returns how many runs it checked. */
   return async (clock: () => number = Date.now): Promise<number> => {
     let failures = 0
     if (isFirstRound) await adoptRuns(new Date(clock()))
@@ -87,7 +86,7 @@ export function createRunSweep({ collections, enqueueRun, workflows, decisions, 
     await decisions.finishAbandoned(run, now)
     const thread = await workflows.state(threadContract, { threadId: run.thread_id })
     if (run.status === 'pending' && !wasStopped(thread, run)) {
-      // One that waits in a running workflow is told to it once more, in case that it does not know it.
+      // A run that waits in a running workflow is sent to it once more, in case the workflow does not have it.
       if (thread.status !== 'running' || !run.requeued) await enqueueRun(run, 'enqueue')
     } else if (thread.status !== 'running') {
       await settle(run, aborted)
@@ -101,12 +100,12 @@ export function createRunSweep({ collections, enqueueRun, workflows, decisions, 
   }
 }
 
-/** Whether the thread's workflow was ended from outside after the run was stored. */
+/** Whether the thread's workflow was terminated after the run was stored. */
 function wasStopped(thread: WorkflowState, run: RunRecord): boolean {
   return thread.status === 'broken_off' && thread.closedAt !== undefined && thread.closedAt > run.created_at
 }
 
-/** The longer a run has been open, the more rarely it is looked at. */
+/** The longer a run has been open, the less often it is checked. */
 function pauseMs(ageMs: number): number {
   return Math.min(Math.max(ageMs / 2, shortestPauseMs), longestPauseMs)
 }

@@ -12,7 +12,7 @@ export interface NewThread {
   name: string
   metadataJson: string
   assistantId?: string | undefined
-  /** Made by a public caller of the assistant: belongs to it, and takes no place of the owner's quota. */
+  /** Created by a public caller of the assistant: belongs to it, and does not count against the owner's quota. */
   public: boolean
 }
 
@@ -24,12 +24,12 @@ interface ThreadCreationDeps {
 }
 
 /**
- * Makes a thread under its fences, and within its owner's quota unless it is public. Throws
- * `forbidden` when the quota is used up or a parent is being deleted, and the database's duplicate
- * key error when the id is taken.
+ * Creates a thread unless a parent is being deleted, and within its owner's quota unless it is public. Throws
+ * `forbidden` if the quota is used up or a parent is being deleted, and the database's duplicate key error if the
+ * id is taken.
  */
 export function createThreadCreation({ collections, transaction }: ThreadCreationDeps) {
-  /** Public callers come in crowds: they must not fight for a write to their assistant's record. */
+  /** Many public callers must not compete for a write to their assistant's record. */
   async function createPublic(record: ThreadRecord): Promise<ThreadRecord> {
     await collections.threads.create([record])
     if (await parentsRemain(collections, record)) return record
@@ -49,7 +49,7 @@ export function createThreadCreation({ collections, transaction }: ThreadCreatio
   }
 }
 
-/** A new thread as it is stored. */
+/** The stored form of a new thread. */
 export function threadRecordOf(thread: NewThread): ThreadRecord {
   const now = new Date()
   return {

@@ -27,7 +27,7 @@ export interface History extends HistoryPage {
 
 export interface ThreadChanges {
   name?: string
-  /** Null takes the assistant away. */
+  /** Null removes the assistant. */
   assistant_id?: string | null
   metadata?: Record<string, unknown>
 }
@@ -45,12 +45,12 @@ const defaultName = 'New thread'
 /** A thread without its metadata; a name has at most 1,000 characters. */
 const restBytes = 5000
 
-/** Conversations. Another user's thread is answered like a missing one: `not_found`. */
+/** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */
 export function createThreads({ collections, createThread, log, states, pendingInput }: ThreadsDeps) {
   const { threads, assistants } = collections
 
   return {
-    /** The threads of the token's project, most recently updated first. Those of public callers are not among them. */
+    /** The threads of the token's project, most recently updated first, without those of public callers. */
     async list({ userId, projectId }: Place, range: PageRange) {
       const filter = { user_id: userId, project_id: projectId, public: false, ...present }
       const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()
@@ -70,7 +70,7 @@ export function createThreads({ collections, createThread, log, states, pendingI
 
     readOwn: requireOwn,
 
-    /** Changes the members that are given, or makes the thread in the token's project under the id that the caller chose. */
+    /** Changes the given members, or creates the thread in the token's project under the id that the caller chose. */
     async put(place: Place, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
       const updated = await update(place.userId, threadId, changes)
       if (updated) return withStatus(updated)
@@ -82,7 +82,7 @@ export function createThreads({ collections, createThread, log, states, pendingI
       })
     },
 
-    /** The current state, null while the thread is empty; with `before` what preceded that message. */
+    /** The current state, null if the thread is empty; with `before`, the messages that precede that message. */
     async state(userId: string, threadId: string, before?: string): Promise<CurrentState> {
       const thread = await requireOwn(userId, threadId)
       const [state, [status]] = await Promise.all([states.state(thread, before), statuses([thread])])
@@ -102,7 +102,7 @@ export function createThreads({ collections, createThread, log, states, pendingI
       })
     },
 
-    /** Whether the log of the thread holds this entry. */
+    /** Whether the log of the thread contains this entry. */
     hasEntry: async (threadId: string, entryId: string) => (await log.find(threadId, entryId)) !== null,
 
     /** Past states, newest first. `newest`: number of the newest entry of all, when it is on this page. */
@@ -179,7 +179,10 @@ function missing(): AppError {
   return new AppError('not_found', 'There is no such thread.')
 }
 
-/** Held to the limits of messages; tool arguments, which are free-form, also to those of free-form members. */
+/**
+ * Checked against the limits of messages; tool arguments, which are free-form, also against those of free-form
+ * members.
+ */
 function storable(inputs: MessageInput[]): Message[] {
   const messages = inputs.map(normaliseMessage)
   checkFreeForm(['body', 'values'], messages)

@@ -16,24 +16,24 @@ export interface SizedMessage {
 
 interface LogPart {
   filter: { thread_id: string; seq?: { $lt: number } } | { run_id: string; source?: { $ne: 'input' } }
-  /** The user whose thread it is: long logs are read for users in turn. */
+  /** The user whose thread it is: users take turns in reading long logs. */
   userId: string
 }
 
 export type ScanLog = ReturnType<typeof createLogScan>
 
-/** Bytes after which a log counts as long: those wait for one of the slots. */
+/** Logs above this size wait for one of the slots. */
 const longBytes = 1024 * 1024
-/** Bytes that are parsed without letting other requests through. */
+/** Bytes that are parsed before other requests get a turn. */
 const sliceBytes = 256 * 1024
 const longAtOnce = 2
 const longWaitingOfOne = 20
 const batchSize = 100
 
 /**
- * Shows the entries of a log to `visit`, oldest first, and keeps none of them. A thread may hold 64 MB,
- * so reading pauses for other requests, and only two long logs are read at once in a process. The input
- * of the run under way is shown at the end while the log lacks it.
+ * Passes the entries of a log to `visit`, oldest first, and keeps none of them. A thread may hold 64 MB, so reading
+ * pauses for other requests, and a process reads only two long logs at once. The input of the run under way is
+ * passed at the end if the log does not contain it yet.
  */
 export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>, pendingInput: PendingInput) {
   const { withSlot } = createSemaphore({ slots: longAtOnce, waitingPerOwner: longWaitingOfOne })
@@ -50,7 +50,7 @@ export function createLogScan({ checkpoints }: Pick<Collections, 'checkpoints'>,
     // Before the log: see `createPendingInput`.
     let pending = await pendingOf(filter)
     let lastSeq = 0
-    // Steps count within their run as entries do within their thread; each order has its index.
+    // Steps are numbered within their run as entries are within their thread; each order has an index.
     const position = 'run_id' in filter ? 'step' : 'seq'
     const cursor = checkpoints
       .find(filter)

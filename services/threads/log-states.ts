@@ -14,7 +14,7 @@ export interface ThreadState {
   omitted: number
   checkpoint: LogPosition
   parentId: string | undefined
-  /** Whether the entry ends with an answer that asks for tools. */
+  /** Whether the entry ends with an answer that asks for tool calls. */
   asksForTools: boolean
 }
 
@@ -34,10 +34,10 @@ interface ThreadStatesDeps {
   pendingInput: Pick<PendingInput, 'ofThread'>
 }
 
-/** What a state takes beside its messages. */
+/** Size of a state besides its messages. */
 const stateBytes = 512
 
-/** What a thread holds and held, in answers of bounded size. */
+/** The current and past states of a thread, in answers of bounded size. */
 export function createThreadStates({ collections: { checkpoints }, scan, pendingInput }: ThreadStatesDeps) {
   const partOf = (thread: Thread, until?: number) => ({
     filter: { thread_id: thread._id, ...(until === undefined ? {} : { seq: { $lt: until } }) },
@@ -45,8 +45,8 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
   })
 
   /**
-   * Which states make a page: reads the sizes of all, and keeps one number for each. Answers the numbers
-   * of the first and the last entry that are shown, undefined when there are none.
+   * Chooses the states of a page: reads the sizes of all, and keeps one number for each. Returns the numbers of the
+   * first and the last entry that are shown; undefined if there are none.
    */
   async function findPage(thread: Thread, until: number | undefined, limit: number) {
     const sizes: { seq: number; bytes: number }[] = []
@@ -69,7 +69,7 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
     return { first: sizes[first]?.seq ?? last.seq, last: last.seq, hasMore: first > 0 }
   }
 
-  /** Number of the entry of that id; null for one that is unknown. */
+  /** The number of the entry with that id; null if it is unknown. */
   async function seqOf(thread: Thread, id: string): Promise<number | null> {
     const entry = await checkpoints.findOne({ _id: id, thread_id: thread._id }, { seq: 1 }).lean()
     if (entry !== null) return entry.seq
@@ -91,7 +91,7 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
 
     /**
      * Past states, newest first, as many as fit into one answer, but at least one. `before` is the id of a
-     * checkpoint; an unknown one gives nothing.
+     * checkpoint; for an unknown one the result is empty.
      */
     async history(thread: Thread, { limit, before }: { limit: number; before?: string }): Promise<HistoryPage> {
       const nothing = { states: [], hasMore: false }

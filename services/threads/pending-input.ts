@@ -12,9 +12,9 @@ const members = { thread_id: 1, input_json: 1, created_at: 1 } as const
 const open = { status: { $in: [...openRunStatuses] } }
 
 /**
- * The input of a run is kept in the run's own record, and written into the log together with the first
- * answer. Until then whoever shows the thread adds the input of the run that the thread works on: its
- * oldest open one. Read before the log: a run that ends meanwhile is then found there.
+ * The input of a run is stored in the run's record, and written into the log together with the first answer. Until
+ * then, code that shows the thread adds the input of the run that the thread is working on: its oldest open one.
+ * Read it before the log: if the run ends in between, its input is then in the log.
  */
 export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'runs' | 'checkpoints'>) {
   type Shown = Pick<RunRecord, '_id' | keyof typeof members>
@@ -23,7 +23,7 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
       .findOne({ ...filter, ...open }, members)
       .sort({ _id: 1 })
       .lean<Shown>()
-    // Compared once more: the owner of the thread is shown what is found here.
+    // Compared again, because the owner of the thread is shown what is found here.
     const isOwn = run !== null && ('_id' in filter ? run._id === filter._id : run.thread_id === filter.thread_id)
     return isOwn ? inputEntryOf(run) : undefined
   }
@@ -32,7 +32,7 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
     ofThread: (threadId: string) => find({ thread_id: threadId }),
     ofRun: (runId: string) => find({ _id: runId }),
 
-    /** What has to be written before an entry of somebody else, so that the log keeps the order of things. */
+    /** What must be written before an entry of somebody else, so that the log keeps the order. */
     async missingFromLog(threadId: string): Promise<InputEntry | undefined> {
       const input = await find({ thread_id: threadId })
       if (input === undefined) return undefined
@@ -42,7 +42,7 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
   }
 }
 
-/** The entry has the id of its run, so that it is known by it before it is stored. */
+/** The entry has the id of its run, so that its id is known before it is stored. */
 export function inputEntryOf(run: Pick<RunRecord, '_id' | 'thread_id' | 'input_json' | 'created_at'>): InputEntry {
   return {
     _id: run._id,

@@ -3,9 +3,8 @@ import { AppError } from '../../domain/errors.ts'
 import type { Collections } from '../collections.ts'
 
 /**
- * Takes one of the user's thread places, within the transaction that makes the thread: both or
- * neither happen, so that the counter is exact whatever crashes. Throws `forbidden` when none is
- * left or the account is being deleted.
+ * Counts a new thread against the user's quota, within the transaction that creates the thread, so that the counter
+ * is exact after any crash. Throws `forbidden` if the quota is used up or the account is being deleted.
  */
 export async function takePlace(
   { users }: Pick<Collections, 'users'>,
@@ -23,7 +22,7 @@ export async function takePlace(
   throw new AppError('forbidden', 'The thread quota of this account is used up.')
 }
 
-/** Gives places back, within the transaction that removes the threads. */
+/** Decrements the thread count, within the transaction that removes the threads. */
 export async function givePlacesBack(
   { users }: Pick<Collections, 'users'>,
   { userId, places }: { userId: string; places: number },

@@ -1,10 +1,10 @@
 import { invalidInput } from '../../domain/errors.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 
-/** What a thread's log may hold. A database record holds 16 MB, and a conversation is read as a whole. */
+/** Maximum size of a thread's log. A database record holds 16 MB. */
 export const threadMaxBytes = 64 * 1024 * 1024
 
-/** Throws `invalid_input` when this much more does not fit into the thread. */
+/** Throws `invalid_input` if this much more does not fit into the thread. */
 export function requireRoom({ log_bytes: used = 0 }: Pick<ThreadRecord, 'log_bytes'>, bytes: number): void {
   if (used + bytes > threadMaxBytes) throw threadFull()
 }

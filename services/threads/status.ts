@@ -7,7 +7,7 @@ export type ThreadStatus = (typeof threadStatuses)[number]
 
 type Dated = Pick<ThreadRecord, '_id' | 'last_outcome'>
 
-/** What each thread is doing, from its runs; one query however many threads there are. */
+/** The status of each thread, from its runs; one query for any number of threads. */
 export async function statusesOf(
   { runs }: Pick<Collections, 'runs'>,
   threads: Dated[],

@@ -19,7 +19,7 @@ export const toolCatalogue: CatalogueEntry[] = [
   {
     type: 'retrieval',
     name: 'retrieval',
-    description: "Searches the assistant's files. Every assistant with files has it, without being given it.",
+    description: "Searches the assistant's files. Every assistant with files has it automatically.",
     parameters: { ...Type.Object({ query: Type.String({ description: 'What to look for in the files.' }) }) },
     config_schema: noConfig,
   },
@@ -34,7 +34,7 @@ export const toolCatalogue: CatalogueEntry[] = [
     type: 'mcp',
     name: '{name}_{tool}',
     description: mcpDescription,
-    parameters: { type: 'object', description: 'As the server says for each of its tools.' },
+    parameters: { type: 'object', description: 'As the server declares for each of its tools.' },
     config_schema: { ...McpConfig },
   },
   {

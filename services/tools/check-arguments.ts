@@ -1,7 +1,10 @@
 import { type ArgumentCheck, type JsonSchema, argumentCheck } from '../../domain/tool-arguments.ts'
 import type { Tool } from './tool.ts'
 
-/** As `ArgumentCheck`, for a schema that is not ours. Undefined too for arguments that could not be checked: the server judges them itself. */
+/**
+ * Like `ArgumentCheck`, for an untrusted schema. Also undefined for arguments that could not be checked: the server
+ * checks them itself.
+ */
 export type CheckForeignArguments = (
   schema: JsonSchema,
   args: Record<string, unknown>,
@@ -10,7 +13,7 @@ export type CheckForeignArguments = (
 
 const compiled = new WeakMap<JsonSchema, ArgumentCheck>()
 
-/** What is wrong with the arguments of a call of one of our own tools, in words for the model. */
+/** What is wrong with the arguments of a call of a built-in tool, as a message for the model. */
 export function checkArguments({ parameters }: Pick<Tool, 'parameters'>, args: Record<string, unknown>) {
   const check = compiled.get(parameters) ?? argumentCheck(parameters)
   if (check === undefined) throw new Error('the schema of this tool cannot be used')

@@ -9,27 +9,28 @@ import { limitText, readStart, secretsHider } from './tool-text.ts'
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof methods)[number]
 
-/** A host name or address, with a port if only that one is meant; `*.` before a name means all below it. */
+/** A host name or address, optionally with a port; `*.` before a name matches all subdomains. */
 const hostPattern = '^(?:\\*\\.)?(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?$'
 
 export const HttpRequestConfig = Type.Object({
   allowed_hosts: Type.Optional(
     Type.Array(Type.String({ pattern: hostPattern, maxLength: 300 }), {
       maxItems: 100,
-      description: 'The only hosts that may be reached, such as api.example.com, or *.example.com for all below it.',
+      description:
+        'The only hosts that may be reached, such as api.example.com, or *.example.com for all its subdomains.',
     }),
   ),
   methods: Type.Optional(
     Type.Array(Type.Enum([...methods], { type: 'string' }), {
       minItems: 1,
       maxItems: methods.length,
-      description: 'The only methods that may be used, such as GET; without it all.',
+      description: 'The only methods that may be used, such as GET. Default: all.',
     }),
   ),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
       description:
-        'Headers of every request, such as keys. The model does not see them. They are sent to allowed_hosts only: without that list to nobody.',
+        'Headers of every request, such as keys. The model does not see them. They are sent only to allowed_hosts, and not at all without that list.',
     }),
   ),
 })
@@ -54,20 +55,20 @@ export const httpRequestParameters: JsonSchema = { ...HttpRequestArguments }
 export const httpRequestDescription =
   'Sends an HTTP request to a public address and returns the status, the content type and the beginning of the body.'
 
-/** These belong to the connection, or would say that the request goes elsewhere. */
+/** Headers that belong to the connection, or would change the destination. */
 const reservedHeaders =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|expect|keep-alive|proxy-.*)$/i
 
-/** What an owner should know of a configuration that can be used; undefined when there is nothing. */
+/** A warning for the owner about a usable configuration; undefined if there is none. */
 export function httpRequestWarning({ headers, allowed_hosts: hosts }: HttpRequestConfig): string | undefined {
   if (hosts !== undefined || Object.keys(headers ?? {}).length === 0) return undefined
-  return 'The configured headers are not sent: allowed_hosts does not say who may get them.'
+  return 'The configured headers are not sent: allowed_hosts does not list the hosts that may receive them.'
 }
 
 export function httpRequestTool(name: string, config: HttpRequestConfig, outbound: Pick<Outbound, 'fetchWith'>): Tool {
   const hosts = config.allowed_hosts
   const allowedMethods = methods.filter((method) => config.methods?.includes(method) ?? true)
-  // Without a list the model, or a text that it reads, would decide who gets them.
+  // Without a list, the model, or a text that it reads, could choose who receives them.
   const ownHeaders = hosts === undefined ? {} : (config.headers ?? {})
   const hideSecrets = secretsHider(config.headers ?? {})
   const fetch = outbound.fetchWith({
@@ -106,7 +107,7 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
   }
 }
 
-/** One object for each choice of methods: the checks of arguments are compiled once for each. */
+/** One object for each choice of methods, because checks of arguments are compiled once for each object. */
 const parametersByMethods = new Map<string, JsonSchema>()
 
 function parametersFor(allowed: Method[]): JsonSchema {
@@ -130,7 +131,7 @@ function headersOf(fromModel: Record<string, string>, configured: Record<string,
     try {
       headers.set(name, value)
     } catch {
-      // The value may be a secret: only the name is told.
+      // The value may be a secret, so only the name is shown.
       throw new Error(`the header ${JSON.stringify(name)} is not valid`)
     }
   }
@@ -143,10 +144,10 @@ function matches(url: URL, allowed: string): boolean {
   return url.hostname === host || url.host === host
 }
 
-/** Why no answer came. Only our own refusals are quoted: other errors name addresses. */
+/** Why no answer came. Only the service's own refusals are quoted, because other errors name addresses. */
 function reasonOf(error: unknown): string {
   if (error instanceof AppError) return error.message
-  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer came in time'
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer arrived in time'
   const cause = error instanceof Error ? error.cause : undefined
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined
   return typeof code === 'string' ? `the server could not be reached (${code})` : 'the server could not be reached'

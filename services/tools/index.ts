@@ -14,7 +14,7 @@ export interface ToolsDeps {
   search: WebSearchSettings
   /** For addresses from the settings. */
   fetch?: Fetch
-  /** The assistant's retrieval tool under a name; undefined when it has no ready files. */
+  /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
   retrieval(assistant: AssistantRecord, name: string): Promise<Tool | undefined>
 }
 
@@ -22,7 +22,7 @@ export interface ToolDescription {
   type: ToolSetting['type']
   name: string
   description: string
-  /** JSON Schema of the arguments that the model gives. */
+  /** JSON Schema of the arguments that the model passes. */
   parameters: Record<string, unknown>
   /** JSON Schema of `config` in the assistant's entry of `type==agent/tools`. */
   config_schema: Record<string, unknown>
@@ -32,10 +32,10 @@ export interface ToolDescription {
 
 export type Tools = ReturnType<typeof createTools>
 
-/** The client of MCP servers holds a whole answer in memory. */
+/** The client of MCP servers reads whole answers into memory. */
 const maxMcpAnswerBytes = 8 * 1024 * 1024
 
-/** What tools there are, and which of them an assistant has. */
+/** The kinds of tools, and the tools of an assistant. */
 export function createTools({
   assistantConfigs,
   outbound,
@@ -50,8 +50,8 @@ export function createTools({
       toolCatalogue.map((tool) => ({ ...tool, available: tool.type !== 'web_search' || canSearch(search) })),
 
     /**
-     * The tools that an assistant has right now, with distinct names, and those of its configuration
-     * that cannot be used, with the reason.
+     * The current tools of an assistant, with distinct names, and those of its configuration that cannot be used,
+     * with the reason.
      */
     resolve: (
       assistant: AssistantRecord,

@@ -16,7 +16,7 @@ export interface McpServer {
   headers: Record<string, string>
 }
 
-/** What a server can send as its list: more tools than this no model can tell apart. */
+/** Limit for a server's list: no model can use more tools than this. */
 const maxTools = 128
 
 /** The tools of an MCP server (Model Context Protocol, streamable HTTP), all pages of the list. */
@@ -29,7 +29,7 @@ export function listRemoteTools(
     const tools: RemoteTool[] = []
     let cursor: string | undefined
     do {
-      // Not `listTools`, which compiles the server's output schemas in this thread.
+      // `listTools` would compile the server's output schemas in this thread.
       const page = await client.request(
         { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
         ListToolsResultSchema,
@@ -54,8 +54,8 @@ export function callRemoteTool(
 }
 
 /**
- * One session for one piece of work: nothing is kept open between calls, so that a worker that dies
- * or a server that restarts leaves nothing behind. Errors say what happened without addresses or keys.
+ * One session for one piece of work: nothing stays open between calls, so that a worker that dies or a server that
+ * restarts leaves nothing behind. Errors contain no addresses or keys.
  */
 async function withClient<T>(
   server: McpServer,
@@ -67,7 +67,7 @@ async function withClient<T>(
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     fetch: (url, init) => outbound.fetch(url, init),
     requestInit: { headers: server.headers },
-    // The engine decides about repeating; a dropped stream of notifications is no matter.
+    // The engine decides about retries; an interrupted stream of notifications does not matter.
     reconnectionOptions: {
       maxRetries: 0,
       initialReconnectionDelay: 100,
@@ -86,7 +86,7 @@ async function withClient<T>(
   }
 }
 
-/** Says goodbye without waiting long: a server may not know the request, or not answer. */
+/** Ends the session without waiting long: a server may not support the request, or not answer. */
 async function endSession(transport: StreamableHTTPClientTransport, client: Client): Promise<void> {
   const goodbye = transport.terminateSession().catch(() => undefined)
   await within(1000, goodbye)

@@ -9,7 +9,7 @@ import { limitText, secretsHider } from './tool-text.ts'
 import { toolName } from './tool-name.ts'
 
 export const McpConfig = Type.Object({
-  name: Type.String({ minLength: 1, maxLength: 40, description: "What its tools' names begin with." }),
+  name: Type.String({ minLength: 1, maxLength: 40, description: 'Prefix of the names of its tools.' }),
   url: Type.String({
     minLength: 1,
     description: 'The address of the Model Context Protocol server (streamable HTTP).',
@@ -28,19 +28,19 @@ const listTimeoutMs = 10_000
 const callTimeoutMs = 60_000
 const freshMs = 60_000
 const maxServers = 500
-/** Of all schemas of one server: they go to the model at every step. */
+/** Limit for all schemas of one server together, because they are sent to the model in every step. */
 const maxListBytes = 512 * 1024
 const maxNameLength = 200
 
-/** Loaded when first used: the protocol's library brings a hundred modules that most processes never need. */
+/** Loaded when first used: the library consists of a hundred modules that most processes never need. */
 const client = () => import('./mcp-client.ts')
 
 export type McpTools = ReturnType<typeof createMcpTools>
 
 /**
- * The tools of MCP servers. A server's list is kept for a minute, for it is needed at every step of a
- * run; when the server then does not answer, the last list serves on, so that a moment's failure does
- * not take a tool away in the middle of a run. `now` is for tests.
+ * The tools of MCP servers. A server's list is cached for a minute, because it is needed in every step of a run. If
+ * the server then does not answer, the last list is used, so that a short failure does not remove a tool in the
+ * middle of a run. `now` is for tests.
  */
 export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => number = Date.now) {
   const known = new Map<string, { at: number; list: RemoteTools }>()
@@ -65,7 +65,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
   }
 
   return {
-    /** Throws when the server cannot be asked; the message names neither keys nor addresses. */
+    /** Throws if the server cannot be asked; the message contains no keys or addresses. */
     async list(config: McpConfig, signal: AbortSignal): Promise<{ tools: Tool[]; warning: string | undefined }> {
       if (!URL.canParse(config.url)) throw new Error('the URL of the MCP server is not valid')
       const server = { url: config.url, headers: config.headers ?? {} }
@@ -110,7 +110,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
   }
 }
 
-/** What is kept of a server's list: the tools that can be used, and how many were left out. */
+/** The cached list of a server: the usable tools, and how many were left out. */
 interface RemoteTools {
   tools: Pick<RemoteTool, 'name' | 'title' | 'description' | 'inputSchema' | 'annotations'>[]
   leftOut: number
@@ -139,7 +139,7 @@ function warningOf({ leftOut }: RemoteTools): string | undefined {
   return leftOut === 0 ? undefined : `${leftOut} tools of the server are left out: their schemas are too large.`
 }
 
-/** A result as text; what is no text is named, so that the model knows of it. */
+/** A result as text; other content is described, so that the model knows of it. */
 function textOf({ content, structuredContent }: CallToolResult): string {
   const parts = content.map((part) => {
     switch (part.type) {
@@ -158,5 +158,5 @@ function textOf({ content, structuredContent }: CallToolResult): string {
   })
   const text = parts.join('\n\n')
   if (text !== '') return text
-  return structuredContent === undefined ? 'The tool answered nothing.' : JSON.stringify(structuredContent)
+  return structuredContent === undefined ? 'The result of the tool is empty.' : JSON.stringify(structuredContent)
 }

@@ -16,14 +16,14 @@ interface ResolveDeps {
   signal: AbortSignal
 }
 
-/** A tool that could not be given to an assistant, and why. Free of secrets. */
+/** A tool that could not be given to an assistant, and the reason, without secrets. */
 export interface ToolProblem {
   type: ToolSetting['type']
   name: string
   problem: string
 }
 
-/** What the owner of an assistant should know of a tool that it has. Free of secrets. */
+/** A warning for the owner of an assistant about one of its tools, without secrets. */
 export interface ToolWarning {
   type: ToolSetting['type']
   name: string
@@ -32,7 +32,7 @@ export interface ToolWarning {
 
 type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: string }
 
-/** Makes the tools of a configuration. One that cannot be used is reported and left out: the others still serve. */
+/** Creates the tools of a configuration. A tool that cannot be used is reported and left out. */
 export async function resolveTools({ tools: settings }: Pick<AssistantSettings, 'tools'>, deps: ResolveDeps) {
   const given: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
     ? settings
@@ -81,7 +81,7 @@ function nameOf(setting: ToolSetting): string {
   return toolName(setting.name ?? setting.type)
 }
 
-/** Where a configuration is wrong. The place only: what stands there may be a secret. */
+/** Where a configuration is wrong. Only the position, because the value may be a secret. */
 function mismatch(schema: typeof HttpRequestConfig | typeof McpConfig, config: object): string {
   const [error] = Value.Errors(schema, config)
   return `config${error?.instancePath ?? ''}: ${error?.message ?? 'is not valid'}`

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 const maxLength = 64
 
 /**
- * A name that models can call: letters, digits, `_` and `-`, at most 64. One that has to be cut gets
- * a hash at its end, so that two long names stay apart.
+ * A name that models can call: letters, digits, `_` and `-`, at most 64. A name that is cut gets a hash at its end,
+ * so that two long names stay distinct.
  */
 export function toolName(wanted: string): string {
   const clean = wanted.replaceAll(/[^\w-]/g, '_') || 'tool'
@@ -13,7 +13,7 @@ export function toolName(wanted: string): string {
   return `${clean.slice(0, maxLength - 9)}_${hash}`
 }
 
-/** The same things, names that are taken numbered on: `search`, `search_2`. */
+/** The same tools with distinct names: repeated names are numbered, `search`, `search_2`. */
 export function withDistinctNames<T extends { name: string }>(tools: T[]): T[] {
   const taken = new Set<string>()
   return tools.map((tool) => {

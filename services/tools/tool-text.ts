@@ -1,6 +1,6 @@
-/** Most characters of a tool's answer that the model is shown. */
+/** Maximum number of characters of a tool's answer that the model is shown. */
 export const maxResultCharacters = 20_000
-/** Most bytes of an answer that are read at all. */
+/** Maximum number of bytes of an answer that are read. */
 export const maxResponseBytes = 1024 * 1024
 
 /** Cuts a long answer and says so, so that the model does not take a part for the whole. */
@@ -10,19 +10,19 @@ export function limitText(text: string, limit: number = maxResultCharacters): st
 }
 
 /**
- * A function that blanks the given header values wherever a text repeats them: servers echo what they
- * are sent, and what a tool answers is read by the model, stored and shown.
+ * Returns a function that replaces the given header values wherever a text repeats them: servers may echo them, and
+ * a tool's answer is read by the model, stored and shown.
  */
 export function secretsHider(headers: Record<string, string>): (text: string) => string {
   const values = Object.values(headers).flatMap((value) => [value, value.replace(/^\s*\w+\s+/, '')])
-  // Shorter values, such as `1` or `en`, are no secrets and would blank half of the text.
+  // Shorter values, such as `1` or `en`, are not secrets, and replacing them would blank half of the text.
   const secrets = [...new Set(values.map((value) => value.trim()).filter((value) => value.length >= 6))]
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)])
   const byLength = [...new Set(forms)].toSorted((a, b) => b.length - a.length)
   return (text) => byLength.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text)
 }
 
-/** The start of a response's body, at most `limit` bytes; the rest is not fetched. */
+/** The beginning of a response's body, at most `limit` bytes; the rest is not fetched. */
 export async function readStart(
   response: Response,
   limit: number = maxResponseBytes,

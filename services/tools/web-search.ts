@@ -6,7 +6,7 @@ import { limitText, readStart } from './tool-text.ts'
 
 export interface WebSearchSettings {
   searchProvider?: 'searxng' | 'tavily' | undefined
-  /** Base address; without it Tavily's own. */
+  /** Base address; default: Tavily's own. */
   searchUrl?: string | undefined
   searchApiKey?: string | undefined
 }
@@ -33,14 +33,14 @@ const SearchAnswer = Type.Object({
 
 const maxResults = 5
 
-/** Whether the settings are enough to search with. */
+/** Whether the settings are sufficient for a search. */
 export function canSearch({ searchProvider, searchUrl, searchApiKey }: WebSearchSettings): boolean {
   return searchProvider === 'searxng'
     ? searchUrl !== undefined
     : searchProvider === 'tavily' && searchApiKey !== undefined
 }
 
-/** The search service comes from the settings, not from users: `fetch` is not guarded. */
+/** The address of the search service comes from the settings, not from users, so `fetch` is not guarded. */
 export function webSearchTool(name: string, settings: WebSearchSettings, fetch: Fetch): Tool {
   return {
     type: 'web_search',
@@ -85,7 +85,7 @@ function parse(text: string): Static<typeof SearchAnswer> {
     const answer: unknown = JSON.parse(text)
     if (Value.Check(SearchAnswer, answer)) return answer
   } catch {
-    // Said below: it is not the answer of such a service.
+    // Handled below: it is not an answer of a search service.
   }
   throw new Error('the search service gave an answer that cannot be read')
 }
