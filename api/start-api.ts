@@ -8,8 +8,8 @@ import type { Logger } from '../infra/logger.ts'
 import { createPollerCheck } from '../infra/temporal/queue-pollers.ts'
 import { createModelProbe } from '../infra/model/probe.ts'
 import { createHealth } from '../services/health.ts'
+import { startOwnWorker } from '../worker/own-worker.ts'
 import { buildApp } from './app.ts'
-import { startOwnWorker } from './runs-worker.ts'
 
 const version = '1.0.0'
 

@@ -62,6 +62,7 @@ export async function connectPlatform(
     close: async () => {
       runs.runFeeds.close()
       core.mailer.close()
+      await runs.schemaChecker.close()
       await knowledge.ingestion.extraction.close()
       await infra.close()
     },

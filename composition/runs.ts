@@ -2,6 +2,7 @@ import { reasonOf } from '../domain/reason-of.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { createChatModel, defaultBaseUrl } from '../infra/model/chat.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
+import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { createAttempts } from '../services/engine/attempts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
@@ -17,6 +18,7 @@ import { createRunOutput } from '../services/runs/run-output.ts'
 import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
 import { createPrepareRun } from '../services/runs/prepare-run.ts'
 import { createStartFollowed } from '../services/runs/start-followed.ts'
+import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
@@ -27,8 +29,11 @@ export function composeRuns(core: Core) {
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
   const startFollowed = createStartFollowed({ runs, runFeeds })
   const decisions = createDecisions(core)
-  const engine = composeEngine(core)
+  // One check at a time; users take turns.
+  const schemaChecker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 1000 }))
+  const engine = composeEngine(core, schemaChecker)
   return {
+    schemaChecker,
     runs,
     runFeeds,
     resumeRun: decisions.resumeRun,
@@ -56,7 +61,7 @@ export function composeRuns(core: Core) {
   }
 }
 
-function composeEngine(core: Core): EngineDeps {
+function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): EngineDeps {
   const { settings, infra, logger, tools } = core
   return {
     ...core,
@@ -67,7 +72,7 @@ function composeEngine(core: Core): EngineDeps {
     }),
     defaultModel: settings.defaultModel,
     countTokens: infra.tokenCounter.count,
-    checkForeignArguments: infra.schemaChecker.check,
+    checkForeignArguments: schemaChecker.check,
     contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
     async toolsOf(assistant, signal) {
       const resolved = await tools.resolve(assistant, signal)

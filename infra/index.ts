@@ -9,7 +9,6 @@ import { connectDatabase } from './mongo/connect.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { connectRedis } from './redis/connect.ts'
 import { connectTemporal } from './temporal/connect.ts'
-import { createSchemaChecker } from './schema-checks/schema-checker.ts'
 import { createTokenCounter } from './tokens/token-counter.ts'
 import { createTracing } from './tracing/create-tracing.ts'
 
@@ -54,7 +53,6 @@ export async function connectInfra(
   const knowledge = metrics ? { ...stores, vectors: observeVectors(stores.vectors, metrics) } : stores
   const stopObservingRedis = metrics ? observeRedis(metrics) : () => undefined
   const tokenCounter = createTokenCounter()
-  const schemaChecker = createSchemaChecker()
   return {
     database,
     redis,
@@ -63,7 +61,6 @@ export async function connectInfra(
     tracing,
     knowledge,
     tokenCounter,
-    schemaChecker,
     close: async () => {
       stopObservingRedis()
       await Promise.allSettled([
@@ -74,7 +71,6 @@ export async function connectInfra(
         knowledge.close(),
         tracing.close(),
         tokenCounter.close(),
-        schemaChecker.close(),
       ])
     },
   }

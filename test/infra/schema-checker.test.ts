@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { createSchemaChecker } from '../../infra/schema-checks/schema-checker.ts'
+import { createSemaphore } from '../../services/semaphore.ts'
 
 const text = (schema: object) => ({ type: 'object', properties: { text: { type: 'string', ...schema } } })
 /** 2^40 ways through forty definitions, none of which fits. */
@@ -15,7 +16,7 @@ const exponential = {
 }
 
 describe('the thread that checks schemas of others', () => {
-  const checker = createSchemaChecker()
+  const checker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 10 }))
   afterAll(() => checker.close())
   const signal = new AbortController().signal
   const check = (schema: object, args: Record<string, unknown>, userId = 'me') =>

@@ -1,11 +1,11 @@
-import type { startRunsWorker } from '../worker/start-runs-worker.ts'
+import type { startRunsWorker } from './start-runs-worker.ts'
 
 /**
- * Starts this process's own worker. Temporal's worker is loaded only here, once the API listens: it takes
+ * Starts the worker of an API process. Temporal's worker is loaded only then, once the API listens: it takes
  * a second and a hundred megabytes. Until it is `ready` the runs wait for it, or go to other workers.
  */
 export function startOwnWorker(...options: Parameters<typeof startRunsWorker>) {
-  const starting = import('../worker/start-runs-worker.ts').then((module) => module.startRunsWorker(...options))
+  const starting = import('./start-runs-worker.ts').then((module) => module.startRunsWorker(...options))
   const ready = starting.then(() => undefined)
   const finished = starting.then(({ finished }) => finished)
   // Failures are seen by whoever awaits these, now or later.
