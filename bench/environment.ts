@@ -73,6 +73,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       LOG_LEVEL: 'info',
       ...steadyMemory,
     }
+    await start('scripts/migrate.ts', env, 'migrations done')
     const worker = await start('worker/main.ts', env, 'worker ready')
     const api = await start('api/server.ts', env, 'listening')
     const tokens = createTokens({

@@ -2,15 +2,16 @@ import type { Settings } from '../infra/config.ts'
 import { connectInfra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
+import { requireSchema } from '../infra/mongo/schema-version.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createIdempotency } from '../services/idempotency.ts'
-import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeBilling } from './billing.ts'
-import { type Core, composeCore } from './core.ts'
+import { composeCore } from './core.ts'
 import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
+import { schemaVersionNeeded } from './migrations.ts'
 import { composeRuns } from './runs.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
@@ -25,9 +26,14 @@ export async function connectPlatform(
   options: Parameters<typeof connectInfra>[2] = {},
 ) {
   const infra = await connectInfra(settings, logger, options)
-  await registerSearchAttributes(infra.temporal.client, settings.temporalNamespace)
+  await Promise.all([
+    requireSchema(infra.database.connection, schemaVersionNeeded, {
+      waitSeconds: settings.schemaWaitSeconds,
+      onWait: (message) => logger.info(message),
+    }),
+    registerSearchAttributes(infra.temporal.client, settings.temporalNamespace),
+  ])
   const core = composeCore(settings, infra, logger)
-  await sealStoredConfigs(core)
   const accounts = composeAccounts(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
@@ -67,12 +73,4 @@ export async function connectPlatform(
       await infra.close()
     },
   }
-}
-
-/** Before anything is served: once all is sealed, no two assistants can come to hold the same token. */
-async function sealStoredConfigs({ collections, assistantConfigs: configs, logger }: Core): Promise<void> {
-  const onTakenToken = (assistantId: string) =>
-    logger.warn({ assistant_id: assistantId }, 'another assistant holds the public token of this one')
-  const sealed = await createStoredConfigs({ collections, configs, onTakenToken }).seal()
-  if (sealed > 0) logger.info({ sealed }, 'sealed configurations that were stored in clear')
 }

@@ -50,6 +50,8 @@ function serverSettings(read: Reader) {
     deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
     /** How long a request waits for MongoDB, Redis or Temporal that does not answer. */
     dependencyTimeoutSeconds: read.integer('DEPENDENCY_TIMEOUT_SECONDS', { fallback: 4, min: 1, max: 300 }),
+    /** How long a process that starts waits for the migration job to bring the database to its version. */
+    schemaWaitSeconds: read.integer('SCHEMA_WAIT_SECONDS', { fallback: 0, min: 0, max: 86_400 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', [...queues]),
     /** API processes execute the steps of the runs that they start. */

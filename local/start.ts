@@ -4,6 +4,7 @@ import { loadSettings } from '../infra/config.ts'
 import { codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { createAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
+import { startChild } from './child-process.ts'
 import { buildConsole } from './build-console.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
@@ -54,16 +55,18 @@ async function start(): Promise<void> {
 
   // A process that is started again is there sooner when the code is compiled already.
   const compileCache = { NODE_COMPILE_CACHE: path.join(dataDir, 'compiled') }
-  const run = (name: string, script: string, childEnv: NodeJS.ProcessEnv, stopLimitMs: number) => {
-    const onLine = (line: string) => {
+  const childOptions = (name: string, script: string, childEnv: NodeJS.ProcessEnv) => ({
+    name,
+    script,
+    env: { ...compileCache, ...steadyMemory, ...childEnv },
+    logFile: path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`),
+    onLine: (line: string) => {
       const readable = readableLine(name, line)
       if (readable) console.error(readable)
-    }
-    const logFile = path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`)
-    const child = supervise(
-      { name, script, env: { ...compileCache, ...steadyMemory, ...childEnv }, logFile, onLine },
-      watch,
-    )
+    },
+  })
+  const run = (name: string, script: string, childEnv: NodeJS.ProcessEnv, stopLimitMs: number) => {
+    const child = supervise(childOptions(name, script, childEnv), watch)
     shutdown.add(`the ${name}`, () => child.stop(stopLimitMs))
     return child
   }
@@ -75,7 +78,11 @@ async function start(): Promise<void> {
     ...local.env,
     PORT: String(port),
     RUNS_IN_API: env['RUNS_IN_API'] || 'true',
+    SCHEMA_WAIT_SECONDS: env['SCHEMA_WAIT_SECONDS'] || '120',
   }
+  // Worker and API start meanwhile, and wait for its end.
+  const migration = startChild(childOptions('migrations', 'scripts/migrate.ts', serviceEnv))
+  shutdown.add('the migrations', () => migration.stop())
   const isDemo = wantsDemoModel(env)
   if (isDemo) {
     const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
@@ -87,8 +94,15 @@ async function start(): Promise<void> {
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
   const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
   const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)
-  await waitForAnswer(`http://127.0.0.1:${port}/ready`, [worker, api])
+  await Promise.all([requireSuccess(migration), waitForAnswer(`http://127.0.0.1:${port}/ready`, [worker, api])])
   shutdown.add('the list of addresses', addresses.remove)
   addresses.publish({ port, env: serviceEnv })
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
+}
+
+async function requireSuccess(job: ReturnType<typeof startChild>): Promise<void> {
+  const how = await job.exited
+  if (how === 'exit code 0') return
+  await job.closed
+  throw new LocalServiceError(`The ${job.name} failed (${how}). What they said is above and in their log.`)
 }

@@ -35,17 +35,16 @@ function collectionsOf(connection: mongoose.Connection) {
   return { blobs: db.collection<BlobDocument>('blobs.files'), pieces: db.collection<Piece>('blobs.chunks') }
 }
 
-/** Makes the collections and the indexes, and names the owners of old blobs; safe to repeat. */
-export async function prepareBlobStore(connection: mongoose.Connection): Promise<void> {
+/** Makes the collections and their indexes; safe to repeat. */
+export async function makeBlobIndexes(connection: mongoose.Connection): Promise<void> {
   const { blobs, pieces } = collectionsOf(connection)
   await blobs.createIndex({ filename: 1, uploadDate: 1 })
   await blobs.createIndex({ 'metadata.assistant_id': 1 })
   await pieces.createIndex({ files_id: 1, n: 1 }, { unique: true })
-  await ownOldBlobs(connection)
 }
 
 /** Blobs of older versions do not say whose they are; the records of their files do. */
-async function ownOldBlobs(connection: mongoose.Connection): Promise<void> {
+export async function ownOldBlobs(connection: mongoose.Connection): Promise<void> {
   const { blobs } = collectionsOf(connection)
   const files = connection.collection<{ blob_id: string; assistant_id: string }>('files')
   let last: ObjectId | undefined

@@ -2,8 +2,6 @@ import mongoose from 'mongoose'
 import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
-import { prepareBlobStore } from './blob-store.ts'
-import { dropSupersededIndexes } from './drop-superseded-indexes.ts'
 import { accountModels } from './models/accounts.ts'
 import { billingModels } from './models/billing.ts'
 import { feedbackModels } from './models/feedback.ts'
@@ -40,8 +38,7 @@ function timeLimits(timeoutMs: number) {
 }
 
 /**
- * Connects, makes the collections and their indexes (both are safe to repeat), and returns them.
- * Writes are acknowledged by a majority and journalled: a lower concern was seen to lose
+ * Connects, and returns the collections; the migrations make them (`composition/migrations.ts`). Writes are acknowledged by a majority and journalled: a lower concern was seen to lose
  * acknowledged writes when the database was killed.
  */
 export async function connectDatabase(
@@ -49,10 +46,13 @@ export async function connectDatabase(
   {
     tls = {},
     timeoutMs = 4000,
+    hasLongStatements = false,
     onClient,
   }: {
     tls?: TlsSettings
     timeoutMs?: number
+    /** No limit on one statement: building an index takes as long as it takes. */
+    hasLongStatements?: boolean
     onClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined
   } = {},
 ): Promise<Database> {
@@ -70,6 +70,7 @@ export async function connectDatabase(
         // While the server is away, statements fail after the limits below instead of being kept for it.
         bufferCommands: false,
         ...timeLimits(timeoutMs),
+        ...(hasLongStatements ? { socketTimeoutMS: 0 } : {}),
         ...secure,
         // Commands are timed only for those who listen.
         ...(onClient === undefined ? {} : { monitorCommands: true }),
@@ -88,12 +89,6 @@ export async function connectDatabase(
     ...idempotencyModels(connection),
     ...billingModels(connection),
   }
-  for (const model of Object.values(connection.models)) {
-    await model.createCollection()
-    await model.createIndexes()
-  }
-  await dropSupersededIndexes(connection)
-  await prepareBlobStore(connection)
   return {
     collections,
     connection,

@@ -12,8 +12,8 @@ interface StoredConfigsDeps {
 
 const atOnce = 8
 /**
- * While an earlier version of the service still runs, it writes unsealed configs; the last of them are sealed at
- * the next start.
+ * While an earlier version of the service still runs, it writes unsealed configs. The last of them can still be read,
+ * and are sealed when they are next saved.
  */
 const maxPasses = 5
 

@@ -44,6 +44,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
 export const keptCollections: Record<string, string> = {
   receipts: 'the proof of the deletion: ids and counts',
   billing_events: 'ids of events of the payment provider, which name nobody; they go after 30 days',
+  schema_state: 'which migrations the database has seen',
 }
 
 /** The owners themselves: removed last, by `owners.ts`. */

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { startApi } from '../../api/start-api.ts'
+import { migrate } from '../../composition/migrations.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
@@ -25,6 +26,7 @@ it('no secret reaches the logs, at the finest level', async () => {
       EXCHANGE_PRIVATE_KEY: key,
     }),
   )
+  await migrate(settings, logger)
   const [api, worker] = await Promise.all([startApi(settings, logger), startWorker(settings, logger)])
   const anybody = apiClient(api.address)
   const post = (path: string, body: unknown) => anybody.call('POST', path, body)

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { prepareBlobStore } from '../../infra/mongo/blob-store.ts'
+import { ownOldBlobs } from '../../infra/mongo/blob-store.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 describe('the bytes of uploaded files', () => {
@@ -87,13 +87,13 @@ describe('the bytes of uploaded files', () => {
     expect(await blobs().exists(kept.blobId)).toBe(true)
   })
 
-  it('of older versions get the owner that their file record names, at the next start', async () => {
+  it('of older versions get the owner that their file record names', async () => {
     const { blobId } = await blobs().write(blobs().newBlobId(), 'old', Readable.from([Buffer.from('old')]))
     await documents().updateOne({ _id: new mongoose.Types.ObjectId(blobId) }, { $unset: { metadata: 1 } })
     const files = service.api.infra.database.connection.collection('files')
     await files.insertOne({ blob_id: blobId, assistant_id: 'old' })
     expect(await blobs().countOf('old')).toBe(0)
-    await prepareBlobStore(service.api.infra.database.connection)
+    await ownOldBlobs(service.api.infra.database.connection)
     expect(await blobs().countOf('old')).toBe(1)
   })
 })

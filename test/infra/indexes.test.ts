@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { connectDatabase } from '../../infra/mongo/connect.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 /** The order of each list that is read in parts. */
@@ -35,17 +34,5 @@ describe('the indexes of the database', () => {
   it('serve every list to its last tie', async () => {
     for (const [collection, wanted] of Object.entries(lists))
       expect(await keysOf(collection)).toEqual(expect.arrayContaining(wanted))
-  })
-
-  it('of an older version go when a process starts, those of an operator stay', async () => {
-    const assistants = service.api.infra.database.connection.collection('assistants')
-    await assistants.createIndex({ public: 1, created_at: 1 })
-    await assistants.createIndex({ name: 1 })
-    const again = await connectDatabase(service.settings.mongodbUri)
-    await again.close()
-    const keys = await keysOf('assistants')
-    expect(keys).toContainEqual({ name: 1 })
-    expect(keys).not.toContainEqual({ public: 1, created_at: 1 })
-    expect(keys).toContainEqual({ public: 1, created_at: 1, _id: 1 })
   })
 })

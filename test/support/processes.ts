@@ -2,7 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import { migrate } from '../../composition/migrations.ts'
+import { loadSettings } from '../../infra/config.ts'
 import { forEachLine } from '../../infra/lines.ts'
+import { createLogger } from '../../infra/logger.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -20,14 +23,25 @@ export interface ServiceProcess {
 const started = new Set<ChildProcess>()
 
 /** Starts `worker/main.ts` with the environment of a test service (`serviceEnv`). */
-export function startWorkerProcess(env: Record<string, string>): Promise<ServiceProcess> {
+export async function startWorkerProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  await migrateOnce(env)
   return startProcess('worker/main.ts', env, 'worker ready')
 }
 
 /** Starts `api/server.ts`; its address is `url`. */
 export async function startApiProcess(env: Record<string, string>): Promise<ServiceProcess & { url: string }> {
+  await migrateOnce(env)
   const process = await startProcess('api/server.ts', env, 'listening')
   return { ...process, url: String(process.ready['address']) }
+}
+
+const migrations = new Map<string | undefined, Promise<unknown>>()
+
+async function migrateOnce(env: Record<string, string>): Promise<void> {
+  const database = env['MONGODB_URI']
+  const running = migrations.get(database) ?? migrate(loadSettings(env), createLogger('test', 'silent'))
+  migrations.set(database, running)
+  await running
 }
 
 /** Starts one of our scripts and waits for the log line that says that it is ready. */

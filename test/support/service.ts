@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { startApi } from '../../api/start-api.ts'
+import { migrate } from '../../composition/migrations.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
@@ -46,6 +47,7 @@ export async function startService({ env, worker = true, onLog }: ServiceOptions
   const environment = serviceEnv(env)
   const settings = loadSettings(environment)
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
+  await migrate(settings, logger)
   const api = await startApi({ ...settings, checkResponses: true }, logger)
   await api.servesRuns
   const running = worker ? await startWorker(settings, logger) : undefined

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createBlobStore, prepareBlobStore } from '../../../infra/mongo/blob-store.ts'
+import { createBlobStore, makeBlobIndexes } from '../../../infra/mongo/blob-store.ts'
 import { type TestDatabase, acknowledged, memoryMiB, processorMs, slowestMeanwhile, startDatabase } from './support.ts'
 
 /** Processor time and memory are read from `/proc`. Ratios of it hold on a busy machine, too. */
@@ -95,7 +95,7 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     await large.insertOne({ _id: 1, n: 0, parts: Array.from({ length: 400 }, () => 'x'.repeat(1_000)) })
     const connection = await mongoose.createConnection(database.url, { writeConcern: acknowledged }).asPromise()
     try {
-      await prepareBlobStore(connection)
+      await makeBlobIndexes(connection)
       const blobs = createBlobStore(connection)
       const blobId = blobs.newBlobId()
       const mebibyte = Buffer.alloc(1024 * 1024, 'some bytes ')

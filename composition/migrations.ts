@@ -1,0 +1,88 @@
+import type { Settings } from '../infra/config.ts'
+import type { Logger } from '../infra/logger.ts'
+import { makeBlobIndexes, ownOldBlobs } from '../infra/mongo/blob-store.ts'
+import { type Database, connectDatabase } from '../infra/mongo/connect.ts'
+import { dropIndexes, makeDeclared } from '../infra/mongo/declared-collections.ts'
+import { type MigrationStep, runMigrations } from '../infra/mongo/run-migrations.ts'
+import { createAssistantConfigs } from '../services/assistants/configs.ts'
+import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
+import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
+
+interface MigrationContext {
+  database: Database
+  settings: Pick<Settings, 'secretsKey' | 'secretsKeyPrevious'>
+  logger: Logger
+}
+
+/**
+ * Every change of the database, in order. A step that was released is never changed or removed. A new or
+ * changed index: declare it with its model, and add a step here with `makeDeclared(connection, ['collection'])`.
+ * The index that it replaces is dropped by a step of the next release, when no process uses it any more.
+ */
+const steps: MigrationStep<MigrationContext>[] = [
+  {
+    number: 1,
+    name: 'collections and indexes',
+    async run({ database: { connection } }) {
+      await makeDeclared(connection)
+      await makeBlobIndexes(connection)
+    },
+  },
+  {
+    number: 2,
+    name: 'drop the indexes that newer ones cover',
+    run: ({ database: { connection } }) =>
+      dropIndexes(connection, {
+        users: ['verified_1_created_at_1', 'last_active_at_1'],
+        assistants: ['project_id_1_created_at_1', 'public_1_created_at_1'],
+        threads: ['user_id_1_project_id_1_public_1_updated_at_-1'],
+        runs: [
+          'thread_id_1_created_at_-1',
+          'user_id_1_created_at_-1',
+          'status_1_created_at_1',
+          'assistant_id_1_status_1',
+          'deciding_since_1',
+        ],
+        receipts: ['subject_id_1_created_at_-1'],
+        feedback: ['run_id_1_created_at_1'],
+        files: ['assistant_id_1_created_at_1_order_1', 'ingestion_id_1_order_1'],
+      }),
+  },
+  {
+    number: 3,
+    name: 'name the owners of old blobs',
+    run: ({ database: { connection } }) => ownOldBlobs(connection),
+  },
+  {
+    number: 4,
+    name: 'seal configurations that are stored in clear',
+    async run({ database: { collections }, settings, logger }) {
+      const configs = createAssistantConfigs(
+        createSecretBox(settings.secretsKey, settings.secretsKeyPrevious),
+        createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious),
+      )
+      const onTakenToken = (assistantId: string) =>
+        logger.warn({ assistant_id: assistantId }, 'another assistant holds the public token of this one')
+      const sealed = await createStoredConfigs({ collections, configs, onTakenToken }).seal()
+      if (sealed > 0) logger.info({ sealed }, 'sealed configurations that were stored in clear')
+    },
+  },
+]
+
+/** What the processes of this version need; see `requireSchema`. */
+export const schemaVersionNeeded = steps.length
+
+/** Brings the database to `schemaVersionNeeded`. The job that `npm run migrate` is; safe to repeat and to race. */
+export async function migrate(settings: Settings, logger: Logger): Promise<{ from: number; to: number }> {
+  const database = await connectDatabase(settings.mongodbUri, {
+    tls: settings.mongodbTls,
+    timeoutMs: settings.dependencyTimeoutSeconds * 1000,
+    hasLongStatements: true,
+  })
+  try {
+    const log = (message: string) => logger.info(`migrations: ${message}`)
+    return await runMigrations(database.connection, steps, { database, settings, logger }, { log })
+  } finally {
+    await database.close()
+  }
+}
