@@ -7,12 +7,12 @@ import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
 import type { DocumentActivityDeps } from './documents/index.ts'
 
-/** What activities are given from outside; the worker makes it, and tests may give other things. */
+/** Dependencies of the activities; the worker creates them, and tests may replace them. */
 export interface ActivityDeps {
   collections: Collections
   mailer: Mailer
   secrets: DerivedSecrets
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   frontendUrl: string
   engine: EngineDeps
   feedback: FeedbackActivityDeps

@@ -4,9 +4,9 @@ import { translateErrors } from './translate-errors.ts'
 const heartbeatMs = 500
 
 /**
- * An activity that heartbeats for as long as it works, so that a dead worker is noticed soon and a
- * cancellation arrives; a local activity lives with its workflow task, whose heartbeats the worker sends. `asFailure` may turn an error into the `ApplicationFailure` by which Temporal
- * decides about retries; `translateErrors` does so for every other error.
+ * An activity that heartbeats while it works, so that a dead worker is noticed soon and a cancellation arrives. A
+ * local activity needs none: the worker keeps its workflow task alive. `asFailure` may turn an error into the
+ * `ApplicationFailure` by which Temporal decides about retries; `translateErrors` does so for every other error.
  */
 export function durable<Input, Output>(
   work: (input: Input) => Promise<Output>,

@@ -2,8 +2,8 @@ import { ApplicationFailure, CancelledFailure, log } from '@temporalio/activity'
 import { AppError, isRetryable } from '../domain/errors.ts'
 
 /**
- * What an activity throws becomes part of a history, so only an `AppError` shows its words there.
- * Anything else is named by its kind and logged in full; it may be retried, for nobody knows better.
+ * Errors of activities are stored in histories, so only the message of an `AppError` is kept. Any other error is
+ * named by its kind, logged in full, and may be retried.
  */
 export function translateErrors<Input, Output>(
   activity: (input: Input) => Promise<Output>,

@@ -7,7 +7,7 @@ import { createStores } from '../services/deletion/stores.ts'
 import type { Billing } from '../services/billing/index.ts'
 import type { Core } from './core.ts'
 
-/** Deletions, asked for (API) and carried out (worker), and the clean-ups of an administrator. */
+/** Deletions, requested by the API and executed by workers, and the clean-ups of an operator. */
 export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
   const { settings, infra, collections, transaction, stream, workflows, tracing, onError } = core
   const waitMs = settings.deletionWaitSeconds * 1000

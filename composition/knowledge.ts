@@ -8,7 +8,7 @@ import { createUploads } from '../services/knowledge/uploads.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 
-/** Files that assistants can quote. `ingestion` starts no process before a file is read. */
+/** Files of assistants and their search. `ingestion` starts no process before a file is read. */
 export function composeKnowledge({ settings, infra, collections, assistantConfigs, workflows, logger }: Core) {
   const { blobs, vectors, embedder } = infra.knowledge
   const startIngestion = createStartIngestion({ workflows, patienceHours: settings.ingestionWaitHours })
@@ -32,7 +32,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
         cpuSeconds: settings.extractCpuSeconds,
         timeoutSeconds: settings.extractTimeoutSeconds,
         keptReaders: settings.extractConcurrency,
-        onConfinement: (confinement) => logger.info({ confinement }, 'the processes that read files are confined'),
+        onConfinement: (confinement) => logger.info({ confinement }, 'readers of files are confined'),
       }),
       readingSlots: createSemaphore(readingSlots(settings.extractConcurrency)),
       embeddingSlots: createSemaphore(embeddingSlots),

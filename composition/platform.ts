@@ -16,10 +16,10 @@ import { composeRuns } from './runs.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
 
-/** The use cases that the API offers. */
+/** The services that the API uses. */
 export type Services = Platform['services']
 
-/** Connects to everything, and puts every capability together. `close` ends the connections. */
+/** Connects to all servers and creates all services. `close` ends the connections. */
 export async function connectPlatform(
   settings: Settings,
   logger: Logger,

@@ -89,7 +89,7 @@ function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchema
         status: failure.statusCode,
         type: failure.type,
         retryable: failure.retryable,
-        // What the server itself said is in the details, free of keys.
+        // The details contain what the model server said, without keys.
         cause: failure.details || reasonOf(failure.cause),
       }
       logger.warn(facts, `the model failed: ${failure.message}`)

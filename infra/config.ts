@@ -30,56 +30,56 @@ function serverSettings(read: Reader) {
     port,
     host: read.text('HOST', { fallback: '127.0.0.1' }),
     baseUrl,
-    /** Named in the API description beside this service's own address. */
+    /** A second server in `/openapi.json`. */
     stagingUrl: read.url('STAGING_URL', { fallback: 'https://staging.example.com' }),
     frontendUrl: read.url('FRONTEND_URL', { fallback: baseUrl }),
-    /** Pages that the console links to; everybody who opens it sees them. */
+    /** Links in the console, visible to everybody who opens it. */
     mailboxUrl: read.optionalUrl('MAILBOX_URL'),
     temporalUiUrl: read.optionalUrl('TEMPORAL_UI_URL'),
     corsOrigins: read.origins('CORS_ORIGINS'),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     dataDir: read.text('DATA_DIR', { fallback: '.data' }),
     otlpEndpoint: read.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT'),
-    /** Where metrics and health are told, apart from the API; without it nothing is measured. */
+    /** The port of metrics and health checks; without it nothing is measured. */
     metricsPort: read.optionalInteger('METRICS_PORT', { min: 0, max: 65535 }),
     metricsHost: read.text('METRICS_HOST', { fallback: '127.0.0.1' }),
     metricsToken: read.optionalSecret('METRICS_TOKEN'),
-    /** How long a request waits for the end of the deletion that it asked for; after that it answers 202. */
-    /** When what has no owner is removed: a cron expression in UTC, such as `0 3 * * *`; without it never by itself. */
+    /** When orphans are removed: a cron expression in UTC, such as `0 3 * * *`. Default: never. */
     orphanSweepCron: read.optionalCron('ORPHAN_SWEEP_CRON'),
+    /** How long a request waits for the deletion that it started; after that it answers 202. */
     deletionWaitSeconds: read.integer('DELETION_WAIT_SECONDS', { fallback: 20, min: 0, max: 600 }),
-    /** How long a request waits for MongoDB, Redis or Temporal that does not answer. */
+    /** How long a request waits for MongoDB, Redis or Temporal when the server is unreachable. */
     dependencyTimeoutSeconds: read.integer('DEPENDENCY_TIMEOUT_SECONDS', { fallback: 4, min: 1, max: 300 }),
     /** How long a process that starts waits for the migration job to bring the database to its version. */
     schemaWaitSeconds: read.integer('SCHEMA_WAIT_SECONDS', { fallback: 0, min: 0, max: 86_400 }),
     shutdownGraceSeconds: read.integer('SHUTDOWN_GRACE_SECONDS', { fallback: 30, min: 0, max: 3600 }),
     workerQueues: read.list('WORKER_QUEUES', [...queues]),
-    /** API processes execute the steps of the runs that they start. */
+    /** API processes execute the steps of the runs that they accept. */
     runsInApi: read.boolean('RUNS_IN_API', false),
-    /** Model steps under way in one process. */
+    /** Maximum number of concurrent model steps in one process. */
     modelStepsAtOnce: read.integer('MODEL_STEPS_AT_ONCE', { fallback: 500, min: 1, max: 10_000 }),
     /**
-     * How long Temporal waits for a worker that has a run: so long a dead worker's run stays with it. A model
-     * step that takes longer than four fifths of it costs a transaction of the server each time.
+     * Workflow task timeout of runs: after it, a dead worker's run goes to another worker. While a model step is
+     * under way, every four fifths of it cost one transaction of the server.
      */
     runTaskTimeoutSeconds: read.integer('RUN_TASK_TIMEOUT_SECONDS', {
       fallback: read.isProduction ? 5 : 2,
       min: 1,
       max: 60,
     }),
-    /** How long a task waits for the worker that holds its workflow in memory before any other may take it. */
+    /** How long a workflow task waits for the worker that has the workflow in its cache. */
     stickyQueueSeconds: read.integer('STICKY_QUEUE_SECONDS', { fallback: 1, min: 1, max: 60 }),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */
     taskQueuePrefix: read.text('TASK_QUEUE_PREFIX', { fallback: '' }),
   }
 }
 
-/** What clients may ask for: docs/limits.md. */
+/** Limits of requests, connections and streams: docs/limits.md. */
 function edgeSettings(read: Reader) {
   const count = (name: string, fallback: number) => read.integer(name, { fallback, min: 1, max: 1_000_000 })
   return {
     trustProxy: read.trustedProxies('TRUST_PROXY'),
-    /** Of routes that need a token of a user. Strangers may send less. */
+    /** For routes with a user's token; other routes have smaller, fixed limits. */
     maxBodyMb: read.integer('MAX_BODY_MB', { fallback: 16, min: 1, max: 1024 }),
     requestTimeoutSeconds: read.integer('REQUEST_TIMEOUT_SECONDS', { fallback: 30, min: 1, max: 3600 }),
     uploadIdleSeconds: read.integer('UPLOAD_IDLE_SECONDS', { fallback: 60, min: 1, max: 3600 }),
@@ -92,7 +92,7 @@ function edgeSettings(read: Reader) {
   }
 }
 
-/** How often clients may ask: docs/limits.md. */
+/** Rate limits: docs/limits.md. */
 function rateLimitSettings(read: Reader) {
   return {
     rateLimitsOn: read.boolean('RATE_LIMITS', read.isProduction),
@@ -109,7 +109,7 @@ function rateLimitSettings(read: Reader) {
       mails_address: read.rates('RATE_LIMIT_MAILS_ADDRESS', '5/1h,20/1d'),
       password_user: read.rates('RATE_LIMIT_PASSWORD_USER', '20/1h'),
       admin_client: read.rates('RATE_LIMIT_ADMIN_CLIENT', '60/1m'),
-      /** Wrong admin tokens; on even when the other limits are off. */
+      /** Wrong admin tokens; applies even when the other limits are off. */
       admin_guesses: read.rates('RATE_LIMIT_ADMIN_GUESSES', '100/15m'),
       public_client: read.rates('RATE_LIMIT_PUBLIC_CLIENT', '300/1m'),
       public_runs_client: read.rates('RATE_LIMIT_PUBLIC_RUNS_CLIENT', '60/1m'),
@@ -132,22 +132,22 @@ function storeSettings(read: Reader) {
     temporalNamespace: read.text('TEMPORAL_NAMESPACE', { fallback: 'default' }),
     temporalTls: read.boolean('TEMPORAL_TLS', false),
     temporalTlsFiles: read.tls('TEMPORAL_TLS'),
-    /** The name in the server's certificate, when it is not that of the address. */
+    /** The name in the server's certificate, if it differs from the address. */
     temporalTlsServerName: read.optionalText('TEMPORAL_TLS_SERVER_NAME'),
     temporalApiKey: read.optionalText('TEMPORAL_API_KEY'),
     temporalCodecKey: read.optionalKey('TEMPORAL_CODEC_KEY', 32),
     /** Earlier values of TEMPORAL_CODEC_KEY: histories that they encrypted can still be read. */
     temporalCodecKeyPrevious: read.keys('TEMPORAL_CODEC_KEY_PREVIOUS', 32),
-    /** Opens the codec endpoint; without it a token that follows from the key does. */
+    /** Token of the codec endpoint; default: derived from the key. */
     temporalCodecToken: read.optionalSecret('TEMPORAL_CODEC_TOKEN'),
-    /** Pages that may ask the codec endpoint: the address of the Temporal UI. */
+    /** Origins that may call the codec endpoint: the Temporal UI. */
     temporalUiOrigins: read.origins('TEMPORAL_UI_ORIGINS'),
     vectorStore: read.oneOf('VECTOR_STORE', ['lancedb', 'pinecone'], 'lancedb'),
     lancedbUri: read.optionalText('LANCEDB_URI'),
     pineconeApiKey: read.optionalText('PINECONE_API_KEY'),
     pineconeIndex: read.optionalText('PINECONE_INDEX'),
     pineconeHost: read.optionalUrl('PINECONE_HOST'),
-    /** Encrypts what users entrust to the service, and seeds derived keys such as that of the codes. */
+    /** Encrypts secrets of users; other keys, such as that of verification codes, are derived from it. */
     secretsKey: read.key('SECRETS_KEY', 32),
     /** Earlier values of SECRETS_KEY: what they encrypted can still be read. */
     secretsKeyPrevious: read.keys('SECRETS_KEY_PREVIOUS', 32),
@@ -184,7 +184,7 @@ function identitySettings(read: Reader) {
   }
 }
 
-/** Sent to servers that ask for no key, such as Ollama and vLLM: the client library wants one. */
+/** For servers without a key, such as Ollama and vLLM, because the client library requires one. */
 const noKey = 'none'
 
 function modelSettings(read: Reader) {
@@ -193,18 +193,18 @@ function modelSettings(read: Reader) {
     openaiApiKey: read.optionalText('OPENAI_API_KEY') ?? (openaiBaseUrl === undefined ? undefined : noKey),
     openaiBaseUrl,
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
-    /** For models whose window is not known by name. */
+    /** Context window of models that are not known by name. */
     modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),
-    /** A model's server that sends no byte for this long has failed. */
+    /** A request to a model server fails after this time without a byte. */
     modelSilenceSeconds: read.integer('MODEL_SILENCE_SECONDS', { fallback: 120, min: 1, max: 3600 }),
-    /** How long a run may work, retries and tools included; time spent waiting for a person is not counted. */
+    /** Time limit of a run, including retries and tools; time spent waiting for a person is not counted. */
     runMaxMinutes: read.integer('RUN_MAX_MINUTES', { fallback: 30, min: 1, max: 24 * 60 }),
     embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
     embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
-    /** What reading one uploaded file may take, in a process of its own. */
+    /** Limits for reading one uploaded file, in a separate process. */
     extractMemoryMb: read.integer('EXTRACT_MEMORY_MB', { fallback: 1024, min: 128, max: 65_536 }),
     extractTimeoutSeconds: read.integer('EXTRACT_TIMEOUT_SECONDS', { fallback: 300, min: 1, max: 86_400 }),
-    /** How long files wait in all for stores and model servers that are away. */
+    /** How long files wait in total for stores and model servers that are away. */
     ingestionWaitHours: read.integer('INGESTION_WAIT_HOURS', {
       fallback: defaultPatienceHours,
       min: 1,

@@ -14,7 +14,10 @@ import { createTracing } from './tracing/create-tracing.ts'
 
 export type Infra = Awaited<ReturnType<typeof connectInfra>>
 
-/** Connects to everything that API and worker share, and measures it when there are `metrics`. `close` ends it all, also when a part never answered. */
+/**
+ * Connects to everything that API and worker share, and measures it if there are `metrics`. `close` ends all
+ * connections, also when one was never established.
+ */
 export async function connectInfra(
   settings: Settings,
   logger: Logger,

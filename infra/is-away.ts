@@ -7,8 +7,8 @@ import {
 } from '@redis/client'
 
 /**
- * Errors of MongoDB's driver that say that the server is away. By name, because the driver does not
- * export all of their classes (https://github.com/mongodb/specifications: server discovery, connection pools).
+ * Errors of MongoDB's driver that mean that the server is unreachable. By name, because the driver does not export
+ * all of their classes (https://github.com/mongodb/specifications: server discovery, connection pools).
  */
 const databaseErrors = new Set([
   'MongoNetworkError',
@@ -37,10 +37,10 @@ const redisErrors = [
 ]
 
 const systemCodes = new Set([
-  // What drivers pass on when they write to a connection that has just been cut.
+  // What drivers report when they write to a connection that has just been closed.
   'EPIPE',
   'ECONNRESET',
-  // The machine has run out of something: disk space, file handles, memory, processes.
+  // The machine is out of disk space, file handles, memory or processes.
   'ENOSPC',
   'EDQUOT',
   'EMFILE',
@@ -50,8 +50,8 @@ const systemCodes = new Set([
 ])
 
 /**
- * Whether an error says that something which the service needs is away for now: a server, or room on
- * the machine. False where the server answered that the request was wrong.
+ * Whether an error means that something which the service needs is unavailable for now: a server, or a resource of
+ * the machine. False if the server answered that the request was wrong.
  */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false

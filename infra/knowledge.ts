@@ -4,13 +4,13 @@ import { createBlobStore } from './mongo/blob-store.ts'
 import type { Database } from './mongo/connect.ts'
 import { createVectorStore } from './vectors/index.ts'
 
-/** Where files, vectors and embeddings are. Nothing connects before it is used. */
+/** Files, vectors and embeddings. Nothing connects before it is used. */
 export function createKnowledge(settings: Settings, database: Pick<Database, 'connection'>) {
   const vectors = createVectorStore(settings)
   return {
     blobs: createBlobStore(database.connection),
     vectors,
-    /** Undefined when no model is configured. */
+    /** Undefined if no model is configured. */
     embedder:
       settings.openaiApiKey === undefined
         ? undefined

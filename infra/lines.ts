@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream'
 
 /**
- * The lines of a stream of UTF-8 text, split at `\n` only and given without their ends (`\n` or
- * `\r\n`). Node's `readline` also splits at U+2028 and U+2029, which a JSON text may hold as they are.
- * Throws when a line is longer than `maxCharacters`.
+ * The lines of a stream of UTF-8 text, split only at `\n` and without their ends (`\n` or `\r\n`). Node's
+ * `readline` also splits at U+2028 and U+2029, which JSON text may contain. Throws if a line is longer than
+ * `maxCharacters`.
  */
 export async function* linesOf(
   source: AsyncIterable<Buffer | string>,
@@ -14,7 +14,7 @@ export async function* linesOf(
   for await (const piece of source) {
     const text = typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true })
     let start = 0
-    // Only the new text is searched, so that a long line costs no more than its length.
+    // Only the new text is searched, so that the cost of a long line is proportional to its length.
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
       yield withoutReturn(open + text.slice(start, end))
       open = ''
@@ -27,7 +27,7 @@ export async function* linesOf(
   if (open !== '') yield withoutReturn(open)
 }
 
-/** Calls `take` with each line until the stream ends or breaks off. */
+/** Calls `take` with each line until the stream ends or fails. */
 export async function forEachLine(source: Readable, take: (line: string) => void): Promise<void> {
   const lines = linesOf(source)
   const ended = { done: true, value: undefined } as const

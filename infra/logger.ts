@@ -1,6 +1,8 @@
 import pino, { type DestinationStream } from 'pino'
 
-/** JSON lines, on standard output unless told otherwise. Members that could hold a secret are blanked wherever they turn up. */
+/**
+ * Writes JSON lines, to standard output by default. Members that could contain a secret are redacted at any depth.
+ */
 export function createLogger(name: string, level: string, destination: DestinationStream = pino.destination(1)) {
   const options = {
     name,

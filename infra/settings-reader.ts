@@ -3,7 +3,7 @@ import { reasonOf } from '../domain/reason-of.ts'
 import { type Rate, parseRates } from '../domain/rate.ts'
 import { isAddressOrRange, isHostOrRange } from './outbound/address-policy.ts'
 
-/** All that is wrong with the environment, said at once. */
+/** All problems of the environment together. */
 export class SettingsError extends Error {
   readonly problems: string[]
 
@@ -19,13 +19,13 @@ export type Reader = ReturnType<typeof createReader>
 /** More than any certificate bundle needs. */
 const maxFileBytes = 1024 * 1024
 
-/** Below this a secret that people choose could be guessed: 32 random characters carry at least 128 bits. */
+/** A shorter secret could be guessed: 32 random characters have at least 128 bits. */
 const strongSecretLength = 32
 
 /**
- * Reads typed values from an environment and collects every problem, so that `finish` can name them
- * all. An empty variable counts as unset; then `NAME_FILE` may name a file that holds the value, which is
- * how container engines hand over secrets. Problems never repeat the value: it may be a secret.
+ * Reads typed values from an environment and collects every problem, so that `finish` can name them all. An empty
+ * variable counts as not set; then `NAME_FILE` may name a file with the value, as container engines provide
+ * secrets. Problems never contain the value, because it may be a secret.
  */
 export function createReader(env: NodeJS.ProcessEnv) {
   const problems: string[] = []
@@ -34,7 +34,7 @@ export function createReader(env: NodeJS.ProcessEnv) {
   const raw = (name: string) => env[name]?.trim() || fromFile(name)
   const isProduction = raw('NODE_ENV') === 'production'
 
-  /** Each file is read once, and a wrong one is one problem. */
+  /** Each file is read once, and an unreadable file is one problem. */
   function fromFile(name: string): string | undefined {
     const path = env[`${name}_FILE`]?.trim()
     if (!path) return undefined
@@ -94,7 +94,7 @@ export function createReader(env: NodeJS.ProcessEnv) {
     optionalText: (name: string) => raw(name),
     url: (name: string, { fallback }: { fallback: string }) => checked(name, fallback, parseUrl, 'an absolute URL'),
     optionalUrl: (name: string) => checked<string | undefined>(name, undefined, parseUrl, 'an absolute URL'),
-    /** An issuer is compared letter by letter, so a slash at its end stays. */
+    /** An issuer is compared exactly, so a trailing slash is kept. */
     optionalIssuer: (name: string) =>
       checked<string | undefined>(
         name,
@@ -128,7 +128,10 @@ export function createReader(env: NodeJS.ProcessEnv) {
         (value) => values.find((candidate) => candidate === value),
         `one of ${values.join(', ')}`,
       ),
-    /** Origins as browsers send them: scheme, host and port, no path. A wildcard is refused: calls carry credentials. */
+    /**
+     * Origins as browsers send them: scheme, host and port, no path. A wildcard is refused, because calls carry
+     * credentials.
+     */
     origins: (name: string) =>
       checked<string[]>(
         name,
@@ -148,7 +151,10 @@ export function createReader(env: NodeJS.ProcessEnv) {
         (value) => (parseList(value).every(isHostOrRange) ? parseList(value) : undefined),
         'a comma-separated list of host names, addresses and CIDR ranges such as 10.0.0.0/8',
       ),
-    /** A number of hops is not taken: whoever reaches the service without the proxy could then choose an address. */
+    /**
+     * A number of hops is not accepted: a client that reaches the service without the proxy could then choose its
+     * address.
+     */
     trustedProxies: (name: string) =>
       checked<string[]>(
         name,
@@ -163,7 +169,7 @@ export function createReader(env: NodeJS.ProcessEnv) {
         parseRates,
         'a number and a window such as 20/1h (s, m, h or d), several separated by commas, or off',
       ),
-    /** Five fields of a cron expression; Temporal checks what is in them. */
+    /** Five fields of a cron expression; Temporal checks their contents. */
     optionalCron: (name: string) =>
       checked<string | undefined>(
         name,
@@ -183,7 +189,10 @@ export function createReader(env: NodeJS.ProcessEnv) {
         },
         'HS256, RS256, or both separated by a comma',
       ),
-    /** A required secret. One that is weak is a warning, or in production a problem; below `minLength` it is always a problem. */
+    /**
+     * A required secret. A weak one is a warning, in production a problem; below `minLength` it is always a
+     * problem.
+     */
     secret(name: string, minLength: number) {
       const value = raw(name)
       if (value === undefined) problems.push(`${name} is missing`)
@@ -197,7 +206,10 @@ export function createReader(env: NodeJS.ProcessEnv) {
       if (value !== undefined) requireStrength(name, value.length)
       return value
     },
-    /** A CA, and a certificate with its key, as PEM text (line ends may be written as \\n). A certificate needs its key. */
+    /**
+     * A CA, and a certificate with its key, as PEM text (line ends may be written as \\n). A certificate needs its
+     * key.
+     */
     tls(prefix: string) {
       const pem = (name: string) =>
         checked<string | undefined>(
@@ -208,10 +220,13 @@ export function createReader(env: NodeJS.ProcessEnv) {
         )
       const [ca, cert, key] = [pem(`${prefix}_CA`), pem(`${prefix}_CERT`), pem(`${prefix}_KEY`)]
       if ((cert === undefined) !== (key === undefined))
-        problems.push(`${prefix}_CERT and ${prefix}_KEY are set together or not at all`)
+        problems.push(`${prefix}_CERT and ${prefix}_KEY must be set together or not at all`)
       return { ca, cert, key }
     },
-    /** A key that checks tokens, in base64: a public key in PEM form, or a secret, which is held to the same strength. */
+    /**
+     * A key that verifies tokens, in base64: a public key in PEM form, or a secret, which must be as strong as the
+     * others.
+     */
     optionalDecodeKey(name: string) {
       const value = raw(name)
       const bytes = Buffer.from(value ?? '', 'base64')
@@ -234,7 +249,7 @@ export function createReader(env: NodeJS.ProcessEnv) {
         },
         `a comma-separated list of keys of ${bytes} bytes in base64`,
       ),
-    /** Throws a `SettingsError` when there are problems. Gives what should be changed but does not stop the start. */
+    /** Throws a `SettingsError` if there are problems. Returns the warnings. */
     finish(): string[] {
       if (problems.length > 0) throw new SettingsError(problems)
       return warnings

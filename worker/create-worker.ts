@@ -23,9 +23,9 @@ export interface WorkerOptions {
 }
 
 /**
- * A worker of one task queue. The limits are what makes a killed worker's work go on within seconds:
- * the sticky queue of a dead worker is soon given up, and heartbeats are sent twice a
- * second, so that a cancellation reaches a silent activity soon.
+ * A worker of one task queue. The limits let a killed worker's work continue within seconds: the sticky queue of a
+ * dead worker is given up soon, and heartbeats are sent twice a second, so that a cancellation reaches a silent
+ * activity soon.
  */
 export function createWorker({
   settings,
@@ -45,7 +45,7 @@ export function createWorker({
     stickyQueueScheduleToStartTimeout: `${settings.stickyQueueSeconds}s`,
     maxHeartbeatThrottleInterval: '500ms',
     defaultHeartbeatThrottleInterval: '500ms',
-    // A workflow task is under way for as long as its model step.
+    // A workflow task lasts as long as its model step.
     maxConcurrentWorkflowTaskExecutions: workflowTasksBeside + (queue === 'runs' ? settings.modelStepsAtOnce : 0),
     maxConcurrentLocalActivityExecutions: settings.modelStepsAtOnce,
     maxConcurrentActivityTaskExecutions: activitySlots(settings)[queue],
@@ -58,7 +58,7 @@ export function createWorker({
 const workflowTasksBeside = 200
 const cachedWorkflowsBeside = 500
 
-/** How much runs at once in one process: model calls mostly wait, extraction of documents does not. */
+/** Concurrent activities per process: model calls mostly wait, extraction of documents does not. */
 function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {
   return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50, deletions: 20 }
 }

@@ -1,4 +1,7 @@
-/** Does `work` again and again, one at a time, with a pause in between; the returned function stops it and waits for what is under way. */
+/**
+ * Repeats `work`, one at a time, with a pause in between; the returned function stops it and waits for what is
+ * under way.
+ */
 export function every(
   pauseMs: number,
   work: () => Promise<unknown>,

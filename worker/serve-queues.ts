@@ -11,7 +11,10 @@ import { serveRuns } from './serve-runs.ts'
 import { installRuntime, recordRuntimeMetrics } from './temporal-runtime.ts'
 import { workflowBundle } from './workflow-bundle.ts'
 
-/** The connection and the workflow code of a process's workers. The runtime has to be there before any connection. */
+/**
+ * The connection and the workflow code of a process's workers. The runtime must be installed before the first
+ * connection.
+ */
 export async function prepareWorkers(settings: Settings, logger: Logger, metrics: Metrics | undefined) {
   const buffer = installRuntime(logger, metrics !== undefined)
   const [connection, bundle] = await Promise.all([
@@ -31,7 +34,10 @@ export interface ServedQueues {
   activities: Partial<Record<Queue, object>>
 }
 
-/** One worker for each queue, and what a process that serves runs does besides. `stop` waits for what is under way, for as long as the settings allow. */
+/**
+ * One worker for each queue, and the other tasks of a process that serves runs. `stop` waits for what is under way,
+ * within the limit of the settings.
+ */
 export async function serveQueues({ settings, logger, metrics, platform, prepared, activities }: ServedQueues) {
   const { connection, bundle, buffer } = prepared
   const served = queues.filter((queue) => activities[queue] !== undefined)
@@ -41,7 +47,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  // Its failure is seen by whoever awaits `finished`, also when that is not yet done.
+  // Whoever awaits `finished` gets its failure, also later.
   finished.catch(() => undefined)
   const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
   const recorded =

@@ -4,7 +4,10 @@ import { every } from './every.ts'
 
 const sweepEveryMs = 15_000
 
-/** What a process with a worker of the queue `runs` does besides: it hears which runs were taken over, and sweeps open runs. */
+/**
+ * Further tasks of a process with a worker of the queue `runs`: it learns which runs were taken over, and sweeps
+ * open runs.
+ */
 export async function serveRuns({ runs, core }: Platform, logger: Logger): Promise<() => Promise<void>> {
   const stopListening = await core.stream.onSuperseded(runs.engine.attempts.supersede)
   const stopSweeping = every(

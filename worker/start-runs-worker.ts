@@ -6,8 +6,8 @@ import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { prepareWorkers, serveQueues } from './serve-queues.ts'
 
 /**
- * The worker of the queue `runs` in an API process. From then on its connection is also the one by which
- * the process starts threads: the server gives the first task of a thread to this worker with its answer.
+ * The worker of the queue `runs` in an API process. From then on, the process also starts threads on the worker's
+ * connection, so that the server can return the first task of a thread to this worker.
  */
 export async function startRunsWorker(
   platform: Platform,

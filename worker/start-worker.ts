@@ -10,7 +10,10 @@ import { observeIngestion } from '../infra/metrics/observe-ingestion.ts'
 import { ensureOrphanSchedule } from '../infra/temporal/orphan-schedule.ts'
 import { prepareWorkers, serveQueues } from './serve-queues.ts'
 
-/** Connects, then serves the configured task queues until `close`. `finished` settles when all workers ended. Tests may wrap activities. */
+/**
+ * Connects, then serves the configured task queues until `close`. `finished` settles when all workers have ended.
+ * Tests may wrap activities.
+ */
 export async function startWorker(
   settings: Settings,
   logger: Logger,

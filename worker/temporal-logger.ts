@@ -9,7 +9,7 @@ const levels = {
   ERROR: 'error',
 } as const satisfies Record<LogLevel, string>
 
-/** Temporal's own log lines in our log. Its `info` is our `debug`: workers say a lot when they start. */
+/** Writes Temporal's log lines to our log. Its `info` becomes `debug`, because workers log a lot when they start. */
 export function temporalLogger(logger: Logger) {
   const log = (level: LogLevel, message: string, meta: LogMetadata = {}) => {
     const { error, ...rest } = meta

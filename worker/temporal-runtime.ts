@@ -13,8 +13,8 @@ const bufferedUpdates = 100_000
 let installed: { buffer: MetricsBuffer | undefined } | undefined
 
 /**
- * Temporal's runtime is one a process; signals stay with the process entry. With `isMeasured` it keeps
- * updates of its metrics in the buffer that is returned, which has to be emptied.
+ * Installs Temporal's runtime, once per process; the process entry handles signals. With `isMeasured`, it puts
+ * updates of its metrics into the returned buffer, which must be emptied.
  */
 export function installRuntime(logger: Logger, isMeasured = false): MetricsBuffer | undefined {
   if (installed === undefined) {

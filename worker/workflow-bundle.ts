@@ -8,9 +8,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const cacheDir = join(root, 'node_modules', '.cache', 'workflows')
 
 /**
- * The workflow code as one file. It is built once for each state of the sources and kept, because
- * building takes seconds and a worker that comes back after a crash should not wait for it. How
- * failures are written is part of it.
+ * The workflow code as one file. It is built once for each state of the sources and cached, because building takes
+ * seconds and a worker that restarts after a crash should not wait for it. The failure converter is part of it.
  */
 export async function workflowBundle({
   failureConverterPath,
@@ -24,7 +23,7 @@ export async function workflowBundle({
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })
-  // Where nothing can be written, such as in an image, the next start builds it again.
+  // If the cache cannot be written, for example in an image, the next start builds it again.
   await keep(path, bundle.code).catch(() => undefined)
   return bundle
 }
@@ -36,7 +35,10 @@ async function keep(path: string, code: string): Promise<void> {
   await rename(unfinished, path)
 }
 
-/** What can be part of the bundle, and what decides how it is built. A test compares this with what is in it. */
+/**
+ * The files that can be part of the bundle, and the options of the build. A test compares this with the bundle's
+ * contents.
+ */
 const sources = [
   'workflows/**/*.ts',
   'domain/**/*.ts',
@@ -45,7 +47,7 @@ const sources = [
   'package-lock.json',
 ]
 
-/** Paths below the project's folder. */
+/** Paths relative to the project's folder. */
 export async function bundleSources(): Promise<string[]> {
   return (await Array.fromAsync(glob(sources, { cwd: root }))).toSorted()
 }

@@ -1,9 +1,8 @@
 import type { ActivityOptions } from '@temporalio/workflow'
 
 /**
- * A mail server that is away is asked again for a day; one that refuses the mail is not asked twice.
- * The limit of one attempt is above the mailer's own, and short, because it is also how long the
- * mail of a killed worker waits.
+ * Mail is retried for a day while the mail server is away; a mail that the server refuses is not retried. The limit
+ * of one attempt is above the mailer's own, and short, because the mail of a killed worker waits that long.
  */
 export const mailPolicy: ActivityOptions = {
   startToCloseTimeout: '20s',
@@ -11,7 +10,7 @@ export const mailPolicy: ActivityOptions = {
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' },
 }
 
-/** One statement in the database. It must happen in the end, and a caller waits for it. */
+/** One database statement. It must succeed eventually, and a caller waits for it. */
 export const accountWritePolicy: ActivityOptions = {
   startToCloseTimeout: '10s',
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '10s' },

@@ -15,7 +15,7 @@ import { type DeletionCondition, type OwnedTarget, deletionContract } from '../d
 import { type WorkflowOf, startOptions } from '../domain/contracts/workflow-contract.ts'
 import { deletionWorkflow } from './deletion.ts'
 
-/** Looks through whole collections; nothing is waited for by a caller. */
+/** Reads whole collections; no caller waits for it. */
 const stepPolicy: ActivityOptions = {
   startToCloseTimeout: '1 hour',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 20 },
@@ -27,7 +27,7 @@ const { findUsers, findOwnerless, countOrphans, removeOrphans } = proxyActivitie
 const pageSize = 100
 const atOnce = 5
 
-/** Finds what a clean-up concerns and, unless it is a dry run, has each of them deleted by a workflow of its own. */
+/** Finds the targets of a clean-up and, unless it is a dry run, deletes each with a workflow of its own. */
 export const cleanupWorkflow: WorkflowOf<typeof cleanupContract> = async (input) => {
   const result = input.kind === 'orphans' ? await cleanOrphans(input) : await cleanUsers(input)
   const verb = input.dryRun ? 'Dry run' : 'Done'
@@ -64,7 +64,7 @@ async function cleanOrphans({ dryRun }: CleanupInput): Promise<CleanupResult> {
   return result
 }
 
-/** A few at a time. One that is being deleted already is left to that; one that fails does not stop the others. */
+/** A few at a time. Targets that are being deleted already are skipped; one that fails does not stop the others. */
 async function deleteAll(targets: OwnedTarget[], result: CleanupResult, condition: DeletionCondition): Promise<void> {
   const waiting = [...targets]
   const takeNext = async () => {

@@ -10,8 +10,8 @@ import { type StoreCounts, type deletionContract, deletionIncompleteType } from 
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 
 /**
- * A large account takes minutes; a worker that died is noticed within three seconds. A store that is
- * away is waited for: a deletion that began has to end.
+ * A large account takes minutes; a dead worker is noticed within three seconds. While a store is away, the step is
+ * retried, because a deletion that has begun must be completed.
  */
 const stepPolicy: ActivityOptions = {
   startToCloseTimeout: '2 hours',
@@ -26,21 +26,21 @@ const { fenceForDeletion, stopForDeletion, erase, finishDeletion, failDeletion }
 const rounds = 6
 
 /**
- * Deletes a thread, an assistant, a project or an account with all that hangs on it: fence, stop what
- * runs, remove the contents and prove by counting that none is left, then the owners, then the root.
- * What is left after a round is tried again; after the last round the workflow fails, names what would
- * not go, and the fence stays up.
+ * Deletes a thread, an assistant, a project or an account with all its contents: sets the deletion marker, ends
+ * open runs, removes the contents and proves by counting that none is left, then the owners, then the root. If
+ * something is left, the round is repeated; after the last round the workflow fails, names what is left, and the
+ * marker stays set.
  */
 export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (input) => {
   const { receiptId } = input
-  setCurrentDetails('Closing it to everything new.')
+  setCurrentDetails('Blocking new records.')
   if (!(await fenceForDeletion(input))) {
     setCurrentDetails('There was nothing to delete.')
     return { outcome: 'gone', receiptId }
   }
   let left: StoreCounts = {}
   for (let round = 1; round <= rounds; round++) {
-    setCurrentDetails(`Round ${round}: stopping what runs.`)
+    setCurrentDetails(`Round ${round}: ending open runs.`)
     await stopForDeletion(input)
     setCurrentDetails(`Round ${round}: removing contents.`)
     left = await erase({ input, phase: 'contents' })

@@ -29,10 +29,9 @@ const { openVerificationCode, recordAttempt, markVerified } =
   proxyActivities<Pick<Activities, 'openVerificationCode' | 'recordAttempt' | 'markVerified'>>(accountWritePolicy)
 
 /**
- * One code at a time: it holds for 15 minutes from the moment that the mail server took it, and for
- * three attempts. A new one may be asked for a minute after the last, and ends it at once. Every
- * attempt and every wish is one turn of this workflow, so none can be used twice. The code itself is
- * never here: who calls `verify` has compared it.
+ * One code at a time: it is valid for 15 minutes after the mail server has accepted it, and for three attempts. A
+ * new one may be requested a minute after the last, and invalidates it at once. Attempts and requests are handled
+ * one at a time, so none counts twice. The code itself is never here: the caller of `verify` has compared it.
  */
 export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContract> = async ({
   userId,
@@ -70,7 +69,7 @@ export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContr
     return { outcome: 'accepted' }
   })
 
-  // Started by a resend, it has nothing to do until that arrives, which is at once.
+  // Started by a resend, the workflow waits for that update, which arrives at once.
   if (!sendAtStart) await condition(() => sending, resendIntervalMs)
 
   let outcome: EmailVerificationOutcome = 'expired'
@@ -91,7 +90,7 @@ export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContr
       await openVerificationCode({ userId, code, attemptsRemaining: attempts, validMs: codeValidityMs })
     }
     outcome = sent === 'undeliverable' ? 'undeliverable' : 'expired'
-    setCurrentDetails(sent === 'undeliverable' ? `The mail server refused code ${send}.` : `Code ${send} is out.`)
+    setCurrentDetails(sent === 'undeliverable' ? `The mail server refused code ${send}.` : `Code ${send} was sent.`)
     const endsAt: number = lastSentAt + (sent === 'undeliverable' ? resendIntervalMs : codeValidityMs)
     await condition(() => sending || verified, Math.max(1, endsAt - Date.now()))
   }

@@ -4,7 +4,10 @@ import type { feedbackContract } from '../domain/contracts/feedback.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { accountWritePolicy } from './account-policies.ts'
 
-/** A tracing service that is away is asked again for three days, ever more rarely; one that refuses is not asked twice. */
+/**
+ * Retried for three days with growing pauses while the tracing service is away; feedback that it refuses is not
+ * retried.
+ */
 const deliveryPolicy: ActivityOptions = {
   startToCloseTimeout: '20s',
   scheduleToCloseTimeout: '3 days',
@@ -15,9 +18,9 @@ type Activities = ReturnType<typeof createFeedbackActivities>
 const { deliverFeedback } = proxyActivities<Pick<Activities, 'deliverFeedback'>>(deliveryPolicy)
 const { giveUpFeedback } = proxyActivities<Pick<Activities, 'giveUpFeedback'>>(accountWritePolicy)
 
-/** Takes one piece of stored feedback to the tracing service, and notes how that ended. */
+/** Sends stored feedback to the tracing service, and records the result. */
 export const feedbackWorkflow: WorkflowOf<typeof feedbackContract> = async ({ feedbackId }) => {
-  setCurrentDetails('The feedback is on its way.')
+  setCurrentDetails('Sending the feedback.')
   try {
     const outcome = await deliverFeedback({ feedbackId })
     setCurrentDetails(`Ended: ${outcome}.`)
@@ -25,7 +28,7 @@ export const feedbackWorkflow: WorkflowOf<typeof feedbackContract> = async ({ fe
   } catch (error) {
     if (isCancellation(error)) throw error
     await giveUpFeedback({ feedbackId })
-    setCurrentDetails('Ended: the tracing service did not take it.')
+    setCurrentDetails('Ended: the tracing service did not accept it.')
     return 'failed'
   }
 }

@@ -7,7 +7,7 @@ import { storePolicy } from './ingestion-policies.ts'
 type Activities = ReturnType<typeof createDocumentActivities>
 const { deleteFile } = proxyActivities<Pick<Activities, 'deleteFile'>>(storePolicy)
 
-/** Removes a file for good: repeated until every store says that nothing is left. */
+/** Removes a file; repeats until every store says that nothing is left. */
 export const fileDeletionWorkflow: WorkflowOf<typeof fileDeletionContract> = async (input) => {
   await deleteFile(input)
 }

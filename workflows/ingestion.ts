@@ -30,15 +30,14 @@ type Activities = ReturnType<typeof createDocumentActivities>
 const { extractFile, embedFile } = proxyActivities<Pick<Activities, 'extractFile' | 'embedFile'>>(stepPolicy)
 const { failFile, reopenFile } = proxyActivities<Pick<Activities, 'failFile' | 'reopenFile'>>(storePolicy)
 
-/** How often a step that fails for unknown reasons is begun in all. */
+/** How often a step that fails for an unknown reason is started in total. */
 const surprises = 3
 /** How many files of one upload are read at the same time; the first of them is being embedded. */
 const extractionsAtOnce = 2
 
 /**
- * The files of one upload, in order; while one is embedded, the next are already being extracted. A
- * file that cannot be processed fails alone, and one that waits for a server that is away says so in
- * the workflow's details.
+ * Processes the files of an upload in order; while one is embedded, the next are already being extracted. A file
+ * that cannot be processed fails alone; for a file that waits for a server, the workflow's details say so.
  */
 export const ingestionWorkflow: WorkflowOf<typeof ingestionContract> = async (input) => {
   const before = Object.values(input.outcomes ?? {})
@@ -109,16 +108,16 @@ export const ingestionWorkflow: WorkflowOf<typeof ingestionContract> = async (in
 interface IngestedFile {
   step: FileStepInput
   trying: KeepTryingOptions
-  /** Whether nothing will be extracted any more. */
+  /** Whether extraction has ended. */
   isExtracted: boolean
   isDeleted: boolean
-  /** All that is done for the file. Cancelled when it is deleted: no step and no pause holds up the next file. */
+  /** All steps of the file. Cancelled when the file is deleted: no step and no pause delays the next file. */
   work: CancellationScope
 }
 
 type Extraction = Promise<{ failure?: Error }>
 
-/** Never rejects: a failure waits until its file has its turn. */
+/** Never rejects: a failure is kept until it is the file's turn. */
 async function beginExtraction(file: IngestedFile, after?: Extraction): Extraction {
   await after
   try {
@@ -139,7 +138,7 @@ async function extract(file: IngestedFile): Promise<void> {
   }
 }
 
-/** Between two attempts to get a turn. */
+/** Pause between two attempts to get a slot. */
 const longestTurnPauseMs = 60_000
 
 /** Embedding begins with the first chunks, while the rest is still being extracted. */
@@ -172,7 +171,7 @@ async function ingestFile(file: IngestedFile, extraction: Extraction): Promise<F
   }
 }
 
-/** Sees that the file has failed or is gone, and removes what the steps before have left of it. */
+/** Checks whether the file has failed or is gone, and removes what earlier steps left of it. */
 function embedLast(file: IngestedFile): Promise<FileOutcome> {
   return embedAll({ ...file, trying: { ...file.trying, patienceMs: Infinity, surprises: Infinity } })
 }
@@ -187,5 +186,5 @@ async function embedAll(file: IngestedFile): Promise<FileOutcome> {
   }
 }
 
-/** Between two looks at a file of which nothing new has been extracted. */
+/** Pause between two checks of a file without newly extracted chunks. */
 const longestPauseMs = 30_000

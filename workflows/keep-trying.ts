@@ -4,18 +4,17 @@ import { outageTypes, readerFailedType } from '../domain/contracts/ingestion.ts'
 const firstPauseMs = 5000
 const longestPauseMs = 10 * 60_000
 export interface KeepTryingOptions {
-  /** How long outages are waited out in all, in milliseconds. */
+  /** How long outages are waited for in total, in milliseconds. */
   patienceMs: number
-  /** How often the step may fail in a way that nobody foresaw, such as a killed reader or a bug. */
+  /** How often the step may fail for an unexpected reason, such as a killed reader or a bug. */
   surprises: number
-  /** Told what the step waits for, and `undefined` when it waits no longer. */
+  /** Called with what the step waits for, and with `undefined` when it no longer waits. */
   onWait(reason: string | undefined): void
 }
 
 /**
- * Repeats a step that failed although Temporal repeated it: through outages of stores and model
- * servers until the patience is at its end, after other failures a few times. Throws the last failure;
- * one that no repetition changes at once.
+ * Repeats a step that failed although Temporal retried it: during outages of stores and model servers until
+ * `patience` is used up, after other failures a few times. Throws the last failure; a permanent failure at once.
  */
 export async function keepTrying<T>(
   step: () => Promise<T>,
@@ -44,11 +43,11 @@ export async function keepTrying<T>(
 interface Failure {
   kind: 'outage' | 'surprise' | 'refused'
   message: string
-  /** How long the server that failed asked to be left alone. */
+  /** How long the failed server asked to wait. */
   askedMs: number
 }
 
-/** Undefined for what is no failure of an activity, such as a cancellation. */
+/** Undefined for other errors, such as a cancellation. */
 function describeFailure(error: unknown): Failure | undefined {
   if (!(error instanceof ActivityFailure)) return undefined
   const { cause } = error
@@ -64,12 +63,12 @@ function describeFailure(error: unknown): Failure | undefined {
   return { kind: isFinal ? 'refused' : 'surprise', message, askedMs }
 }
 
-/** Words for the file's owner: of failures only those that were written to be shown. */
+/** The reason for the file's owner: only messages that were written to be shown. */
 export function reasonForOwner(error: unknown): string {
   return describeFailure(error)?.message ?? 'Processing this file failed.'
 }
 
-/** `translateErrors` gives errors that were not meant for anybody's eyes this name. */
+/** `translateErrors` gives this name to errors whose message must not be shown. */
 function isForOwner(message: string): boolean {
   return !message.startsWith('unexpected failure')
 }

@@ -16,10 +16,10 @@ import { isTimeOver, remainingMs, remainingTime, timeLimitReached } from './time
 type RunActivities = ReturnType<typeof createRunActivities>
 
 /**
- * One step of the model, executed by the worker that has the workflow task: no other call to the server
- * than that task's own, and its result is in the history when the task is. The retries are the
- * workflow's own, so that an operator sees which attempt is under way, since when, and why the last
- * one failed. A step whose worker died is executed again with the workflow task; its fence counts that.
+ * One model step, executed by the worker that has the workflow task: it needs no other call to the server, and its
+ * result is in the history with that task. The workflow makes the retries, so that an operator sees which attempt
+ * is under way, since when, and why the last one failed. If its worker dies, the step is executed again with the
+ * workflow task; the fence counts that.
  */
 export async function localModelStep(run: CarriedRun): Promise<StepResult> {
   const { runId, step } = run
@@ -57,7 +57,7 @@ function isRetryable(cause: unknown): cause is TimeoutFailure | ApplicationFailu
   return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.nonRetryable !== true)
 }
 
-/** The third detail of a model's failure is the time that its server asks for. */
+/** The third detail of a model failure is the time that the server asks to wait. */
 function pauseAfter(attempt: number, cause: Error): number {
   const { initialMs, maximumMs, backoffCoefficient } = modelStepRetries
   const asked: unknown = cause instanceof ApplicationFailure ? cause.details?.[2] : undefined

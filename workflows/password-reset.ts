@@ -27,9 +27,9 @@ const { applyNewPassword } = proxyActivities<Pick<Activities, 'applyNewPassword'
 type Delivery = 'sent' | 'undeliverable' | 'account_gone' | 'superseded'
 
 /**
- * One active token a user: each request makes the next token and ends the one before, also while
- * that is still on its way. A token holds for an hour from when the mail server took it, and works
- * once: its use is one turn of this workflow.
+ * One active token per user: each request makes the next token and invalidates the previous one, also while that is
+ * still being mailed. A token is valid for an hour after the mail server has accepted it, and works once, because
+ * this workflow handles one redemption at a time.
  */
 export const passwordResetWorkflow: WorkflowOf<typeof passwordResetContract> = async ({ userId }) => {
   const { runId } = workflowInfo()
@@ -59,7 +59,7 @@ export const passwordResetWorkflow: WorkflowOf<typeof passwordResetContract> = a
     const delivery = await deliver(token)
     if (delivery === 'superseded') continue
     if (delivery === 'sent') {
-      setCurrentDetails(`Token ${token} is out.`)
+      setCurrentDetails(`Token ${token} was sent.`)
       await condition(() => newest !== token || outcome !== undefined, resetValidityMs)
     }
     if (newest === token && outcome === undefined) {
@@ -71,7 +71,7 @@ export const passwordResetWorkflow: WorkflowOf<typeof passwordResetContract> = a
   setCurrentDetails(`Ended: ${outcome}.`)
   return outcome ?? 'expired'
 
-  /** A newer request ends the delivery: its mail would carry a dead link. */
+  /** A newer request cancels the delivery, because the mail would contain an invalid link. */
   async function deliver(token: number): Promise<Delivery> {
     const scope = new CancellationScope()
     void condition(() => newest !== token).then(

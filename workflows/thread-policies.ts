@@ -4,7 +4,8 @@ import type { PlannedCall } from '../domain/contracts/thread.ts'
 /** Time limits and retries by kind of work, each with its reason. */
 
 /**
- * A model's answer may take minutes. Retries are for models that fail (which say themselves how long to wait) and for dead workers.
+ * A model's answer may take minutes. Retries are for models that fail (which say how long to wait) and for dead
+ * workers.
  */
 export const modelStepTimeout = '15m'
 export const modelStepRetries = { initialMs: 200, backoffCoefficient: 2, maximumMs: 20_000, maximumAttempts: 8 }
@@ -22,8 +23,8 @@ export const modelStepPolicy: ActivityOptions = {
 }
 
 /**
- * The end of a run is tried for about three minutes. A run that could not be ended by then must not
- * hold up its thread: the sweep of runs without a workflow ends it later.
+ * The end of a run is retried for about three minutes. A run that could not be ended by then must not block its
+ * thread: the sweep of open runs ends it later.
  */
 export const settlePolicy: ActivityOptions = {
   startToCloseTimeout: '30s',
@@ -31,7 +32,10 @@ export const settlePolicy: ActivityOptions = {
   retry: { initialInterval: '200ms', maximumInterval: '30s', maximumAttempts: 12 },
 }
 
-/** A tool has the time that it asks for, and a little more to store its result. Retries only follow a dead worker: the ledger decides what they may do. */
+/**
+ * A tool has its own time limit, and a little more to store its result. Retries only follow a dead worker: the
+ * ledger decides whether the call is repeated.
+ */
 export function toolPolicy(call: PlannedCall): ActivityOptions {
   return {
     startToCloseTimeout: call.timeoutMs + 10_000,

@@ -53,16 +53,16 @@ interface CurrentRun {
 }
 
 /**
- * The actor of one conversation: the first run comes with the start, later ones by signal, and they
- * are done one at a time, in order. It ends when none waits; the next run starts it anew, so that its history stays small. A
- * thread that is never idle continues as new when the server suggests it. When the workflow itself
+ * The actor of one conversation. The first run comes with the start, later ones by signal; they are executed one at
+ * a time, in order. The workflow ends when no run waits, and the next run starts it again, so that its history
+ * stays small. A thread that is never idle continues as new when the server suggests it. When the workflow itself
  * is cancelled, it settles all its runs as cancelled before it ends.
  */
 export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) => {
   const { threadId, carried, run: first, localSteps = false } = input
   const waiting: EnqueueRun[] = [...(carried?.waiting ?? []), ...(first ? [first] : [])]
   const cancelled = new Set(carried?.cancelled)
-  // Before the handlers: the first signals may be about it.
+  // Before the handlers, because the first signals may concern it.
   let current = carried?.current && begin(carried.current)
   let isCancelled = false
   const showStatus = statusDisplay(first?.runId)
@@ -93,7 +93,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
     if (isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
   }
   const tryEnqueue = (run: EnqueueRun) => {
-    // Only in histories from before there was a validator.
+    // Only in histories from before the validator was introduced.
     if (isBusyFor(run.runId)) return false
     enqueue(run)
     return true
@@ -113,7 +113,7 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
       if (waiting.length > 0 && !isCancelled && shouldContinueAsNew()) await goOnAsNew()
     }
   })
-  setCurrentDetails('No run waits.')
+  setCurrentDetails('No run is waiting.')
   if (isCancelled) throw new CancelledFailure('The workflow was cancelled; its runs are settled.')
 
   async function execute(started: CurrentRun): Promise<void> {
@@ -143,8 +143,8 @@ function begin(run: CarriedRun): CurrentRun {
 const shouldContinueAsNew = () => isHistoryLong('thread-continue-as-new')
 
 /**
- * Steps of the model and the tools that it asks for, until the run is over, or is to be carried into
- * a new execution. What fails or is cancelled is settled, so that the thread can go on.
+ * Executes model steps and tool calls until the run has ended, or continues as new. A run that fails or is
+ * cancelled is settled, so that the thread can continue.
  */
 async function executeRun(
   { run, scope }: CurrentRun,
@@ -179,7 +179,7 @@ async function executeRun(
   }
 }
 
-/** One step of the model. Tools that need a person's decision are noted as undecided. */
+/** One model step. Calls that need a person's decision are recorded as undecided. */
 async function planTools(run: CarriedRun, localSteps: boolean): Promise<PlannedTools | { status: RunStatus }> {
   const result = await (localSteps ? localModelStep(run) : regularModelStep(run))
   if (result.next === 'done') return { status: result.status ?? 'success' }
@@ -188,7 +188,7 @@ async function planTools(run: CarriedRun, localSteps: boolean): Promise<PlannedT
   return planned
 }
 
-/** As threads of an earlier version do it. */
+/** For threads of an earlier version. */
 async function regularModelStep(run: CarriedRun): Promise<StepResult> {
   const { runId, step } = run
   setCurrentDetails(`Run ${runId}: model step ${step + 1}`)
@@ -201,10 +201,13 @@ async function regularModelStep(run: CarriedRun): Promise<StepResult> {
   return modelStep({ runId, step })
 }
 
-/** Ends a run that did not end by itself. One that cannot be ended is left to the sweep of runs without a workflow: the thread goes on. */
+/**
+ * Ends a run that did not end by itself. If it cannot be ended, the sweep of open runs ends it later, and the
+ * thread continues.
+ */
 async function settle(input: SettleInput): Promise<RunStatus> {
   try {
-    // Activities of an earlier version answered nothing.
+    // Activities of an earlier version returned nothing.
     const result: SettleResult | undefined = await CancellationScope.nonCancellable(() => settleRun(input))
     return result?.status ?? input.outcome
   } catch (error) {
@@ -216,8 +219,8 @@ async function settle(input: SettleInput): Promise<RunStatus> {
 type ShowStatus = ReturnType<typeof statusDisplay>
 
 /**
- * What an operator finds the workflow by. The run that started it is among the attributes of the start:
- * nothing is written while it works and when it succeeds, only what is out of the ordinary.
+ * Search attributes for operators. The run that started the execution is among the attributes of the start, so
+ * nothing is written while it works or when it succeeds; other states are written.
  */
 function statusDisplay(startedWith: string | undefined) {
   let isPlain = true
@@ -229,8 +232,8 @@ function statusDisplay(startedWith: string | undefined) {
 }
 
 /**
- * The calls of a step in their order, a few at a time. When the run's time is over, no more are begun.
- * When the run is cancelled, all of them have stopped before it is settled.
+ * The calls of a step in order, a few at a time. When the run's time is over, no further call begins. When the run
+ * is cancelled, all calls have stopped before it is settled.
  */
 async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCalls = calls.length): Promise<void> {
   const queue = calls.values()
@@ -249,7 +252,10 @@ async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCalls = c
   }
 }
 
-/** Each tool is an activity of its own name, with its own limit. A tool that fails tells the model so; only a cancellation ends the run. */
+/**
+ * Each tool is an activity with its own name and limit. The model is told of a failed tool; only a cancellation
+ * ends the run.
+ */
 async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
   const activityType = `${toolActivityPrefix}${call.name}`
   const tools = proxyActivities<Record<string, (input: ToolInput) => Promise<void>>>({
@@ -261,13 +267,13 @@ async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
     await tools[activityType]?.({ runId: run.runId, step: run.step, index: call.index })
   } catch (error) {
     if (isCancellation(error)) throw error
-    // The next step finds no result in the ledger and tells the model that there is none.
+    // The next step finds no result in the ledger and tells the model so.
   }
 }
 
 function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'outcome' | 'error'> {
   if (isCancellation(error)) return { outcome: 'cancelled' }
-  // The server begins no retry for which no time is left: the activity then fails with its last failure.
+  // The server starts no retry for which no time is left: the activity then fails with its last failure.
   if (error instanceof ActivityFailure && error.retryState === 'TIMEOUT')
     return outcomeOf(timeLimitReached(run, error.cause), run)
   const cause = error instanceof ActivityFailure ? error.cause : error

@@ -2,7 +2,7 @@ import { type ActivityOptions, ApplicationFailure } from '@temporalio/workflow'
 import type { CarriedRun, RunTimeLimit } from '../domain/contracts/thread.ts'
 import { httpStatusOf } from '../domain/errors.ts'
 
-/** The time that a run has for its steps, retries and tools. Histories from before there was a limit have none. */
+/** The time that a run has for its steps, retries and tools. Older histories have no limit. */
 
 type Limited = Pick<CarriedRun, 'timeLimit'>
 
@@ -14,7 +14,7 @@ export function isTimeOver({ timeLimit }: Limited): boolean {
   return timeLimit !== undefined && timeLimit.deadlineMs <= Date.now()
 }
 
-/** For the time that a run has waited for a person. */
+/** Adds the time during which a run waited for a person. */
 export function extendTimeLimit({ timeLimit }: Limited, ms: number): void {
   if (timeLimit !== undefined) timeLimit.deadlineMs += ms
 }
@@ -28,7 +28,7 @@ export function remainingTime({ timeLimit }: Limited): Pick<ActivityOptions, 'sc
   return timeLimit === undefined ? {} : { scheduleToCloseTimeout: Math.max(1, remainingMs({ timeLimit })) }
 }
 
-/** `cause` is what the last attempt had failed with. */
+/** `cause` is the failure of the last attempt. */
 export function timeLimitReached({ timeLimit }: Limited, cause?: Error): ApplicationFailure {
   const limit = timeLimit === undefined ? 'time limit' : `limit of ${inMinutes(timeLimit)}`
   return ApplicationFailure.create({

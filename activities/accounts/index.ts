@@ -11,7 +11,7 @@ export interface AccountActivityDeps {
   frontendUrl: string
 }
 
-/** What the `accounts` queue serves for accounts. */
+/** The account activities of the queue `accounts`. */
 export function createAccountActivities(deps: AccountActivityDeps) {
   return { ...createVerificationActivities(deps), ...createPasswordResetActivities(deps) }
 }

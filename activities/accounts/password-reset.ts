@@ -24,7 +24,7 @@ export function createPasswordResetActivities({
   const { users, passwordResets, pendingPasswords, loginFailures } = collections
 
   return {
-    /** Derives the token, stores its hash, and mails the link; a repetition sends the same link again. */
+    /** Derives the token, stores its hash, and mails the link; a retry sends the same link again. */
     sendPasswordReset: translateErrors(
       async ({ userId, tokenId }: { userId: string; tokenId: string }): Promise<'sent' | 'account_gone'> => {
         const user = await users.findById(userId).lean<UserRecord>()
@@ -40,9 +40,9 @@ export function createPasswordResetActivities({
     ),
 
     /**
-     * Makes the waiting password the user's. Who has the mail has the address, so that is verified
-     * too, and wrong passwords of before no longer count. The waiting password goes last: while it is
-     * there, the rest may not have been done.
+     * Makes the pending password the user's. The receiver of the mail controls the address, so the address is
+     * marked as verified, and earlier wrong passwords no longer count. The pending password is deleted last: while
+     * it exists, the other steps may not be complete.
      */
     applyNewPassword: translateErrors(
       async ({ userId, redemptionId }: { userId: string; redemptionId: string }): Promise<void> => {

@@ -33,8 +33,8 @@ export function createVerificationActivities({ collections: { users }, mailer, s
 
   return {
     /**
-     * Derives the code and mails it; a repetition sends the same code again. The code is noted first,
-     * for `verification-status` and for the API, so that who has the mail finds it there.
+     * Derives the code and mails it; a retry sends the same code again. The record is updated first, for
+     * `verification-status` and for the API, so that the receiver of the mail can use the code at once.
      */
     sendVerificationCode: translateErrors(async (input: OpenCode): Promise<'sent' | 'account_gone'> => {
       const { userId, code, attemptsRemaining, validMs } = input
@@ -51,7 +51,7 @@ export function createVerificationActivities({ collections: { users }, mailer, s
       return 'sent'
     }),
 
-    /** The mail server took the code: its time begins. An attempt that was noted meanwhile stays noted. */
+    /** The mail server accepted the code: its 15 minutes begin. Attempts recorded in the meantime are kept. */
     openVerificationCode: translateErrors(async (input: OpenCode): Promise<void> => {
       const times = timesOf(input.validMs)
       await users.updateOne(recordOf(input), {

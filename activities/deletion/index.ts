@@ -2,7 +2,7 @@ import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/con
 import type { Deletion } from '../../services/deletion/index.ts'
 import { durable } from '../durable.ts'
 
-/** The steps of the `deletion` workflow. Each tells that it lives, for a large account takes a while. */
+/** The steps of the `deletion` workflow. Each heartbeats, because a large account takes a while. */
 export function createDeletionActivities(deletion: Deletion) {
   return {
     fenceForDeletion: durable((input: DeletionInput) => deletion.fence(input)),

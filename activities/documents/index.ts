@@ -14,13 +14,13 @@ import { durable } from '../durable.ts'
 export type DocumentActivityDeps = ExtractFileDeps &
   DeleteFileDeps &
   Omit<EmbedFileDeps, 'embedder'> & {
-    /** Undefined when no embedding model is configured. */
+    /** Undefined if no embedding model is configured. */
     embedder: EmbedFileDeps['embedder'] | undefined
-    /** Whether an error says that a server which the service needs does not answer. */
+    /** Whether an error means that a server which the service needs is unreachable. */
     isAway: (error: unknown) => boolean
   }
 
-/** The steps of an ingestion. Each can be repeated and goes on where it stopped. */
+/** The steps of an ingestion. Each can be repeated and continues where it stopped. */
 export function createDocumentActivities(deps: DocumentActivityDeps) {
   const step = <Input, Output>(work: (input: Input) => Promise<Output>) =>
     durable(work, (error) => asFailure(error, deps.isAway))
@@ -33,10 +33,10 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
       return embedFile({ ...deps, embedder }, input, cancellationSignal())
     }),
 
-    /** For a step that gave up, through no fault of the file. The reason is one that the file's owner may read. */
+    /** The failure of a step that gave up for a reason other than the file. The file's owner may read the reason. */
     failFile: step((input: FileStepInput & { reason: string }) =>
       markFailing(deps.collections, input.fileId, {
-        error: `${input.reason} This is not the file's fault: it can be tried again.`,
+        error: `${input.reason} The file is not the cause: it can be retried.`,
         retryable: true,
       }),
     ),
@@ -47,20 +47,20 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
 
     deleteFile: step(async (input: FileDeletionInput) => {
       const isGone = await deleteFile(deps, input)
-      if (!isGone) throw new AppError('unavailable', 'Parts of the file are still there.')
+      if (!isGone) throw new AppError('unavailable', 'Parts of the file have not been removed yet.')
     }),
   }
 }
 
 function asFailure(error: unknown, isAway: DocumentActivityDeps['isAway']): unknown {
-  // Reading it once more takes as long again: whether that is worth while is the workflow's to decide.
+  // Reading the file again takes as long as the first time, so the workflow decides about it.
   if (isUnreadableFile(error))
     return ApplicationFailure.create({ message: error.message, type: readerFailedType, nonRetryable: true })
   if (error instanceof ModelFailure) return modelFailure(error)
   return isAway(error) ? new AppError('unavailable', 'The database does not answer.', { cause: error }) : error
 }
 
-/** The embedding server says itself how long to wait; without a word the waiting grows with each attempt. */
+/** The embedding server says how long to wait; otherwise the pause grows with each attempt. */
 function modelFailure(error: ModelFailure): ApplicationFailure {
   return ApplicationFailure.create({
     message: error.message,

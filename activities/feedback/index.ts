@@ -12,7 +12,7 @@ export interface FeedbackActivityDeps {
 /** The side effects of the `feedback` workflow. */
 export function createFeedbackActivities({ collections: { feedback }, receiver }: FeedbackActivityDeps) {
   return {
-    /** Delivers unless it is delivered, or was deleted meanwhile with its thread. */
+    /** Delivers the feedback unless it has been delivered, or was deleted with its thread. */
     deliverFeedback: translateErrors(async ({ feedbackId }: FeedbackWorkflowInput): Promise<FeedbackOutcome> => {
       const record = await feedback.findById(feedbackId).lean<FeedbackRecord>()
       if (record === null) return 'gone'

@@ -16,7 +16,7 @@ import { settleRun } from '../../services/engine/settle.ts'
 import { toolStep } from '../../services/engine/tool-step.ts'
 import { durable } from '../durable.ts'
 
-/** The steps of a run as Temporal executes them. `default` takes every tool, whatever its name. */
+/** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
 export function createRunActivities(deps: EngineDeps) {
   return {
     modelStep: step((input: StepInput): Promise<StepResult> => modelStep(deps, input, cancellationSignal())),
@@ -27,26 +27,26 @@ export function createRunActivities(deps: EngineDeps) {
   }
 }
 
-/** From this attempt on, a run is ended even if its thread cannot be left in order. */
+/** From this attempt on, a run is ended even if its thread cannot be left consistent. */
 const endAnywayFrom = 4
 
 const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable(work, asFailure)
 
 function asFailure(error: unknown): unknown {
-  // Somebody else has the run, or it was cancelled: there is nothing left to do here.
+  // Another attempt has the run, or it was cancelled: there is nothing left to do here.
   if (error instanceof SupersededError) return ApplicationFailure.nonRetryable(error.message, supersededType)
   if (!(error instanceof ModelFailure)) return error
   return ApplicationFailure.create({
     message: error.message,
     type: error.type,
     nonRetryable: !error.retryable,
-    // Local activities are retried by the workflow, which sees of a failure only its details.
+    // The workflow retries local activities; of a failure it sees only the details.
     details: [error.statusCode, error.details, ...(error.retryAfterMs === undefined ? [] : [error.retryAfterMs])],
     ...(error.retryAfterMs === undefined ? {} : { nextRetryDelay: error.retryAfterMs }),
   })
 }
 
-/** Name of this execution of this attempt: what a ledger's claim is bound to. */
+/** The name of this attempt of this execution, to which a claim in the ledger is bound. */
 function attemptName(): string {
   const { workflowExecution, activityId, attempt } = activityInfo()
   return `${workflowExecution?.runId}/${activityId}/${attempt}`

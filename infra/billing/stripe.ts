@@ -9,7 +9,7 @@ interface StripeSettings {
 
 const timeoutMs = 10_000
 
-/** Undefined without both keys. The package is loaded with its first use: most processes never need it. */
+/** Undefined without both keys. The package is loaded when it is first used, because most processes never need it. */
 export function createPaymentProvider(settings: StripeSettings): PaymentProvider | undefined {
   const { stripeSecretKey, stripeWebhookSecret, stripeApiBase } = settings
   if (stripeSecretKey === undefined || stripeWebhookSecret === undefined) return undefined

@@ -5,8 +5,8 @@ const headBytes = 256 * 1024
 const sampleBytes = 64 * 1024
 
 /**
- * The encoding of a text file, as a label that `TextDecoder` knows: byte order mark, then UTF-8 if the
- * bytes are valid UTF-8, then UTF-16 by its zero bytes, then statistics.
+ * The encoding of a text file, as a label that `TextDecoder` accepts: byte order mark, then UTF-8 if the bytes are
+ * valid UTF-8, then UTF-16 by its zero bytes, then statistics.
  */
 export async function detectCharset(path: string): Promise<string> {
   const handle = await open(path)
@@ -17,7 +17,7 @@ export async function detectCharset(path: string): Promise<string> {
   }
 }
 
-/** Start, middle and end: a file may begin with kilobytes of ASCII before its first accent. */
+/** Beginning, middle and end: a file may have kilobytes of ASCII before its first accent. */
 async function readSamples(handle: FileHandle): Promise<Buffer[]> {
   const { size } = await handle.stat()
   const samples = [await readAt(handle, 0, headBytes)]
@@ -69,7 +69,7 @@ function guess(samples: Buffer[]): string {
   const matches = chardet.analyse(Buffer.concat(samples))
   const best = matches[0]
   if (!best) return 'windows-1252'
-  // Short Western texts are taken for Central European ones by a hair.
+  // The detector narrowly prefers Central European encodings for short Western texts.
   const western = matches.find((match) => match.name === 'ISO-8859-1' || match.name === 'windows-1252')
   if (western && western.confidence >= best.confidence - 15 && isSingleByteLatin(best.name)) return 'windows-1252'
   return decodable(best.name) ?? 'windows-1252'

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 
 const pathOf = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
 
-/** The code of a reader: all that it can read beside its own folder. */
+/** The code of a reader: all that it can read besides its own folder. */
 const code = ['../../node_modules', '../../domain', '.', '../lines.ts', '../../package.json'].map(pathOf)
 const lockdown = new URL('./child/lockdown.ts', import.meta.url).href
 
 /**
- * What the operating system adds to Node's permission model, which holds everywhere: a network
- * namespace with nothing in it, and a user id that owns nothing.
+ * The confinement that the operating system adds to Node's permission model: an empty network namespace, and a user
+ * id that owns nothing.
  */
 export interface Confinement {
   network: boolean
@@ -29,7 +29,7 @@ const isRoot = () => process.getuid?.() === 0
 
 function candidates(): Confinement[] {
   const networks = process.platform === 'linux' ? [true, false] : [false]
-  // A user id of its own may be impossible for root, too: where nobody else can read the code.
+  // Even root may be unable to use another user id: when other users cannot read the code.
   const users = isRoot() ? [true, false] : [false]
   return networks.flatMap((network) => users.map((user) => ({ network, user })))
 }
@@ -61,14 +61,17 @@ async function works(confinement: Confinement): Promise<boolean> {
 
 export interface ConfinedOptions {
   confinement: Confinement
-  /** Given with a confinement that has one; see `takeUserId`. */
+  /** Set if the confinement includes a user id; see `takeUserId`. */
   userId: number | undefined
-  /** What the process may read beside its code. */
+  /** The folder that the process may read besides its code. */
   folder: string
   memoryMb: number
 }
 
-/** Starts a script of ours that can write nothing, start nothing, connect to nothing and read only its folder. */
+/**
+ * Starts one of our scripts in a process that cannot write, start programs or connect, and can read only its
+ * folder.
+ */
 export function spawnConfined(script: string, args: string[], options: ConfinedOptions): ChildProcess {
   const { confinement, userId, folder, memoryMb } = options
   const node = [
@@ -86,17 +89,17 @@ export function spawnConfined(script: string, args: string[], options: ConfinedO
   const [command = process.execPath, ...rest] = confinement.network ? [...intoNamespace(userId), ...node] : node
   const child = spawn(command, rest, {
     cwd: folder,
-    // Parsers of foreign files see nothing of the service's settings.
+    // Parsers of untrusted files get none of the service's settings.
     env: { PATH: process.env['PATH'] },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(userId === undefined || confinement.network ? {} : { uid: userId, gid: userId }),
   })
-  // A program that cannot be started is seen by its end; without a listener the error would end the worker.
+  // If the program cannot be started, the process ends; without a listener the error would end the worker.
   child.on('error', () => undefined)
   return child
 }
 
-/** Each program replaces itself by the next (util-linux); the process ends with the one that started it. */
+/** Each program replaces itself with the next (util-linux); the process ends with the one that started it. */
 function intoNamespace(userId: number | undefined): string[] {
   const asUser = userId === undefined ? [] : [`--reuid=${userId}`, `--regid=${userId}`, '--clear-groups']
   const intoNetwork = ['unshare', ...(isRoot() ? [] : ['--user']), '--net', '--']
@@ -105,28 +108,31 @@ function intoNamespace(userId: number | undefined): string[] {
 
 export const folderPrefix = 'assistant-reader-'
 
-/** A folder that only one reader can look into, and that it cannot change: it could lead us elsewhere by a link. */
+/**
+ * A folder that only one reader can read, and that the reader cannot change: it could mislead the worker with a
+ * link.
+ */
 export async function makeFolder(userId: number | undefined): Promise<string> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), folderPrefix))
   await makeReadable(folder, 0o750, userId)
   return folder
 }
 
-/** Leaves what is ours ours, and lets one reader read it, as the only member of its group. */
+/** Keeps the worker as the owner and lets one reader read it, as the only member of its group. */
 export async function makeReadable(path: string, mode: number, userId: number | undefined): Promise<void> {
   if (userId === undefined) return
   await chown(path, process.getuid?.() ?? 0, userId)
   await chmod(path, mode)
 }
 
-/** A range that Linux distributions and systemd leave alone (systemd, "Users, Groups, UIDs and GIDs"). */
+/** A range that Linux distributions and systemd do not use (systemd, "Users, Groups, UIDs and GIDs"). */
 const userIds = { first: 60_600, count: 500 }
 const usedUserIds = new Set<number>()
 
-/** A user id that no other reader of this process has: readers must not reach each other either. */
+/** A user id that no other reader of this process has, so that readers cannot reach each other either. */
 export function takeUserId(): number {
   for (let step = 0; step < userIds.count; step++) {
-    // Begins elsewhere in each process, so that the ids of two workers seldom meet.
+    // Begins at a different id in each process, so that the ids of two workers seldom collide.
     const id = userIds.first + ((process.pid * 37 + step) % userIds.count)
     if (usedUserIds.has(id)) continue
     usedUserIds.add(id)

@@ -22,7 +22,7 @@ export type Format = (typeof formats)[number]
 export interface Detected {
   format: Format
   contentType: string
-  /** How the reader of that format is told which of its kinds it is: `docx`, `tsv`, `jsonl`. */
+  /** The variant that the reader of that format gets: `docx`, `tsv`, `jsonl`. */
   extension: string
 }
 
@@ -42,7 +42,7 @@ const officeExtensions = new Set([
 ])
 const spreadsheetExtensions = new Set(['xlsx', 'xlsm', 'xltx', 'ods', 'ots'])
 
-/** What a file is, by its content first; its name only decides among the kinds of plain text. */
+/** The format of a file, by its content; the name only distinguishes kinds of plain text. */
 export async function detectFormat(path: string, name: string): Promise<Detected> {
   const nameExtension = extname(name).slice(1).toLowerCase()
   const head = await readHead(path)
@@ -74,7 +74,7 @@ function byMagic(extension: string, mime: string, head: Buffer, nameExtension: s
   if (extension === 'cfb') return oldOffice(head, nameExtension)
   if (mime.startsWith('text/') || mime.endsWith('+xml') || mime === 'application/xml') return undefined
   if (/^(image|audio|video|font)\//.test(mime)) return { format: 'media', contentType: mime, extension }
-  // A damaged document, or one whose parts are in an unusual order: its reader says more than `zip`.
+  // A damaged document, or one with its parts in an unusual order: its reader gives a better error than `zip`.
   if (mime === 'application/zip' && officeExtensions.has(nameExtension)) {
     return { format: 'office', contentType: mime, extension: officeKind(nameExtension) }
   }
@@ -93,7 +93,7 @@ function officeKind(extension: string): string {
   return extension === 'ott' ? 'odt' : extension === 'otp' ? 'odp' : extension
 }
 
-/** The container of Office 97, and of password-protected files of today's Office. */
+/** The container of Office 97, and of password-protected files of current Office versions. */
 function oldOffice(head: Buffer, nameExtension: string): Detected {
   const text = head.toString('latin1')
   const has = (stream: string) => text.includes(stream.split('').join('\0'))
@@ -137,7 +137,7 @@ function textFormat(head: string, extension: string): Detected {
   return { format: 'text', contentType: 'text/plain', extension }
 }
 
-/** Without the comments at the beginning. Cut by hand: as a pattern this takes exponential time. */
+/** Without the comments at the beginning. No regular expression: it would take exponential time. */
 function withoutComments(text: string): string {
   let rest = text
   while (rest.startsWith('<!--')) {
@@ -151,7 +151,7 @@ function withoutComments(text: string): string {
 const html: Detected = { format: 'html', contentType: 'text/html', extension: 'html' }
 const xml: Detected = { format: 'html', contentType: 'application/xml', extension: 'xml' }
 
-/** Text in some encoding: hardly any control characters once decoded. */
+/** Text in some encoding: it has hardly any control characters once decoded. */
 function looksLikeText(head: Buffer): boolean {
   if (head.length === 0) return true
   const text = decodeHead(head)

@@ -4,15 +4,15 @@ import { type Detected, detectFormat } from './detect-format.ts'
 import { UnreadableFile, noText } from '../../domain/knowledge/unreadable-file.ts'
 
 /**
- * Text that a file may unpack to, in characters. Honest documents stay far below; a page that is drawn
- * a million times, or a cell repeated over a sheet, does not.
+ * Maximum number of characters that a file may unpack to. Ordinary documents stay far below; a page that is drawn a
+ * million times, or a cell repeated over a sheet, does not.
  */
 const freeCharacters = 10_000_000
 const charactersPerByte = 50
 
 /**
- * The text of a file as blocks in reading order. Throws `UnreadableFile`. Runs parsers on foreign
- * data: call it only in a process of its own (see `extractor.ts`).
+ * The text of a file as blocks in reading order. Throws `UnreadableFile`. Runs parsers on untrusted data: call it
+ * only in a separate process (see `extractor.ts`).
  */
 export async function* extractBlocks(path: string, name: string): AsyncGenerator<Block, { contentType: string }> {
   const { size } = await stat(path)
@@ -33,12 +33,12 @@ export async function* extractBlocks(path: string, name: string): AsyncGenerator
   return { contentType: detected.contentType }
 }
 
-/** Text that every store and model server takes: no zero characters, no halves of a surrogate pair. */
+/** Text that every store and model server accepts: without zero characters and lone surrogates. */
 function storable(text: string): string {
   return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed()
 }
 
-/** Each reader is loaded when it is needed: the libraries behind them take longer to load than most files to read. */
+/** Each reader is loaded when it is needed: loading its library takes longer than reading most files. */
 async function blocksOf(path: string, detected: Detected): Promise<AsyncGenerator<Block>> {
   const { format, contentType, extension } = detected
   switch (format) {

@@ -7,15 +7,15 @@ import { type Confinement, describeConfinement, findConfinement, folderPrefix } 
 import { type ReaderProcess, type ReadingLimits, startReader } from './reader-process.ts'
 
 export interface ExtractorOptions {
-  /** Resident memory that reading one file may take. */
+  /** Maximum resident memory for reading one file. */
   memoryMb: number
-  /** Processor time for each megabyte of a file; smaller files get a third of it. */
+  /** Processor time for each megabyte of a file; smaller files get at least a third of it. */
   cpuSeconds: number
-  /** Time for a file of up to a megabyte; larger ones get a second more for each megabyte. */
+  /** Time for a file of up to a megabyte; larger ones get one more second for each megabyte. */
   timeoutSeconds: number
-  /** Processes that wait for the next file of their owner. */
+  /** Number of processes that wait for the next file of their owner. */
   keptReaders: number
-  /** Told once, before the first file is read, how the processes that read are confined. */
+  /** Called once, before the first file is read, with the confinement of readers. */
   onConfinement?: (description: string) => void
   maxTokens?: number
   overlapTokens?: number
@@ -31,14 +31,13 @@ interface KeptReader {
   timer: NodeJS.Timeout | undefined
 }
 
-/** How long a process that read a file waits for the next one of the same owner: warm, it reads three times as fast. */
+/** How long a reader waits for the next file of the same owner: a warm reader is three times as fast. */
 const keepMs = 30_000
 
 /**
- * Reads files in processes of their own, with limits on memory, processor time and time, that can
- * reach nothing but their file: a file made to harm hurts only itself, and a process that has read one
- * owner's files never reads another's. One process is kept started and waiting, so that a file does
- * not wait for it. Nothing is started before the first file.
+ * Reads files in separate, confined processes with limits on memory, processor time and time. A malicious file can
+ * harm only its reader, and a process that has read one owner's files never reads another's. One spare process is
+ * kept ready, so that a file does not wait for the start. Nothing is started before the first file.
  */
 export function createExtractor(options: ExtractorOptions): Extractor {
   const processes = new Set<ReaderProcess>()
@@ -143,7 +142,7 @@ function limitsOf({ size }: FileToRead, { memoryMb, cpuSeconds, timeoutSeconds }
 
 const dayMs = 24 * 3_600_000
 
-/** What workers left that were killed: copies of users' files. */
+/** Removes copies of users' files that killed workers left. */
 async function removeOldFolders(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(folderPrefix)) continue

@@ -1,26 +1,26 @@
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
 
-/** What a process that reads is asked, on its standard input, one JSON text a line. The file lies in its folder. */
+/** Requests to a reader, on its standard input, one JSON text per line. The file is in the reader's folder. */
 export interface ExtractionJob {
   name: string
   maxTokens: number
   overlapTokens: number
 }
 
-/** What the file to be read is called in the reader's folder. */
+/** Name of the file in the reader's folder. */
 export const jobFile = 'file'
 
-/** What it answers on standard output, in the same form; `end` or `failed` is the last of a job. */
+/** Answers of a reader on standard output, in the same form; `end` or `failed` is the last of a job. */
 export type ExtractionLine =
   | { chunk: Chunk }
   | { end: { contentType: string } }
   | { failed: { reason: UnreadableReason; message: string } }
 
-/** Longer than any line of an honest reader: a chunk has at most some hundred tokens. */
+/** Longer than any valid line: a chunk has at most some hundred tokens. */
 export const maxLineCharacters = 1024 * 1024
 
-/** Undefined for what no honest reader writes. A reader may have been taken over by its file. */
+/** Undefined for an invalid answer. A reader may have been taken over by its file. */
 export function parseLine(text: string): ExtractionLine | undefined {
   const line = parseJson(text)
   if (!isObject(line)) return undefined

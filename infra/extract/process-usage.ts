@@ -9,14 +9,14 @@ export interface ProcessUsage {
 }
 
 const isLinux = process.platform === 'linux'
-/** `ps` is a process for each look; `/proc` is two small reads. */
+/** `ps` starts a process each time; `/proc` needs two small reads. */
 const lookEveryMs = isLinux ? 40 : 500
 
 export interface Watch {
   stop(): void
 }
 
-/** Calls `look` with what a process uses, several times a second, until `stop`. A look that fails is repeated. */
+/** Calls `look` with the usage of a process, several times a second, until `stop`. A failed call is repeated. */
 export function watchProcess(pid: number, look: (usage: ProcessUsage) => void): Watch {
   let isStopped = false
   let timer: NodeJS.Timeout | undefined
@@ -39,14 +39,14 @@ async function usageOf(pid: number): Promise<ProcessUsage> {
   return isLinux ? fromProc(pid) : fromPs(pid)
 }
 
-/** Linux counts processor time for user programs in hundredths of a second (proc(5), `sysconf(_SC_CLK_TCK)`). */
+/** Linux reports processor time to user programs in hundredths of a second (proc(5), `sysconf(_SC_CLK_TCK)`). */
 const ticksPerSecond = 100
 
 function fromProc(pid: number): ProcessUsage {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const residentKb = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name in parentheses may hold anything; fields 14 and 15 are counted from behind it.
+  // The name in parentheses may contain anything; fields 14 and 15 are counted from behind it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const ticks = Number(fields[11]) + Number(fields[12])
   return { residentBytes: residentKb * 1024, cpuSeconds: ticks / ticksPerSecond }

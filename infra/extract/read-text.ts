@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { detectCharset } from './charset.ts'
 
-/** A text file as decoded pieces, without a byte order mark; bytes that mean nothing become U+FFFD. */
+/** A text file as decoded pieces, without a byte order mark; invalid bytes become U+FFFD. */
 export async function* readText(path: string, charset?: string): AsyncGenerator<string> {
   const decoder = new TextDecoder(charset ?? (await detectCharset(path)))
   const source: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 256 * 1024 })
@@ -13,7 +13,7 @@ export async function* readText(path: string, charset?: string): AsyncGenerator<
   if (rest !== '') yield rest
 }
 
-/** Lines without their ends. A line that never ends is given in pieces of a megabyte. */
+/** Lines without their ends. A very long line is given in pieces of a megabyte. */
 export async function* readLines(path: string, charset?: string): AsyncGenerator<string> {
   let open = ''
   for await (const piece of readText(path, charset)) {

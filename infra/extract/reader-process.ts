@@ -23,7 +23,7 @@ export interface ReadingLimits {
 
 export type ReaderProcess = Awaited<ReturnType<typeof startReader>>
 
-/** Starts a process that reads files, one after the other. It does not keep this process alive while it waits. */
+/** Starts a process that reads files, one after the other. It does not keep the worker alive while it waits. */
 export async function startReader(confinement: Confinement, memoryMb: number) {
   const userId = confinement.user ? takeUserId() : undefined
   const folder = await makeFolder(userId).catch((error: unknown) => {
@@ -46,7 +46,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
   }
   child.once('exit', end)
   child.once('error', end)
-  // A reader that is gone does not take its job; that is seen by its output's end.
+  // A dead reader does not take its job; that is noticed by the end of its output.
   stdin.on('error', () => undefined)
   stderr.on('data', (data: Buffer) => {
     if (errors.length < 4096) errors += data.toString('utf8')
@@ -72,8 +72,8 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
 
   return {
     /**
-     * Copies a file to where only the reader can read it, and has it read. Throws `UnreadableFile`, the
-     * content's error, and the signal's reason when aborted; after any of them the process is of no more use.
+     * Copies a file to a place where only the reader can read it, and has it read. Throws `UnreadableFile`, the
+     * content's error, and the signal's reason when aborted; after any of them the process cannot be used again.
      */
     async *read(
       content: () => Readable,
@@ -140,7 +140,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
   }
 }
 
-/** As if there were no more lines: after one that no honest reader writes. */
+/** Treats an invalid line like the end of the output. */
 const ended = { done: true, value: undefined } as const
 
 const messages: Partial<Record<UnreadableReason, string>> = {

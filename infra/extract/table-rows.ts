@@ -1,9 +1,8 @@
 import type { Block } from '../../domain/chunking/block.ts'
 
 /**
- * Rows of a table as blocks. The first row that looks like one gives the header, and every later row
- * is written as `header: value; header: value`, so that a chunk cut out of the middle of a table still
- * says what its numbers are.
+ * Rows of a table as blocks. The first row that looks like a header is the header, and every later row is written
+ * as `header: value; header: value`, so that a chunk from the middle of a table still says what its numbers mean.
  */
 export function createTableWriter(options: { page?: number; hasHeader?: boolean } = {}) {
   const place = options.page === undefined ? {} : { page: options.page }
@@ -11,7 +10,7 @@ export function createTableWriter(options: { page?: number; hasHeader?: boolean 
   let isHeaderUsed = false
   let seen = 0
 
-  /** A row by the places of its cells, for sheets with a cell here and another a million columns away. */
+  /** A row by the positions of its cells, for sheets whose cells may be a million columns apart. */
   function sparseRow(cells: Iterable<[column: number, text: string]>): Block | undefined {
     const filled = new Map<number, string>()
     for (const [column, cell] of cells) {

@@ -15,14 +15,17 @@ export function hasLangSmith({ langsmithEndpoint, langsmithApiKey }: LangSmithSe
   return langsmithEndpoint !== undefined || langsmithApiKey !== undefined
 }
 
-/** Feedback to LangSmith, or to a server of its interface: `POST {endpoint}/feedback` (docs.langchain.com/langsmith, Create Feedback). */
+/**
+ * Sends feedback to LangSmith, or to a compatible server: `POST {endpoint}/feedback` (docs.langchain.com/langsmith,
+ * Create Feedback).
+ */
 export function createLangSmithReceiver({ langsmithEndpoint, langsmithApiKey }: LangSmithSettings): FeedbackReceiver {
   const url = `${langsmithEndpoint ?? 'https://api.smith.langchain.com'}/feedback`
   return {
     async deliver(feedback) {
       const response = await send(url, langsmithApiKey, bodyOf(feedback))
       await response.body?.cancel()
-      // 409: an earlier attempt has delivered this very id.
+      // 409: an earlier attempt has delivered this id.
       if (response.ok || response.status === 409) return
       const forGood = response.status < 500 && ![408, 425, 429].includes(response.status)
       throw new AppError(
@@ -51,7 +54,7 @@ function bodyOf({ _id, run_id, key, score, value_json: json, comment, created_at
   return {
     id: _id,
     run_id,
-    // The root span of a run carries the run's id as its trace: see infra/tracing.
+    // The root span of a run has the run's id as its trace id: see infra/tracing.
     trace_id: run_id,
     key,
     score: score ?? null,

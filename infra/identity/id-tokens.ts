@@ -6,18 +6,18 @@ import { isLoopback } from './loopback.ts'
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>
 
-/** Public-key algorithms only: a published key set holds nothing else. */
+/** Public-key algorithms only, because a published key set contains only public keys. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
-/** A key that is not known is asked for at most once in this time, whoever sends tokens. */
+/** An unknown key is looked up at most once in this time, whoever sends tokens. */
 const cooldownMs = 1000
 const keysLifetimeMs = 10 * 60 * 1000
 const timeoutMs = 5000
 
 /**
- * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) against the key sets of their issuers. Key
- * sets are kept for ten minutes; a token that names an unknown key has them read again, so that a
- * rotation of keys is noticed at once.
+ * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) against the key sets of their issuers. Key sets are
+ * cached for ten minutes; a token that names an unknown key has them read again, so that a key rotation is noticed
+ * at once.
  */
 export function createIdTokenVerifier(): VerifyIdToken {
   const keySets = new Map<string, Promise<KeySet>>()
@@ -44,7 +44,7 @@ export function createIdTokenVerifier(): VerifyIdToken {
       return claimsOf(payload)
     } catch (cause) {
       if (cause instanceof AppError) throw cause
-      if (isTokenFault(cause)) throw new AppError('unauthenticated', 'The ID token is not valid.', { cause })
+      if (isTokenFault(cause)) throw new AppError('unauthenticated', 'The ID token is invalid.', { cause })
       throw new AppError('internal', 'The keys of the user pool could not be fetched.', { cause })
     }
   }
@@ -53,7 +53,7 @@ export function createIdTokenVerifier(): VerifyIdToken {
 async function verify(token: string, keys: KeySet, issuer: string, clientId: string): Promise<JWTPayload> {
   const { payload, protectedHeader } = await jwtVerify(token, keys, {
     algorithms,
-    // Settings and tokens do not always agree about the slash at the end.
+    // Settings and tokens do not always agree about a trailing slash.
     issuer: [issuer.replace(/\/+$/, ''), `${issuer.replace(/\/+$/, '')}/`],
     audience: clientId,
     requiredClaims: ['exp', 'sub'],
@@ -69,12 +69,15 @@ function claimsOf(payload: JWTPayload) {
   return {
     subject: String(sub),
     ...(typeof email === 'string' && email !== '' ? { email } : {}),
-    // Some pools send the boolean as text, and some leave the claim out. Anything else is not a yes.
+    // Some pools send the boolean as text, and some leave the claim out. Any other value means no.
     emailVerified: verified === undefined || verified === true || verified === 'true',
   }
 }
 
-/** The token's own faults; everything else, such as a key set that does not come, is not the caller's. */
+/**
+ * Errors of the token itself; all others, such as a key set that could not be fetched, are not caused by the
+ * caller.
+ */
 function isTokenFault(error: unknown): boolean {
   return [
     errors.JWTExpired,
@@ -89,7 +92,7 @@ function isTokenFault(error: unknown): boolean {
   ].some((kind) => error instanceof kind)
 }
 
-/** Where the provider says that its keys are, or else where cloud user pools have them. */
+/** Where the provider's discovery document says that its keys are, or else where cloud user pools have them. */
 async function findKeySet(issuer: string): Promise<KeySet> {
   const base = issuer.replace(/\/+$/, '')
   const url = (await publishedKeySet(base)) ?? new URL(`${base}/.well-known/jwks.json`)

@@ -7,12 +7,12 @@ import { isLoopback } from './loopback.ts'
 type SocialSettings = Pick<Settings, 'oauthIssuer' | 'oauthClientId' | 'oauthClientSecret' | 'baseUrl'>
 
 const timeoutSeconds = 10
-/** After this the provider's published settings are read again. */
+/** How long the provider's discovery document is cached. */
 const discoveryLifetimeMs = 60 * 60 * 1000
 
 /**
- * Any OpenID Connect provider that can be discovered (OpenID Connect Discovery 1.0). Authorization
- * code with PKCE (RFC 7636), `state` and `nonce`; the ID token's signature is checked too.
+ * Any OpenID Connect provider with a discovery document (OpenID Connect Discovery 1.0). Authorization code flow
+ * with PKCE (RFC 7636), `state` and `nonce`; the signature of the ID token is checked, too.
  */
 export function createSocialProvider(settings: SocialSettings): IdentityProvider {
   const redirectUri = `${settings.baseUrl}/auth/social/callback`
@@ -102,7 +102,7 @@ interface Profile {
   lastName: string | undefined
 }
 
-/** Providers may keep the address out of the ID token and give it at the userinfo endpoint only. */
+/** Some providers do not put the address into the ID token, only into the userinfo endpoint. */
 async function readProfile(
   config: openid.Configuration,
   accessToken: string,
@@ -129,18 +129,21 @@ function profileOf(claims: Record<string, unknown>): Profile {
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** What the caller brought is a bad request; a provider that does not answer, or answers nonsense, is not the caller's doing. */
+/**
+ * Errors of the caller's input are bad requests; a provider that does not answer, or answers nonsense, is not the
+ * caller's fault.
+ */
 function explain(cause: unknown): AppError {
   if (cause instanceof openid.AuthorizationResponseError) {
     return new AppError('bad_request', 'The identity provider did not confirm the login.', { cause })
   }
   if (cause instanceof openid.ResponseBodyError && cause.error === 'invalid_grant') {
-    return new AppError('bad_request', 'The login has expired or was used already; begin again.', { cause })
+    return new AppError('bad_request', 'The login has expired or was used already; start again.', { cause })
   }
   if (cause instanceof openid.ClientError && callbackFaults.includes(cause.code ?? '')) {
-    return new AppError('bad_request', 'The callback does not belong to a login that was begun here.', { cause })
+    return new AppError('bad_request', 'The callback does not belong to a login that was started here.', { cause })
   }
-  return new AppError('internal', 'The identity provider could not be asked.', { cause })
+  return new AppError('internal', 'The identity provider could not be reached.', { cause })
 }
 
 const callbackFaults = ['OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED']

@@ -2,12 +2,17 @@ import { createTransport } from 'nodemailer'
 import { AppError } from '../../domain/errors.ts'
 import type { Mailer } from '../../services/mailer.ts'
 
-/** Above these limits a mail server counts as not answering. Together they stay below the activity's own limit. */
+/**
+ * Above these limits a mail server counts as unreachable. Together they are shorter than the activity's own limit.
+ */
 const limits = { connectionTimeout: 5000, greetingTimeout: 5000, socketTimeout: 8000 }
 
 const trustMs = 30_000
 
-/** Mail by SMTP, as the server in `SMTP_URL` says (`smtp://` or `smtps://`, with user and password where needed). */
+/**
+ * Sends mail by SMTP, through the server in `SMTP_URL` (`smtp://` or `smtps://`, optionally with user and
+ * password).
+ */
 export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | undefined; mailFrom: string }): Mailer {
   if (smtpUrl === undefined) {
     return {
@@ -35,7 +40,7 @@ export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | unde
       }
     },
     ping: async () => {
-      // A mail server should not see a login for every look at the service's state.
+      // Not every health check should log in to the mail server.
       if (Date.now() - lastAnswer < trustMs) return
       await transport.verify()
       lastAnswer = Date.now()
@@ -44,7 +49,10 @@ export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | unde
   }
 }
 
-/** SMTP replies of 500 and above are final (RFC 5321, section 4.2.1), but for those about logging in, which are ours to mend. */
+/**
+ * SMTP replies of 500 and above are final (RFC 5321, section 4.2.1), except those about logging in, which the
+ * operator must fix.
+ */
 function explain(cause: unknown): AppError {
   const details: { responseCode?: unknown; code?: unknown } = typeof cause === 'object' && cause !== null ? cause : {}
   const { responseCode, code } = details
@@ -53,7 +61,7 @@ function explain(cause: unknown): AppError {
   }
   return new AppError(
     'upstream_failed',
-    `The mail server did not take the mail (${typeof code === 'string' ? code : 'no reason'}).`,
+    `The mail server did not accept the mail (${typeof code === 'string' ? code : 'no reason'}).`,
     { cause },
   )
 }

@@ -16,8 +16,8 @@ const waitBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300]
 const stageBuckets = [0.1, 0.5, 1, 5, 15, 60, 300, 1800]
 
 /**
- * Every metric of a process but those of Temporal's SDK. Label values come from sets that the program
- * knows: never an id, a name that a user chose, or words from outside (docs/metrics.md).
+ * All metrics of a process except those of Temporal's SDK. Label values come from fixed sets: never an id, a name
+ * that a user chose, or text from outside (docs/metrics.md).
  */
 export function createMetrics() {
   const registry = new Registry()

@@ -6,7 +6,7 @@ import type { Metrics } from './create-metrics.ts'
 export interface MetricsSources {
   /** Whether the process does its work. */
   isHealthy(): boolean
-  /** Brings the registry up to date before it is read. */
+  /** Updates the registry before it is read. */
   update?(): void
 }
 
@@ -14,8 +14,8 @@ const limits = { requestTimeout: 5000, headersTimeout: 5000, maxHeaderSize: 8192
 const maxConnections = 50
 
 /**
- * A port for those who operate the service, apart from its users': `GET /metrics` for Prometheus, and
- * `GET /health`, 200 or 503, for who starts processes anew. The state of health needs no token.
+ * A separate port for operators: `GET /metrics` for Prometheus, and `GET /health`, 200 or 503, for process
+ * supervisors. The health check needs no token.
  */
 export async function startMetricsServer(
   { metricsPort, metricsHost, metricsToken }: Pick<Settings, 'metricsPort' | 'metricsHost' | 'metricsToken'>,
@@ -49,18 +49,18 @@ type Answering = MetricsSources & { registry: Metrics['registry']; token: string
 
 async function answer(options: Answering, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = request.url?.split('?', 1)[0]
-  if (request.method !== 'GET') return respond(response, 405, 'Only GET is known here.', { allow: 'GET' })
+  if (request.method !== 'GET') return respond(response, 405, 'Only GET is supported here.', { allow: 'GET' })
   if (path === '/health') {
     return options.isHealthy() ? respond(response, 200, 'ok') : respond(response, 503, 'not working')
   }
-  if (path !== '/metrics') return respond(response, 404, 'There are /metrics and /health here.')
+  if (path !== '/metrics') return respond(response, 404, 'This port serves /metrics and /health only.')
   if (!isAllowed(options.token, request.headers.authorization))
-    return respond(response, 401, 'METRICS_TOKEN is needed as a bearer token.', { 'www-authenticate': 'Bearer' })
+    return respond(response, 401, 'METRICS_TOKEN is required as a bearer token.', { 'www-authenticate': 'Bearer' })
   options.update?.()
   respond(response, 200, await options.registry.metrics(), { 'content-type': options.registry.contentType })
 }
 
-/** Hashes have one length, so the comparison takes the same time whatever the guess. */
+/** Hashes have the same length, so the comparison takes constant time. */
 function isAllowed(token: string | undefined, authorization: string | undefined): boolean {
   if (token === undefined) return true
   const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -7,7 +7,7 @@ interface Stages {
   embedFile(input: FileStepInput): Promise<unknown>
 }
 
-/** The activities of an ingestion, each execution of a stage measured. */
+/** The activities of an ingestion, with each execution of a stage measured. */
 export function observeIngestion(activities: Stages, { ingestionSeconds }: Pick<Metrics, 'ingestionSeconds'>): object {
   const { extractFile, embedFile } = activities
   return {

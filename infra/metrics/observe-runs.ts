@@ -8,9 +8,9 @@ type RunMetrics = Pick<
   'runsEnded' | 'runSeconds' | 'runWaitSeconds' | 'modelSeconds' | 'modelTokens' | 'toolSeconds'
 >
 
-/** Runs are counted where they leave their traces: `tracing` with metrics of runs, model answers and tool calls. */
+/** Wraps `tracing`, which all runs use, to measure runs, model answers and tool calls. */
 export function observeRuns<T extends Tracing>(tracing: T, metrics: RunMetrics, defaultModel: string): T {
-  // Users may name any model: those that are on no list are counted together.
+  // Users may name any model: unknown models are counted together.
   const labelOf = (model: string) => (model === defaultModel || isListedModel(model) ? model : 'other')
 
   return {
@@ -40,7 +40,7 @@ export function observeRuns<T extends Tracing>(tracing: T, metrics: RunMetrics, 
   }
 }
 
-/** Observes how long `work` took and whether it succeeded. */
+/** Measures how long `work` took and whether it succeeded. */
 export async function timed<L extends string, T>(
   histogram: Pick<Histogram<L | 'outcome'>, 'observe'>,
   labels: Record<L, string>,
@@ -57,7 +57,7 @@ export async function timed<L extends string, T>(
   }
 }
 
-/** Clocks of several processes: the difference may come out below zero. */
+/** The clocks of processes differ: the difference may be below zero. */
 function secondsBetween(from: Date, to: Date): number {
   return Math.max(0, to.getTime() - from.getTime()) / 1000
 }

@@ -4,7 +4,10 @@ import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { type Metrics, secondsSince } from './create-metrics.ts'
 import { timed } from './observe-runs.ts'
 
-/** The driver times its commands when it is told to (`monitorCommands`). Their names are those that this program sends. */
+/**
+ * The driver measures its commands if it is told to (`monitorCommands`). Only this program's commands occur as
+ * names.
+ */
 export function observeMongo(
   client: Pick<mongoose.mongo.MongoClient, 'on'>,
   metrics: Pick<Metrics, 'mongoSeconds' | 'mongoConnections'>,
@@ -21,7 +24,10 @@ interface RedisCommand {
   command: string
 }
 
-/** The client publishes its commands on a diagnostics channel, for all connections of the process. Returns what ends it. */
+/**
+ * The client publishes its commands on a diagnostics channel, for all connections of the process. Returns a
+ * function that unsubscribes.
+ */
 export function observeRedis({ redisSeconds }: Pick<Metrics, 'redisSeconds'>): () => void {
   const started = new WeakMap<RedisCommand, number>()
   const failed = new WeakSet<RedisCommand>()

@@ -10,7 +10,7 @@ const workBuckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 30, 120, 600, 1800]
 
 const of = (kind: Kind, labels: string[], buckets?: number[]) => ({ kind, labels, buckets })
 
-/** What is kept of the SDK's metrics, by the SDK's names. The rest is not worth its series. */
+/** The SDK's metrics that are kept, by the SDK's names. The others are not worth their series. */
 const kept = {
   temporal_workflow_task_schedule_to_start_latency: of('seconds', ['task_queue'], waitBuckets),
   temporal_activity_schedule_to_start_latency: of('seconds', ['task_queue'], waitBuckets),
@@ -44,8 +44,8 @@ export interface KnownLabels {
 }
 
 /**
- * Puts updates of the SDK's metrics into the registry: counters end in `_total`, times are in seconds.
- * Activities are named after tools, which users name: all of those count as `tool`.
+ * Adds updates of the SDK's metrics to the registry: counters end in `_total`, times are in seconds. Activities are
+ * named after tools, whose names users choose: all of those count as `tool`.
  */
 export function createTemporalMetrics(registry: Registry, known: KnownLabels) {
   const registers = [registry]

@@ -4,7 +4,7 @@ import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.
 import type { Usage } from '../../domain/records/run.ts'
 import type { ModelDelta } from '../../services/engine/chat-model.ts'
 
-/** Of one answer: its texts, and the ids, names and arguments of its calls. */
+/** Limits for one answer: its texts, and the ids, names and arguments of its calls. */
 const maxAnswerBytes = 2 * 1024 * 1024
 const maxArgumentsBytes = 1024 * 1024
 const maxIdLength = 256
@@ -14,8 +14,8 @@ const maxTokens = 1_000_000_000
 type JsonObject = Record<string, unknown>
 
 /**
- * Reads the chunks of one streamed answer. A model's server may send anything: each chunk is checked
- * before it is used, and the whole answer is limited. Throws `ModelFailure`, which names the member.
+ * Reads the chunks of a streamed answer. The server is not trusted: each chunk is checked before it is used, and
+ * the size of the answer is limited. Throws `ModelFailure`, which names the member.
  */
 export function createAnswerReader() {
   const argumentsBytes = new Map<number, number>()
@@ -90,7 +90,7 @@ function usageAt(value: unknown): Usage | undefined {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
 }
 
-/** Servers leave members out, or send null for them: both are undefined here. */
+/** Servers leave members out, or send null for them: both become undefined. */
 function objectAt(value: unknown, at: string): JsonObject | undefined {
   if (value === undefined || value === null) return undefined
   if (!isJsonObject(value)) throw invalid(`${at} must be an object`)
@@ -131,7 +131,7 @@ function tooLong(problem: string): ModelFailure {
   return refusal(`The model's answer ${problem}.`, 'model_answer_too_long')
 }
 
-/** Such a server would do the same again. */
+/** The server would do the same again, so it is not retried. */
 function refusal(message: string, type: ModelFailureType): ModelFailure {
   return new ModelFailure(message, { statusCode: 502, type, retryable: false })
 }

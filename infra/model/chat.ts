@@ -7,11 +7,14 @@ import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 export const defaultBaseUrl = 'https://api.openai.com/v1'
 
 export interface ChatModelOptions extends AnswerLimits {
-  /** Reaches addresses that users set; refuses private ones. */
+  /** For addresses that users set; refuses private ones. */
   guardedFetch: typeof fetch
 }
 
-/** Models of the chat-completions interface, through the `openai` client. Its own retries are off: Temporal retries, and remembers. */
+/**
+ * Models with the chat-completions API, through the `openai` client. Its own retries are off, because Temporal
+ * retries.
+ */
 export function createChatModel({ guardedFetch, silenceMs }: ChatModelOptions): ChatModel {
   return {
     async *stream({ account, signal, ...request }) {
@@ -22,7 +25,7 @@ export function createChatModel({ guardedFetch, silenceMs }: ChatModelOptions): 
         organization: null,
         project: null,
         maxRetries: 0,
-        // The guard's limit comes first: it says what happened.
+        // The guard's own error comes first, because it names the cause.
         timeout: 2 * silenceMs,
         logLevel: 'off',
         fetch: guard.fetch,
@@ -69,7 +72,7 @@ function formatParam(
 }
 
 function brokenOff(): ModelFailure {
-  return new ModelFailure("The model's answer broke off.", {
+  return new ModelFailure("The model's answer was interrupted.", {
     statusCode: 502,
     type: 'model_connection_error',
     retryable: true,
@@ -77,8 +80,8 @@ function brokenOff(): ModelFailure {
 }
 
 /**
- * The one place that decides whether a model's error is worth another try: 408, 409, 429, 5xx and
- * broken connections are. `apiKey` is the key that was used: what the server quotes of it is blanked.
+ * The only place that decides whether a model's error is retried: 408, 409, 429, 5xx and broken connections are.
+ * `apiKey` is the key that was used, so that it can be removed from what the server quotes.
  */
 export function failureOf(error: unknown, apiKey: string): unknown {
   if (error instanceof ModelFailure || error instanceof APIUserAbortError) return error
@@ -104,8 +107,8 @@ export function failureOf(error: unknown, apiKey: string): unknown {
       cause: error,
     })
   }
-  // The stream ended in the middle of a chunk, or was no stream of this interface.
-  return new ModelFailure("The model's answer broke off.", {
+  // The stream ended in the middle of a chunk, or was not a stream of this API.
+  return new ModelFailure("The model's answer was interrupted.", {
     statusCode: 502,
     type: 'model_connection_error',
     retryable: true,
@@ -118,7 +121,7 @@ function typeOf(status: number, error: { code?: string | null | undefined; messa
   if (status === 429) return 'model_busy'
   if (status === 401 || status === 403) return 'model_credentials_refused'
   if (isContextOverflow(error)) return 'context_length_exceeded'
-  // A path or a model that is not there is the doing of whoever configured it.
+  // A wrong path or model name is an error of the configuration.
   return status >= 500 || status === 404 ? 'model_error' : 'model_refused_request'
 }
 

@@ -13,9 +13,9 @@ export interface EmbedderOptions {
 const timeoutMs = 60_000
 
 /**
- * Embeddings through the `openai` client, whose own retries are off: Temporal retries, and remembers.
- * Vectors are asked for as base64, a third of the size of numbers in JSON; servers that know neither
- * that nor `dimensions` are asked again without.
+ * Embeddings through the `openai` client, whose own retries are off, because Temporal retries. Vectors are
+ * requested as base64, a third of the size of numbers in JSON; if a server supports neither that nor `dimensions`,
+ * it is asked again without them.
  */
 export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderOptions): Embedder {
   const client = new OpenAI({
@@ -35,7 +35,7 @@ export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderO
         {
           model,
           input: texts,
-          // Given explicitly, so that the client hands on what the server sent.
+          // Set explicitly, so that the client returns what the server sent.
           encoding_format: asked.base64 ? 'base64' : 'float',
           ...(asked.dimensions ? { dimensions } : {}),
         },
@@ -49,7 +49,7 @@ export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderO
     }
   }
 
-  /** True when the server refused something that it can do without. */
+  /** Whether the server refused an option that the request can do without. */
   function forget(error: unknown, asked: typeof knows): boolean {
     if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return false
     if (asked.base64 && /encoding_format|base64/i.test(error.message)) knows.base64 = false
@@ -84,7 +84,7 @@ function toVector(embedding: unknown): number[] {
 }
 
 function unreadable(): ModelFailure {
-  return new ModelFailure('The embedding server gave no vectors.', {
+  return new ModelFailure('The embedding server returned no vectors.', {
     statusCode: 502,
     type: 'model_error',
     retryable: true,

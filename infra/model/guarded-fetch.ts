@@ -1,20 +1,20 @@
 import { ModelFailure } from '../../domain/model-failure.ts'
 
 export interface AnswerLimits {
-  /** A server that sends no byte for this long has failed. */
+  /** A request fails when the server sends no byte for this long. */
   silenceMs: number
 }
 
-/** All bytes of an answer: far more than the text of any answer needs. */
+/** Maximum size of an answer in bytes, far more than the text of any answer needs. */
 const maxBodyBytes = 64 * 1024 * 1024
-/** One server-sent event is held in memory and parsed at once. */
+/** Maximum size of one server-sent event, because it is held in memory and parsed at once. */
 const maxEventBytes = 4 * 1024 * 1024
-/** Of an error's body only the beginning is read. */
+/** Only the beginning of an error's body is read. */
 const maxErrorBytes = 64 * 1024
 
 /**
- * A `fetch` for one request to a model's server: ends it when the server is silent, or sends more than
- * can be handled. `failure` then says why; the client in between does not hand such errors on.
+ * A `fetch` for one request to a model server: aborts it when the server is silent or sends too much. `failure`
+ * then gives the reason, because the client in between does not pass on such errors.
  */
 export function guardFetch(fetch: typeof globalThis.fetch, { silenceMs }: AnswerLimits) {
   const stop = new AbortController()
@@ -62,17 +62,17 @@ export function guardFetch(fetch: typeof globalThis.fetch, { silenceMs }: Answer
     get failure() {
       return failure
     },
-    /** To be called when the answer is over. */
+    /** Call this when the answer is complete. */
     close: () => clearTimeout(silence),
   }
 }
 
-/** Counts the bytes of the server-sent event under way: an empty line ends it. */
+/** Counts the bytes of the current server-sent event: an empty line ends it. */
 function createEventMeter() {
   let eventBytes = 0
   let lineBytes = 0
   return {
-    /** The length of the longest event that was under way in this chunk. */
+    /** The length of the longest event in this chunk. */
     add(chunk: Uint8Array): number {
       let longest = 0
       let start = 0
@@ -80,7 +80,7 @@ function createEventMeter() {
         lineBytes += end - start
         eventBytes += end - start + 1
         longest = Math.max(longest, eventBytes)
-        // A line end of two characters leaves the first of them on an empty line.
+        // Of a line end with two characters, the first is on an empty line.
         if (lineBytes === 0 || (lineBytes === 1 && chunk[end - 1] === carriageReturn)) eventBytes = 0
         lineBytes = 0
         start = end + 1

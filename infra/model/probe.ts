@@ -4,13 +4,13 @@ export interface ProbedModel {
   defaultModel: string
 }
 
-/** How long an answer of the model's server is believed, so that health checks do not become its load. */
+/** How long an answer of the model server is cached, so that health checks do not put load on it. */
 const believedMs = 15_000
 
 /**
- * Asks the model's server for its list of models (`GET /models`), at most every fifteen seconds.
- * Gives the name of the default model; rejects when the server does not answer, refuses our key or
- * fails. Undefined when no model is configured.
+ * Asks the model server for its list of models (`GET /models`), at most every fifteen seconds. Returns the name of
+ * the default model; rejects if the server does not answer, refuses our key or fails. Undefined if no model is
+ * configured.
  */
 export function createModelProbe({ openaiApiKey, openaiBaseUrl, defaultModel }: ProbedModel) {
   if (openaiApiKey === undefined) return undefined
@@ -23,7 +23,7 @@ export function createModelProbe({ openaiApiKey, openaiBaseUrl, defaultModel }: 
       signal: AbortSignal.timeout(1800),
     })
     await response.body?.cancel()
-    // A server without this list is there all the same.
+    // A server without this endpoint is available all the same.
     if (response.ok || response.status === 404 || response.status === 405) return defaultModel
     throw new Error(`the model's server answered ${response.status}`)
   }

@@ -7,7 +7,7 @@ import type { BlobStore } from '../../services/knowledge/blob-store.ts'
 const { Binary, ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId
 
-/** A blob as GridFS describes it: a document, and its bytes in numbered pieces. */
+/** A blob in GridFS's format: a document, and its bytes in numbered pieces. */
 interface BlobDocument {
   _id: ObjectId
   /** Missing until all bytes are stored. */
@@ -15,7 +15,7 @@ interface BlobDocument {
   chunkSize: number
   uploadDate: Date
   filename: string
-  /** Missing in blobs of older versions until `ownOldBlobs` has seen them. */
+  /** Missing in blobs of earlier versions until `ownOldBlobs` has processed them. */
   metadata?: { assistant_id: string }
 }
 
@@ -25,7 +25,7 @@ interface Piece {
   data: mongoose.mongo.Binary
 }
 
-/** Larger pieces than GridFS's own 255 KB: each is an acknowledged, journalled write of its own. */
+/** Larger than GridFS's default of 255 KB, because each piece is one acknowledged, journalled write. */
 const chunkSizeBytes = 1024 * 1024
 const blobsAtOnce = 200
 
@@ -64,21 +64,21 @@ export async function ownOldBlobs(connection: mongoose.Connection): Promise<void
 }
 
 /**
- * Uploaded bytes as GridFS keeps them. Not by the driver's own writer: that writes the document last,
- * so that a write that was cut off left pieces of which nothing said whose they are.
+ * Uploaded bytes in GridFS's format. Not with the driver's own writer: that writes the document last, so that an
+ * interrupted write leaves pieces without an owner.
  */
 export function createBlobStore(connection: mongoose.Connection): BlobStore {
   const { blobs, pieces } = collectionsOf(connection)
 
-  /** Pieces first: as long as one is there, its document says whose it is. */
+  /** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
   async function remove(ids: ObjectId[]): Promise<void> {
     await pieces.deleteMany({ files_id: { $in: ids } })
     await blobs.deleteMany({ _id: { $in: ids } })
   }
 
   /**
-   * One piece after the other, the next one on its way while one is used. A cursor over all of them,
-   * as GridFS opens it, lets the embedded database hold the whole blob in memory.
+   * One piece after the other, the next one requested while one is used. A cursor over all of them, as GridFS opens
+   * it, makes the embedded database hold the whole blob in memory.
    */
   async function* piecesOf(blobId: string): AsyncGenerator<Uint8Array> {
     const id = new ObjectId(blobId)
@@ -87,7 +87,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
     const count = Math.ceil(blob.length / blob.chunkSize)
     const piece = (n: number) => {
       const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
-      // Whoever stops reading no longer waits for it.
+      // A reader that stopped no longer waits for it.
       reading?.catch(() => undefined)
       return reading
     }
@@ -170,7 +170,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
     async *listBefore(time) {
       const limit = ObjectId.createFromTime(Math.floor(time.getTime() / 1000))
       for await (const { _id } of blobs.find({ _id: { $lt: limit } }, { projection: { _id: 1 } })) yield String(_id)
-      // Of older versions: the first piece of a blob that has no document.
+      // Blobs of earlier versions: the first piece of a blob without a document.
       const firstPieces = pieces.find({ files_id: { $lt: limit }, n: 0 }, { projection: { files_id: 1 } })
       for await (const { files_id: id } of firstPieces) {
         if (!(await blobs.findOne({ _id: id }, { projection: { _id: 1 } }))) yield String(id)
@@ -179,7 +179,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
   }
 }
 
-/** The same bytes in pieces of the size that is stored; the last one may be shorter. */
+/** The same bytes in pieces of the stored size; the last one may be shorter. */
 async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let parts: Buffer[] = []
   let size = 0
@@ -199,5 +199,5 @@ async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buff
   if (size > 0) yield Buffer.concat(parts, size)
 }
 
-/** May be tried again: a deletion that is under way takes the owner's record away next. */
+/** Retryable: a deletion under way removes the file's record next. */
 const missingBytes = (blobId: string) => new AppError('internal', `bytes of blob ${blobId} are missing`)

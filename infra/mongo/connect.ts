@@ -23,10 +23,10 @@ export interface Database {
 const connectAttempts = 3
 
 /**
- * How a server that is away is told from one that is slow: the driver's monitor asks each server for a
- * sign of life, on a connection of its own. When none comes, it gives up all connections to that
- * server; what waits there is tried once more on a server that is there, and fails when there is none.
- * Together this takes at most `timeoutMs`. A slow statement is waited for.
+ * Distinguishes a server that is away from a slow one: the driver's monitor sends heartbeats to each server on a
+ * separate connection. If there is no answer, the driver closes all connections to that server; waiting statements
+ * are tried once more on an available server, and fail if there is none. Together this takes at most `timeoutMs`.
+ * The service waits for slow statements.
  */
 function timeLimits(timeoutMs: number) {
   return {
@@ -67,12 +67,12 @@ export async function connectDatabase(
       .openUri(uri, {
         writeConcern: { w: 'majority', journal: true },
         maxPoolSize: 50,
-        // While the server is away, statements fail after the limits below instead of being kept for it.
+        // While the server is away, statements fail after the limits below instead of being queued.
         bufferCommands: false,
         ...timeLimits(timeoutMs),
         ...(hasLongStatements ? { socketTimeoutMS: 0 } : {}),
         ...secure,
-        // Commands are timed only for those who listen.
+        // Commands are measured only if somebody listens.
         ...(onClient === undefined ? {} : { monitorCommands: true }),
       })
       .catch((error: unknown) => {

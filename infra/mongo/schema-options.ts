@@ -1,4 +1,4 @@
-/** What all our collections share: own string ids, no version key, no silent dropping of empty objects. */
+/** Options of all collections: own string ids, no version key, empty objects are kept. */
 export function schemaOptions(collection: string) {
   return {
     collection,

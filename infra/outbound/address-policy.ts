@@ -6,26 +6,26 @@ type Range = [Address, number]
 
 export type AddressPolicy = ReturnType<typeof createAddressPolicy>
 
-/** Addresses that look public and are not: the platform's own endpoint on every Azure machine. */
+/** Addresses that look public but are not: the platform endpoint on every Azure machine. */
 const metadataAddresses = new Set(['168.63.129.16'])
 
 const globalIpv6: Range = ipaddr.parseCIDR('2000::/3')
 const nat64: Range = ipaddr.parseCIDR('64:ff9b::/96')
 
 /**
- * Which addresses may be reached on behalf of a user: those of the public internet, and what `allow`
- * names (hosts, addresses and CIDR ranges; it must have passed `isHostOrRange`). Refused are private,
- * loopback, link-local, shared, reserved, multicast and metadata addresses, as the IANA
- * special-purpose registries list them, also when IPv6 carries them (mapped, NAT64, 6to4, Teredo).
+ * Which addresses may be reached on behalf of a user: those of the public internet, and those in `allow` (hosts,
+ * addresses and CIDR ranges, checked by `isHostOrRange`). Private, loopback, link-local, shared, reserved,
+ * multicast and metadata addresses are refused, as the IANA special-purpose registries list them, also when IPv6
+ * embeds them (mapped, NAT64, 6to4, Teredo).
  */
 export function createAddressPolicy(allow: string[]) {
   const hosts = new Set(allow.filter((entry) => parseRange(entry) === undefined).map(normalHost))
   const ranges = allow.map(parseRange).filter((range) => range !== undefined)
 
   return {
-    /** Whether the settings trust this name whatever it resolves to. */
+    /** Whether the settings allow this name whatever it resolves to. */
     allowsHost: (hostname: string) => hosts.has(normalHost(hostname)),
-    /** `address` is an IPv4 or IPv6 address in any notation. What cannot be read is refused. */
+    /** `address` is an IPv4 or IPv6 address in any notation. An invalid address is refused. */
     allowsAddress(address: string): boolean {
       const parsed = parseAddress(address)
       if (parsed === undefined) return false
@@ -39,14 +39,14 @@ export function isAddressOrRange(entry: string): boolean {
   return parseRange(entry) !== undefined
 }
 
-/** Whether an entry of `OUTBOUND_ALLOW` can be understood. */
+/** Whether an entry of `OUTBOUND_ALLOW` is valid. */
 export function isHostOrRange(entry: string): boolean {
   return parseRange(entry) !== undefined || /^(?!.*\.\.)[a-z0-9_]([a-z0-9._-]*[a-z0-9])?$/i.test(entry)
 }
 
 function isPublic(address: Address): boolean {
   if (address.range() !== 'unicast') {
-    // On a network with NAT64 (RFC 6052) every IPv4 address of the internet arrives in this form.
+    // In a network with NAT64 (RFC 6052), every IPv4 address of the internet has this form.
     return contains(nat64, address) && isPublic(embeddedIpv4(address))
   }
   if (address.kind() === 'ipv6') return contains(globalIpv6, address)
@@ -60,7 +60,7 @@ function embeddedIpv4(address: Address): Address {
 function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '')
   if (isIP(bare) === 0) return undefined
-  // `process` turns an IPv4-mapped IPv6 address into the IPv4 address that it is.
+  // `process` converts an IPv4-mapped IPv6 address to its IPv4 address.
   return ipaddr.process(bare)
 }
 

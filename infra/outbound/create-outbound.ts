@@ -13,16 +13,16 @@ export interface OutboundSettings {
 const connectTimeoutMs = 10_000
 const maxRedirects = 5
 
-/** The guarded way out. `lookup` is for tests of names. `close` ends its connections. */
+/** Creates the guarded `fetch`. `lookup` is for tests of names. `close` ends its connections. */
 export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Lookup = lookupAll) {
   const policy = createAddressPolicy(outboundAllow)
   const agent = new Agent({
     connect: guardedConnect(policy, lookup, connectTimeoutMs),
-    // Callers bring their own time limits; a model may think long before its first byte.
+    // Callers set their own time limits; a model may think long before its first byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  // undici's own fetch: the one inside Node comes from another version and does not take this agent.
+  // undici's own fetch: the one in Node is of another version and does not accept this agent.
   const fetchOnce = async (url: URL, { body, headers, method, signal }: RequestInit): Promise<Response> => {
     if (body instanceof FormData || body instanceof ReadableStream) throw new TypeError('not a body that can be sent')
     return undiciFetch(url, {
@@ -52,7 +52,7 @@ export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Look
   return { ...outbound, close: () => agent.close() }
 }
 
-/** fetch hides why a connection failed in `cause`. */
+/** fetch puts the reason of a failed connection into `cause`. */
 function refusalWithin(error: unknown): AppError | undefined {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
     if (at instanceof AppError) return at

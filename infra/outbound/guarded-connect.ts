@@ -10,9 +10,9 @@ export type Lookup = (hostname: string) => Promise<LookupAddress[]>
 export const lookupAll: Lookup = (hostname) => systemLookup(hostname, { all: true })
 
 /**
- * Connects only where the policy allows. The addresses that were judged are the ones that are
- * connected to: the name is resolved once, so that a second answer of its server (DNS rebinding)
- * plays no part. Literal addresses are judged here, because Node asks no `lookup` for them.
+ * Connects only to addresses that the policy allows. The name is resolved once, and the connection goes to the
+ * checked addresses, which prevents DNS rebinding. Literal addresses are checked here, because Node calls no
+ * `lookup` for them.
  */
 export function guardedConnect(policy: AddressPolicy, lookup: Lookup, timeoutMs: number): buildConnector.connector {
   const judgedLookup: LookupFunction = (hostname, options, callback) => {
@@ -32,7 +32,7 @@ export function guardedConnect(policy: AddressPolicy, lookup: Lookup, timeoutMs:
   }
 }
 
-/** The addresses of a name (or a literal address) that may be reached. Throws when there is none. */
+/** The allowed addresses of a name (or a literal address). Throws if there is none. */
 export async function allowedAddresses(
   policy: AddressPolicy,
   lookup: Lookup,

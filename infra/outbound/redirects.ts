@@ -5,12 +5,12 @@ import type { Fetch, OutboundOptions } from '../../services/outbound.ts'
 
 type FetchOnce = (url: URL, init: RequestInit) => Promise<Response>
 
-/** Headers that say nothing about the caller: only these go along to another origin. */
+/** Headers without information about the caller: only these are sent to another origin. */
 const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'content-language', 'user-agent']
 
 /**
- * `fetch` with redirects followed here, one by one, so that each address is checked and a redirect to
- * another origin never carries the caller's keys: the fetch standard drops only `Authorization`.
+ * `fetch` that follows redirects itself, so that each address is checked and a redirect to another origin never
+ * receives the caller's keys: the fetch standard drops only `Authorization`.
  */
 export function followRedirects(
   fetchOnce: FetchOnce,
@@ -45,7 +45,7 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
 }
 
-/** What the fetch standard (4.4, HTTP-redirect fetch) does to method and body, and our rule for headers. */
+/** Changes method and body as in the fetch standard (4.4, HTTP-redirect fetch), and headers by our rule. */
 function afterRedirect(options: RequestInit, status: number, sameOrigin: boolean): RequestInit {
   const method = (options.method ?? 'GET').toUpperCase()
   const becomesGet =

@@ -5,11 +5,11 @@ export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
 export type RedisClient = RedisConnection['commands']
 
 interface RedisOptions {
-  /** For an address `rediss://`. */
+  /** For an address with `rediss://`. */
   tls?: TlsSettings | undefined
-  /** Within this time a command fails when Redis does not answer. */
+  /** A command fails if Redis does not answer within this time. */
   timeoutMs?: number
-  /** Hears of each failure of a connection; it reconnects by itself. */
+  /** Called for each failure of a connection; it reconnects by itself. */
   onError(error: Error): void
 }
 
@@ -54,9 +54,9 @@ interface Watched {
 }
 
 /**
- * Asks for a sign of life again and again. A connection on which none comes is given up, so that its
- * commands fail instead of waiting, and made anew. The client's own time limit for a silent socket
- * does not do this: each command that is written starts it again.
+ * Sends a heartbeat repeatedly. If a connection does not answer, it is closed and opened again, so that its
+ * commands fail instead of waiting. The client's own socket timeout does not do this, because each written command
+ * restarts it.
  */
 function watchConnection(client: Watched, timeoutMs: number, onError: (error: Error) => void): () => void {
   let isAsking = false
@@ -65,15 +65,15 @@ function watchConnection(client: Watched, timeoutMs: number, onError: (error: Er
     isAsking = true
     const giveUp = () => {
       if (!isAsking) return
-      onError(new Error('Redis does not answer; the connection is given up and made anew'))
+      onError(new Error('Redis does not answer; the connection is closed and opened again'))
       client.destroy()
       client.connect().catch(onError)
     }
-    // After a pause of the whole process its answer may lie unread: it is read before `setImmediate` is due.
+    // After a pause of the whole process an answer may be unread: it is read before `setImmediate` runs.
     const limit = setTimeout(() => setImmediate(giveUp), (timeoutMs * 3) / 8)
     client
       .ping()
-      // Its failure is reported by the connection itself.
+      // The connection itself reports the failure.
       .catch(() => undefined)
       .finally(() => {
         isAsking = false

@@ -1,13 +1,16 @@
 import { within } from '../../services/within.ts'
 import type { RedisClient } from './connect.ts'
 
-/** How often something happened in the window that is open, and for how many milliseconds it stays open. */
+/** The count in the current window, and how many milliseconds the window has left. */
 interface Count {
   current: number
   ttl: number
 }
 
-/** Begins a window with the first hit, and counts within it. KEYS: the counter. ARGV: milliseconds of a window. */
+/**
+ * Begins a window with the first hit, and counts within it. KEYS: the counter. ARGV: length of a window in
+ * milliseconds.
+ */
 const hitScript = `
 local current = redis.call('INCR', KEYS[1])
 local ttl = redis.call('PTTL', KEYS[1])
@@ -19,13 +22,13 @@ return {current, ttl}
 `
 const readScript = `return {tonumber(redis.call('GET', KEYS[1]) or '0'), redis.call('PTTL', KEYS[1])}`
 
-/** A limit must not hold up what it limits: past this the count is taken in this process. */
+/** A limit must not delay requests: after this time the count is taken in this process. */
 const deadlineMs = 250
 const maxLocalCounters = 10_000
 
 /**
- * Counts per key and window in Redis, for all API processes together. While Redis does not answer, each
- * process counts for itself: nothing is refused that would not be, and a limit still holds per process.
+ * Counts per key and window in Redis, for all API processes together. While Redis does not answer, each process
+ * counts for itself, so that requests pass and a limit still holds per process.
  */
 export function createRateCounter(redis: Pick<RedisClient, 'eval'>, prefix: string) {
   const local = createLocalCounter()
@@ -54,7 +57,7 @@ function createLocalCounter() {
     hit(key: string, windowMs: number): Count {
       const counter = open(key) ?? { current: 0, endsAt: Date.now() + windowMs }
       counter.current += 1
-      // A counter that is set anew goes to the end: the first is the one that began longest ago.
+      // A counter that is set again moves to the end, so the first is the oldest.
       if (counter.current === 1) counters.delete(key)
       counters.set(key, counter)
       if (counters.size > maxLocalCounters) counters.delete(counters.keys().next().value ?? key)

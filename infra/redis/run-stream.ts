@@ -4,16 +4,19 @@ import type { RunEntry } from '../../domain/run-events.ts'
 import type { RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
 import type { RedisConnection } from './connect.ts'
 
-/** How long a stream is kept after its last entry; later readers are served from the database. */
+/** How long a stream is kept after its last entry; after that, readers are served from the database. */
 const keptSeconds = 24 * 3600
-/** Enough for minutes of continuous writing; a writer puts whole messages in between, so that a cut beginning is no gap. */
+/**
+ * Enough for minutes of continuous writing; writers publish whole messages in between, so that trimming leaves no
+ * gap.
+ */
 const keptEntries = 5000
 
-/** Every process that executes steps hears here that a run has a newer fence. */
+/** The channel on which processes that execute steps learn that a run has a newer fence. */
 const supersededChannel = 'runs:superseded'
 
 /**
- * Appends to the stream and publishes, unless a newer fence is known: a worker thought dead cannot
+ * Appends to the stream and publishes, unless a newer fence is known: a worker that was considered dead cannot
  * write into its successor's answer. KEYS: stream, newest fence. ARGV: fence, channel.
  */
 const guardedAppend = `
@@ -40,8 +43,8 @@ return append(ARGV[3])
 `
 
 /**
- * What comes before its turn waits in a hash, and whoever closes the gap appends it too. KEYS[3]: the
- * hash. ARGV: payload, group, place within the group.
+ * An entry that arrives before its turn waits in a hash; the writer that fills the gap appends it too. KEYS[3]: the
+ * hash. ARGV: payload, group, position within the group.
  */
 const publishInTurnScript = `${guardedAppend}
 local function placeKey(place) return ARGV[4] .. ':' .. string.format('%d', place) end

@@ -1,8 +1,8 @@
-/** What the checking thread is asked; schema and arguments as JSON text. */
+/** Requests to the checking thread; schema and arguments as JSON text. */
 export interface CheckJob {
   schemaJson: string
   argsJson: string
 }
 
-/** `ready` is said once, when the thread can take a job; then each job has its answer. */
+/** `ready` is sent once, when the thread can take a job; then each job is answered. */
 export type CheckAnswer = 'ready' | { problem: string | undefined }

@@ -4,7 +4,7 @@ import type { Semaphore } from '../../services/semaphore.ts'
 import type { CheckForeignArguments } from '../../services/tools/check-arguments.ts'
 import type { CheckAnswer, CheckJob } from './messages.ts'
 
-/** Far more than any schema needs that is meant well. */
+/** Limits far above what any ordinary schema needs. */
 const defaultLimitMs = 1000
 const maxArgumentBytes = 256 * 1024
 const maxRefused = 1000

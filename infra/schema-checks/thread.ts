@@ -8,8 +8,8 @@ const maxKnown = 100
 const known = new Map<string, ArgumentCheck | undefined>()
 
 /**
- * Expressions in linear time (RE2). One that only JavaScript knows (lookarounds, back references) makes
- * its schema one that cannot be used.
+ * Regular expressions in linear time (RE2). A schema with an expression that only JavaScript supports (lookarounds,
+ * back references) cannot be used.
  */
 const linear = Object.assign((pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern)), {
   code: 'linear',

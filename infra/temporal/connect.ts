@@ -38,7 +38,7 @@ function tlsOf({ temporalTls, temporalTlsFiles, temporalTlsServerName }: Tempora
   }
 }
 
-/** A server that is back is noticed soon: its connection is tried again every second or two, and one that is silent is given up. */
+/** Reconnects within a second or two when the server is back; a silent connection is closed. */
 const channelArgs = {
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.max_reconnect_backoff_ms': 2000,
@@ -57,7 +57,7 @@ export async function connectTemporal(settings: TemporalSettings) {
   let eagerClient: Client | undefined
   return {
     client: clientOf(connection),
-    /** The client whose starts reach this process's own worker with the server's answer, once there is one. */
+    /** The client whose starts can return the first task to this process's own worker, once there is one. */
     eagerClient: () => eagerClient,
     /** `shared`: the connection of this process's own worker. */
     startEagerlyOver: (shared: ConnectionLike) => {

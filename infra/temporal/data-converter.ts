@@ -9,7 +9,9 @@ type CodecSettings = Pick<Settings, 'temporalCodecKey'> &
 
 export const failureConverterPath = fileURLToPath(new URL('failure-converter.ts', import.meta.url))
 
-/** How payloads travel; the client, the worker and replays must use the same one. Without a key they travel as they are. */
+/**
+ * The encoding of payloads; client, worker and replays must use the same one. Without a key they are not encrypted.
+ */
 export function dataConverterFor(settings: CodecSettings): DataConverter {
   const codec = codecFor(settings)
   return codec === undefined ? {} : { payloadCodecs: [codec], failureConverterPath }
@@ -21,7 +23,7 @@ export function codecFor({ temporalCodecKey, temporalCodecKeyPrevious = [] }: Co
     : createPayloadCodec([temporalCodecKey, ...temporalCodecKeyPrevious])
 }
 
-/** What opens the codec endpoint: the setting, or else a secret that follows from the key (HMAC-SHA-256). */
+/** The token of the codec endpoint: the setting, or else derived from the key (HMAC-SHA-256). */
 export function codecTokenOf({ temporalCodecKey, temporalCodecToken }: CodecSettings): string | undefined {
   if (temporalCodecToken !== undefined || temporalCodecKey === undefined) return temporalCodecToken
   return createHmac('sha256', temporalCodecKey).update('codec endpoint').digest('base64url')

@@ -7,7 +7,7 @@ export function orphanScheduleId(taskQueuePrefix: string): string {
   return `${taskQueuePrefix}orphan-sweep`
 }
 
-/** A server that does not answer must not hold up the start for ever. */
+/** An unreachable server must not delay the start for ever. */
 const limitMs = 30_000
 
 interface ScheduleSettings {
@@ -16,8 +16,8 @@ interface ScheduleSettings {
 }
 
 /**
- * Makes the schedule of the orphan sweep what the settings say: there with this cron expression (UTC),
- * or not there. Safe to repeat and to race.
+ * Creates, updates or removes the schedule of the orphan sweep, according to the settings (a cron expression in
+ * UTC, or none). Safe to repeat, and to run in several processes at once.
  */
 export function ensureOrphanSchedule(client: Client, settings: ScheduleSettings): Promise<void> {
   return client.withDeadline(Date.now() + limitMs, () => ensure(client, settings))
@@ -37,7 +37,7 @@ async function ensure(client: Client, { orphanSweepCron, taskQueuePrefix }: Sche
     type: 'startWorkflow',
     workflowType: cleanupContract.type.name,
     taskQueue: queueName(cleanupContract.queue, taskQueuePrefix),
-    // Temporal adds the time to the id.
+    // Temporal appends the time to the id.
     ...startOptions(cleanupContract, { kind: 'orphans', dryRun: false, cleanupId: `${taskQueuePrefix}nightly` }),
   } as const
   const policies = { overlap: ScheduleOverlapPolicy.SKIP }

@@ -11,11 +11,10 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts every payload with AES-256-GCM (NIST SP 800-38D). The data of an encrypted payload is a
- * random nonce of 12 bytes, the tag of 16, and the encrypted protobuf of the whole payload, metadata
- * included; the key's id is authenticated with it. `keys` are 32 bytes each: the first one encrypts,
- * all of them decrypt. Payloads that are not encrypted pass `decode` as they are, so that a key can
- * be introduced while workflows run.
+ * Encrypts every payload with AES-256-GCM (NIST SP 800-38D). The data of an encrypted payload is a random nonce of
+ * 12 bytes, the tag of 16, and the encrypted protobuf of the whole payload, metadata included; the key's id is
+ * authenticated with it. `keys` are 32 bytes each: the first one encrypts, all of them decrypt. `decode` returns
+ * unencrypted payloads unchanged, so that a key can be introduced while workflows run.
  */
 export function createPayloadCodec(keys: [Buffer, ...Buffer[]]): PayloadCodec {
   const [newest] = keys
@@ -35,7 +34,7 @@ export function createPayloadCodec(keys: [Buffer, ...Buffer[]]): PayloadCodec {
   }
 }
 
-/** Names a key without telling anything about it. */
+/** Identifies a key without revealing anything about it. */
 export function keyIdOf(key: Buffer): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 16)
 }

@@ -5,15 +5,15 @@ import { AppError } from '../../domain/errors.ts'
 import { queueName, queues } from '../../domain/contracts/queues.ts'
 
 /**
- * The server remembers a worker for five minutes after its last question, and a question waits for a
- * minute at most: who has not asked for longer is gone.
+ * The server remembers a worker for five minutes after its last poll, and a poll waits at most a minute: a worker
+ * without a poll for longer is gone.
  */
 const aliveForMs = 75_000
-/** What was found is taken for true for so long, so that questions about our health cost the server nothing. */
+/** How long a result is cached, so that health checks put no load on the server. */
 const polledMs = 10_000
 const unpolledMs = 1_000
 
-/** Throws `unavailable`, naming the task queues, when there are some that no worker polls. */
+/** Throws `unavailable`, with the names of the task queues that no worker polls, if there are any. */
 export function createPollerCheck(
   client: Client,
   { temporalNamespace: namespace, taskQueuePrefix }: Pick<Settings, 'temporalNamespace' | 'taskQueuePrefix'>,

@@ -4,10 +4,10 @@ import { searchAttributeNames } from '../../domain/contracts/search-attributes.t
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API; its package of enums cannot be imported by name from an ES module. */
 const keyword = 2
 
-/** A server that does not answer must not hold up the start for ever. */
+/** An unreachable server must not delay the start for ever. */
 const limitMs = 30_000
 
-/** Makes sure that the namespace knows our search attributes. Safe to repeat and to race. */
+/** Registers our search attributes in the namespace. Safe to repeat, and to run in several processes at once. */
 export function registerSearchAttributes(client: Client, namespace: string): Promise<void> {
   return client.withDeadline(Date.now() + limitMs, () => register(client, namespace))
 }

@@ -37,13 +37,13 @@ export type UpdateOutcome<Answer> =
   | { status: 'answered'; answer: Answer }
   /** The workflow answered with a failure of this type. */
   | { status: 'refused'; type: string; cause: Error }
-  /** There is no such workflow, or it ended before it had answered. */
+  /** There is no such workflow, or it ended before it answered. */
   | { status: 'not_running' }
 
 export type WorkflowEnd<Result> =
   | { status: 'completed'; result: Result }
   | { status: 'failed'; cause: WorkflowFailedError }
-  /** Not within the time that the caller waited. */
+  /** It did not end within the time that the caller waited. */
   | { status: 'running' }
   | { status: 'not_found' }
 
@@ -55,8 +55,8 @@ export type WorkflowState =
 export type WorkflowClient = ReturnType<typeof createWorkflowClient>
 
 /**
- * The one way to workflows, for any contract. Every call ends within the limit of the settings, and
- * throws `unavailable` when Temporal does not answer by then.
+ * Calls any workflow by its contract; there is no other way to workflows. Every call ends within the deadline of
+ * the settings, and throws `unavailable` if Temporal has not answered by then.
  */
 export function createWorkflowClient(
   { client, eagerClient }: { client: Client; eagerClient(): Client | undefined },
@@ -84,7 +84,7 @@ export function createWorkflowClient(
   }
 
   return {
-    /** Starts the workflow, or joins the one that runs under its id. Answers as soon as that is durable. */
+    /** Starts the workflow, or joins the one that runs under its id. Resolves as soon as the start is durable. */
     async start<Start>(contract: Startable<Start>, start: NoInfer<Start>): Promise<void> {
       const options = { ...optionsOf(contract, start), workflowIdConflictPolicy: 'USE_EXISTING' as const }
       try {
@@ -95,8 +95,8 @@ export function createWorkflowClient(
     },
 
     /**
-     * Starts the workflow unless one runs under its id. `eager`: the server gave its first task to a worker
-     * of this process with the answer.
+     * Starts the workflow unless one runs under its id. `eager`: the server returned its first task to a worker of
+     * this process.
      */
     async startNew<Start>(
       contract: Startable<Start>,
@@ -147,7 +147,7 @@ export function createWorkflowClient(
       )
     },
 
-    /** False when no such workflow runs. */
+    /** False if no such workflow runs. */
     async signal<Key, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
       contract: Addressed<Key> & { signals: All },
       key: NoInfer<Key>,
@@ -158,7 +158,7 @@ export function createWorkflowClient(
       return wasFound(withDeadline(() => handle.signal(contract.signals[name].name, ...args)))
     },
 
-    /** Sends an update to a workflow that runs, and waits for the answer. */
+    /** Sends an update to a running workflow, and waits for the answer. */
     update<Key, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
       contract: Addressed<Key> & { updates: All },
       key: NoInfer<Key>,
@@ -170,7 +170,7 @@ export function createWorkflowClient(
       return outcomeOf(withDeadline(() => handle.executeUpdate(update, { args: [message] })))
     },
 
-    /** Undefined when there is no such workflow. */
+    /** Undefined if there is no such workflow. */
     async query<Key, All extends Messages<All, QueryDefinition<unknown>>, Name extends keyof All>(
       contract: Addressed<Key> & { queries: All },
       key: NoInfer<Key>,
@@ -185,7 +185,7 @@ export function createWorkflowClient(
       }
     },
 
-    /** How the newest execution ended. Waits for its end until `waitMs` are over or `signal` aborts. */
+    /** How the newest execution ended. Waits for its end for at most `waitMs`, or until `signal` aborts. */
     async result<Key, Result>(
       contract: Addressed<Key> & { type: WorkflowType<never, Result> },
       key: NoInfer<Key>,
@@ -215,7 +215,7 @@ export function createWorkflowClient(
       }
     },
 
-    /** Ends the workflow at once. False when no such workflow runs. */
+    /** Terminates the workflow. False if no such workflow runs. */
     terminate<Key>(contract: Addressed<Key>, key: NoInfer<Key>, reason: string): Promise<boolean> {
       const handle = client.workflow.getHandle(contract.id(key))
       return wasFound(withDeadline(() => handle.terminate(reason)))
@@ -233,7 +233,7 @@ async function wasFound(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The type of failure with which the SDK answers an update whose workflow ended before it had answered. */
+/** The failure type that the SDK gives an update whose workflow ended before it answered. */
 const endedBeforeAnswer = 'AcceptedUpdateCompletedWorkflow'
 
 async function outcomeOf<Answer>(call: Promise<Answer>): Promise<UpdateOutcome<Answer>> {

@@ -1,7 +1,7 @@
-/** What the counting thread is asked, and what it answers. */
+/** Requests to the counting thread, and its answers. */
 export interface CountJob {
   id: number
-  /** Whose turn it is: users share the thread evenly. */
+  /** The user: users share the thread evenly. */
   userId: string
   texts: string[]
   limit: number

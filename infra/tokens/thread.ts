@@ -3,7 +3,7 @@ import { setMergeCacheSize } from 'gpt-tokenizer/encoding/cl100k_base'
 import { tokensOfWindows } from '../../domain/chunking/count-tokens.ts'
 import type { CountAnswer, CountCancelled, CountJob } from './messages.ts'
 
-/** How long one job is worked on before the next one has its turn. */
+/** How long one job is worked on before the next one gets its turn. */
 const turnMs = 10
 
 interface OpenJob extends CountJob {
@@ -12,11 +12,11 @@ interface OpenJob extends CountJob {
   windows: Iterator<number>
 }
 
-/** Users take turns, and the jobs of one user wait for each other. */
+/** Users take turns; the jobs of one user wait for each other. */
 const queues = new Map<string, OpenJob[]>()
 let isTurnDue = false
 
-// The words of foreign texts rarely come back: a large cache would only hold memory.
+// Words of foreign texts rarely recur: a large cache would only use memory.
 setMergeCacheSize(5000)
 
 parentPort?.on('message', (message: CountJob | CountCancelled) => {
@@ -61,7 +61,7 @@ function takeTurn(): void {
   dueTurn()
 }
 
-/** Whether the job is done: all is counted, or the limit is passed. */
+/** Whether the job is done: all is counted, or the limit is exceeded. */
 function work(job: OpenJob): boolean {
   const end = performance.now() + turnMs
   while (performance.now() < end) {

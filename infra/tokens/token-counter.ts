@@ -8,8 +8,8 @@ interface Waiting {
 }
 
 /**
- * Counts tokens in a thread of its own: a megabyte takes seconds, in which this one would do nothing
- * else. The thread starts with the first text and works on the texts of several users in turns.
+ * Counts tokens in a separate thread: a megabyte takes seconds, which would block this one. The thread starts with
+ * the first text and works on the texts of several users in turns.
  */
 export function createTokenCounter() {
   const waiting = new Map<number, Waiting>()

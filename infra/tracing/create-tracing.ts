@@ -2,11 +2,14 @@ import { noTracing } from './no-tracing.ts'
 import type { ClosableTracing } from './otel-tracing.ts'
 
 export interface TracingSettings {
-  /** Where a collector takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is traced. */
+  /**
+   * The address of a collector that takes OTLP over HTTP; spans go to `{address}/v1/traces`. Without it nothing is
+   * traced.
+   */
   otlpEndpoint?: string | undefined
 }
 
-/** OpenTelemetry is loaded only where there is a collector. */
+/** OpenTelemetry is loaded only if there is a collector. */
 export async function createTracing({ otlpEndpoint }: TracingSettings): Promise<ClosableTracing> {
   if (otlpEndpoint === undefined) return { ...noTracing, close: async () => undefined }
   const { createOtelTracing } = await import('./otel-tracing.ts')

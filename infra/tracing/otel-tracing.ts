@@ -15,7 +15,10 @@ export type ClosableTracing = Tracing & { close(): Promise<void> }
 const exportTimeoutMs = 5000
 const closeTimeoutMs = 5000
 
-/** Spans by OpenTelemetry, sent in batches as OTLP/JSON. A collector that is away loses spans and disturbs nothing. */
+/**
+ * Spans by OpenTelemetry, sent in batches as OTLP/JSON. If the collector is away, spans are lost and nothing else
+ * happens.
+ */
 export function createOtelTracing(otlpEndpoint: string): ClosableTracing {
   const ids = createIds()
   const provider = new TracerProvider({
@@ -100,7 +103,7 @@ export function createOtelTracing(otlpEndpoint: string): ClosableTracing {
   }
 }
 
-/** The kind of an error only: its words may hold anything. */
+/** Only the kind of an error, because its message may contain anything. */
 function errorType(error: unknown): string {
   if (error instanceof ModelFailure) return error.type
   if (error instanceof AppError) return error.code

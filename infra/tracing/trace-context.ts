@@ -4,7 +4,7 @@ import { type Context, ROOT_CONTEXT, type SpanContext, TraceFlags, trace } from 
 import { type IdGenerator, RandomIdGenerator } from '@opentelemetry/sdk-trace'
 import type { TracedRun } from '../../services/tracing.ts'
 
-/** Reads a `traceparent` (W3C Trace Context, version 00); undefined when it is none. */
+/** Reads a `traceparent` (W3C Trace Context, version 00); undefined if it is invalid. */
 export function parseTraceparent(text: string | undefined): SpanContext | undefined {
   const parts = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/.exec(text ?? '')
   const [, traceId, spanId, flags] = parts ?? []
@@ -21,8 +21,8 @@ export function contextOf(parent: SpanContext | undefined): Context {
 }
 
 /**
- * The context of a run's own span. Its steps may happen in several processes, and the span itself is
- * sent when the run ends, by whoever ends it: so its id is made of the run's.
+ * The context of a run's own span. Steps may run in several processes, and the process that ends the run sends the
+ * span: so its id is made from the run's id.
  */
 export function runSpanContext(run: TracedRun): SpanContext {
   const parent = parseTraceparent(run.traceparent)
@@ -35,7 +35,7 @@ export function runSpanContext(run: TracedRun): SpanContext {
   }
 }
 
-/** Random ids, but for a span that is started within `withIds`. */
+/** Random ids, except for a span that is started within `withIds`. */
 export function createIds() {
   const forced = new AsyncLocalStorage<{ traceId: string; spanId: string }>()
   const random = new RandomIdGenerator()

@@ -30,7 +30,7 @@ export function createVectorStore(settings: VectorSettings): VectorStore {
   }
 }
 
-/** Loading a store's library takes a fifth of a second and tens of megabytes, which many processes never need. */
+/** Loading a store's library takes a fifth of a second and tens of megabytes, and many processes never need it. */
 function loadedWhenUsed(
   name: VectorStore['name'],
   load: () => Promise<VectorStore>,

@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Connection, Table } from '@lancedb/lancedb'
 
-/** Nobody takes this long to write a table's first rows: what is older was left by a process that died. */
+/** Writing a table's first rows never takes this long: older folders were left by a process that died. */
 const abandonedAfterMs = 60 * 60_000
 
 /**
- * Makes tables in such a way that of many makers exactly one succeeds. Lance's own creation is not
- * atomic: two at once were both told of success, and the rows of one were gone
- * (lance-format/lance#4451). In a folder, a table is therefore written beside its place and moved
- * there, which the file system grants once. An object store has no such move: there Lance's creation
- * is used as it is, and an ingestion that misses its vectors at its end stores them again.
+ * Creates tables so that exactly one of several simultaneous creators succeeds. Lance's own creation is not atomic:
+ * two creators were both told of success, and the rows of one were lost (lance-format/lance#4451). In a folder, a
+ * table is therefore written to a staging folder and moved to its place, which the file system allows only once. An
+ * object store has no such move: there Lance's creation is used, and an ingestion that misses its vectors at the
+ * end stores them again.
  */
 export function createTableMaker(
   uri: string,
@@ -31,7 +31,7 @@ export function createTableMaker(
   const staging = join(folder, '.staging')
 
   return {
-    /** False when somebody else has made the table. `finish` prepares it before anybody can see it. */
+    /** False if another creator was first. `finish` prepares the table before anybody can see it. */
     async make(name: string, rows: Rows, finish: Finish): Promise<boolean> {
       const stagedName = `${name}.${randomUUID()}`
       const staged = join(staging, `${stagedName}.lance`)
@@ -50,7 +50,7 @@ export function createTableMaker(
       }
     },
 
-    /** Removes what makers of a table that died have left of it. */
+    /** Removes staging folders of creators that died. */
     removeUnfinished: (name: string) => removeStaged(staging, (staged) => staged.startsWith(`${name}.`)),
   }
 }

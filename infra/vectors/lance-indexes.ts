@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url'
 import { Index, type Table } from '@lancedb/lancedb'
 import { createTextIndex, textIndexName, unavailable, vectorIndexName } from './lance-tables.ts'
 
-/** Below this, reading all vectors takes less time than an index would lose in exactness. */
+/** Below this number of rows, an exact search is fast enough, and an index would only lose precision. */
 const vectorIndexRows = 20_000
-/** Rows outside the text index are searched one by one: this many cost a few milliseconds. */
+/** Rows outside the text index are searched one by one: this many take a few milliseconds. */
 const unindexedRows = 4000
 const manyFragments = 50
-/** From here on the work takes hundreds of megabytes, which a process of its own gives back. */
+/** From this size on, building takes hundreds of megabytes, which a separate process gives back. */
 const largeTableRows = 20_000
 
 const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
 
-/** Brings the indexes of a table up to date where that pays; a large table's in a process of its own. */
+/** Updates the indexes of a table where that pays; those of a large table in a separate process. */
 export async function refreshIndexes(table: Table, place: { uri: string; assistantId: string }): Promise<void> {
   try {
     const due = await dueWork(table)
@@ -46,7 +46,7 @@ async function dueWork(table: Table) {
   }
 }
 
-/** Work that another process may be doing at the same moment: who comes second leaves it to the first. */
+/** Work that another process may be doing at the same moment: the second one leaves it to the first. */
 export async function buildIndexes(table: Table): Promise<void> {
   try {
     const due = await dueWork(table)

@@ -3,7 +3,7 @@ import { type Connection, Index, Session, type Table, connect } from '@lancedb/l
 import { AppError } from '../../domain/errors.ts'
 import { createTableMaker } from './lance-creation.ts'
 
-/** By default the caches may take seven gigabytes, which a large upload was seen to begin to fill. */
+/** By default the caches may use seven gigabytes, and a large upload was seen to fill them. */
 const indexCacheBytes = 64n * 1024n * 1024n
 const metadataCacheBytes = 32n * 1024n * 1024n
 
@@ -19,8 +19,8 @@ export interface LanceRow {
 }
 
 /**
- * Tables of an embedded database that API and worker open side by side. Every read looks for what
- * other processes have written (`readConsistencyInterval: 0`).
+ * Tables of an embedded database that API and worker open at the same time. Every read checks for writes of other
+ * processes (`readConsistencyInterval: 0`).
  */
 export function createLanceTables(uri: string) {
   let connecting: Promise<Connection> | undefined
@@ -46,21 +46,21 @@ export function createLanceTables(uri: string) {
   }
 
   return {
-    /** Undefined when the assistant has no table. What is found must not outlive `work`. */
+    /** Undefined if the assistant has no table. The results must not be used after `work`. */
     async use<T>(assistantId: string, work: (table: Table) => Promise<T>): Promise<T | undefined> {
       const table = await open(assistantId)
       return table && closing(table, work)
     },
 
-    /** The table, to be closed by who asked; undefined when there was none and it has been made with these rows. */
+    /** The table, which the caller must close; undefined if there was none and it was created with these rows. */
     async openOrMake(assistantId: string, rows: LanceRow[]): Promise<Table | undefined> {
       const known = await open(assistantId)
       if (known) return known
-      let problem: unknown = new Error('the table that another has made is not there')
+      let problem: unknown = new Error('the table that another process created was not found')
       try {
         if (await make(tableName(assistantId), rows, createTextIndex)) return undefined
       } catch (error) {
-        // In an object store another process may have been quicker.
+        // In an object store another process may have been faster.
         problem = error
       }
       const table = await open(assistantId)
@@ -89,7 +89,7 @@ export function createLanceTables(uri: string) {
       }
     },
 
-    /** The assistant of a table: its name says it, or one of its rows. */
+    /** The assistant of a table: from its name, or from one of its rows. */
     async assistantOf(name: string): Promise<string | undefined> {
       if (name.startsWith(plainPrefix)) return name.slice(plainPrefix.length)
       const db = await database()
@@ -123,8 +123,8 @@ function connectTo(uri: string, session?: Session): Promise<Connection> {
 }
 
 /**
- * A handle keeps what it knows of a table's parts, which is much for a large table and invisible to the
- * garbage collector: handles that were only forgotten took hundreds of megabytes in a large ingestion.
+ * A handle keeps metadata of a table's parts, which is large for a large table and invisible to the garbage
+ * collector: handles that were not closed used hundreds of megabytes in a large ingestion.
  */
 export async function closing<T>(table: Table, work: (table: Table) => Promise<T>): Promise<T> {
   try {
@@ -137,7 +137,7 @@ export async function closing<T>(table: Table, work: (table: Table) => Promise<T
 export const textIndexName = 'terms_idx'
 export const vectorIndexName = 'vector_idx'
 
-/** The terms are already cut, folded and stemmed: the index takes them as they are. */
+/** The terms are already split, folded and stemmed: the index uses them unchanged. */
 export async function createTextIndex(table: Table): Promise<void> {
   await table.createIndex('terms', {
     config: Index.fts({
@@ -154,7 +154,7 @@ export async function createTextIndex(table: Table): Promise<void> {
 
 const plainPrefix = 'a-'
 
-/** Assistant ids may differ in case alone, or hold characters that no file name has: those are hashed. */
+/** Ids of assistants may differ only in case, or contain characters that file names cannot: those are hashed. */
 function tableName(assistantId: string): string {
   if (/^[a-z0-9-]{1,64}$/.test(assistantId)) return `${plainPrefix}${assistantId}`
   return `h-${createHash('sha256').update(assistantId).digest('hex')}`

@@ -8,16 +8,15 @@ import { isConflict, refreshIndexes } from './lance-indexes.ts'
 import { type LanceRow, closing, createLanceTables, unavailable } from './lance-tables.ts'
 
 /**
- * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at once. Search is
- * hybrid: nearest vectors and full text, merged. `uri` is a path or an object-store address.
+ * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at the same time. Search is hybrid:
+ * nearest vectors and full text, merged. `uri` is a path or an object-store address.
  */
 export function createLanceStore(uri: string): VectorStore {
   const tables = createLanceTables(uri)
 
   /**
-   * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not.
-   * Two writers of the same chunk at the same moment leave it twice; searches count it once and
-   * `settle` removes the double.
+   * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not. Two writers of
+   * the same chunk at the same moment leave it twice; searches count it once and `settle` removes the duplicate.
    */
   async function upsert(
     assistantId: string,
@@ -109,7 +108,7 @@ function toRow(assistantId: string, record: VectorRecord): LanceRow {
 
 type LanceMatch = Ranked & { fileId: string }
 
-/** Empty when the table's vectors are of another length than the question's: then words alone decide. */
+/** Empty if the table's vectors have another length than the query's: then only full text is searched. */
 async function byVector(table: Table, vector: number[], limit: number): Promise<LanceMatch[]> {
   if ((await dimensionsOf(table)) !== vector.length) return []
   const query = table.query().nearestTo(vector).distanceType('cosine').nprobes(32).refineFactor(4)
@@ -125,7 +124,7 @@ async function byWords(table: Table, text: string, limit: number): Promise<Lance
     const rows: unknown[] = await query.select(['id', 'file_id', '_score']).limit(limit).toArray()
     return rows.map((row) => ({ ...identityOf(row), score: numberOf(row, '_score') }))
   } catch (error) {
-    // The process that made the table ended before it made the index; `settle` makes it.
+    // The process that created the table ended before it created the index; `settle` creates it.
     if (error instanceof Error && /index/i.test(error.message)) return []
     throw unavailable(error)
   }
@@ -168,7 +167,7 @@ async function dimensionsOf(table: Table): Promise<number | undefined> {
   return typeof type.listSize === 'number' ? type.listSize : undefined
 }
 
-/** Optimistic commits of two processes can collide; the loser only has to try again. */
+/** Optimistic commits of two processes can collide; the loser only has to retry. */
 async function writing<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -19,14 +19,14 @@ const requestTimeoutMs = 30_000
 const pingTimeoutMs = 2000
 
 /**
- * Pinecone, a namespace for each assistant. Its client retries 5xx; 429 and broken connections are
- * retried by the activity. Pinecone shows a write some seconds later: `count` may lag behind.
+ * Pinecone, a namespace for each assistant. Its client retries 5xx; the activity retries 429 and broken
+ * connections. Pinecone shows a write only some seconds later: `count` may lag behind.
  */
 export function createPineconeStore(options: PineconeOptions): VectorStore {
   const client = new Pinecone({
     apiKey: options.apiKey,
     maxRetries: 2,
-    // The client sets no limit of its own, and a request to a dead peer would hang.
+    // The client sets no timeout, and a request to a dead peer would hang.
     fetchApi: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
   })
   const index = () =>
@@ -92,7 +92,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     },
 
     async deleteFile(assistantId, fileId) {
-      // Listed to the end first: pages may shift while what they list is deleted.
+      // Listed to the end before anything is deleted, because deletions may shift pages.
       const all: string[] = []
       for await (const ids of idsOf(assistantId, `${fileId}:`)) all.push(...ids)
       while (all.length > 0) await asked(space(assistantId).deleteMany({ ids: all.splice(-deleteBatch) }))
@@ -121,13 +121,13 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       return [...files]
     },
 
-    // Pinecone keeps its own indexes, and an id is there once.
+    // Pinecone keeps its own indexes, and ids are unique.
     settle: async () => undefined,
     close: async () => undefined,
   }
 }
 
-/** Undefined when there is no such namespace: it holds nothing. */
+/** Undefined if there is no such namespace: it is empty. */
 async function asked<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request

@@ -74,7 +74,7 @@ describe('ingestion', () => {
     const [refused, taken] = body.files
     expect(refused.metadata).toMatchObject({
       status: 'failed',
-      error: "The model refused the request. This is not the file's fault: it can be tried again.",
+      error: 'The model refused the request. The file is not the cause: it can be retried.',
       retryable: true,
       chunks: 0,
     })

@@ -4,13 +4,12 @@ import { registerHooks, syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 
 /**
- * Loaded before the first parser. Node's permission model closes files, processes, threads and
- * addons, but leaves the network, signals and `node:sqlite` (which opens files by itself) open. This
- * closes them in JavaScript; where the operating system lets us, a network namespace and a user id
- * do so for good.
+ * Loaded before the first parser. Node's permission model denies files, processes, threads and addons, but not the
+ * network, signals and `node:sqlite` (which opens files by itself). This module removes those in JavaScript; where
+ * the operating system allows it, a network namespace and a user id do so reliably.
  */
 function refuse(): never {
-  throw new Error('A process that reads files may not do this.')
+  throw new Error('The process that reads files may not do this.')
 }
 
 /** Replaces functions of an object, by name or all. */

@@ -6,7 +6,7 @@ import { linesOf } from '../../lines.ts'
 import { extractBlocks } from '../extract-blocks.ts'
 import { type ExtractionJob, type ExtractionLine, jobFile } from '../messages.ts'
 
-/** The process in which foreign files meet their parsers: see `confinement.ts` for what it cannot do. */
+/** The process that parses untrusted files; `confinement.ts` lists what it cannot do. */
 const flushCharacters = 64 * 1024
 let buffer = ''
 
@@ -15,7 +15,7 @@ async function write(line: ExtractionLine): Promise<void> {
   if (buffer.length >= flushCharacters) await flush()
 }
 
-/** Waits when the parent is slow, so that a large file is never held here as a whole. */
+/** Waits while the parent is slow, so that this process never holds a whole large file. */
 async function flush(): Promise<void> {
   const text = buffer
   buffer = ''
@@ -41,7 +41,7 @@ function failure(error: unknown): ExtractionLine {
   return { failed: { reason: 'damaged', message: 'This file is damaged and cannot be read.' } }
 }
 
-// Ends when the parent does: its end of the pipe is closed then.
+// Ends with the parent, because the parent's end of the pipe is closed then.
 for await (const line of linesOf(process.stdin)) {
   const job = parseOwnJson<ExtractionJob>(line)
   await run(job).catch((error: unknown) => write(failure(error)))

@@ -7,8 +7,8 @@ const minWords = 8
 const blockCharacters = 8 * 1024
 
 /**
- * What can be read in a file of unknown make: runs of letters in one-byte and two-byte encodings that
- * look like words. Fails when that is next to nothing.
+ * The readable text in a file of unknown format: runs of letters in one-byte and two-byte encodings that look like
+ * words. Fails if there is almost none.
  */
 export async function* readBinary(path: string): AsyncGenerator<Block> {
   let group: string[] = []
@@ -33,13 +33,13 @@ export async function* readBinary(path: string): AsyncGenerator<Block> {
 function* readableRuns(bytes: Buffer): Generator<string> {
   const oneByte = bytes.toString('latin1')
   for (const match of oneByte.matchAll(/[\t\n\r\x20-\x7e\xc0-\xff]{8,}/g)) yield* wordy(match[0])
-  // Two bytes a character: the high byte is 0 for Latin script, 4 for Cyrillic.
+  // In two-byte encodings the high byte is 0 for Latin script, 4 for Cyrillic.
   for (const match of oneByte.matchAll(/(?:[\t\n\r\x20-\x7e\xc0-\xff]\x00|[\x00-\xff]\x04){8,}/g)) {
     yield* wordy(Buffer.from(match[0], 'latin1').toString('utf16le'))
   }
 }
 
-/** Lines of which most words look like words: random bytes hardly ever give three in a row. */
+/** Lines of which most words look like words: random bytes hardly ever contain three in a row. */
 function* wordy(run: string): Generator<string> {
   for (const line of run.split(/[\r\n\t]+/)) {
     const text = line.replace(/ {2,}/g, ' ').trim()

@@ -6,7 +6,7 @@ import { createTableWriter } from '../table-rows.ts'
 
 const maxRecordBytes = 1024 * 1024
 
-/** CSV and its relatives, row by row. From the line on where the quoting breaks, the lines as they are. */
+/** CSV and similar formats, row by row. If the quoting is invalid, the rest is read as plain lines. */
 export async function* readDelimited(path: string, extension: string): AsyncGenerator<Block> {
   const delimiter = extension === 'tsv' ? '\t' : await detectDelimiter(path)
   const parser = parse({
@@ -44,7 +44,7 @@ async function* linesFrom(path: string, first: number): AsyncGenerator<Block> {
   }
 }
 
-/** The separator that cuts the first lines into the most columns, evenly. */
+/** The separator that splits the first lines evenly into the most columns. */
 async function detectDelimiter(path: string): Promise<string> {
   const lines: string[] = []
   for await (const line of readLines(path)) {

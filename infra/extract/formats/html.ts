@@ -14,10 +14,10 @@ const blockTags = new Set(
     'form header hgroup hr html legend main menu ol p section summary ul br'
   ).split(' '),
 )
-/** Each end tag is looked for among the open elements, so that this bounds what a tag costs. */
+/** Each end tag is searched among the open elements, so this limits the cost of a tag. */
 const maxDepth = 2000
 
-/** The content of a page without its markup, scripts and navigation. Reads XML too: the text of its elements. */
+/** The content of a page without markup, scripts and navigation. Also reads XML: the text of its elements. */
 export async function* readHtml(path: string, extension: string): AsyncGenerator<Block> {
   const writer = createHtmlWriter(extension === 'xml')
   for await (const piece of readText(path, await declaredCharset(path))) yield* writer.write(piece)

@@ -5,11 +5,11 @@ import { readPlain } from './plain.ts'
 
 const wholeDocumentBytes = 64 * 1024 * 1024
 const blockCharacters = 8 * 1024
-/** Names of outer members that are kept in front of a value, and how much of each. */
+/** How many names of outer members are kept in front of a value, and how long each may be. */
 const pathDepth = 6
 const nameCharacters = 200
 
-/** JSON as lines `path: value`; larger documents, and what is no JSON after all, as the text that they are. */
+/** JSON as lines `path: value`; larger documents, and text that is not JSON, are read as plain text. */
 export async function* readJson(path: string, extension: string): AsyncGenerator<Block> {
   if (extension === 'jsonl') {
     for await (const line of readLines(path)) {
@@ -53,7 +53,7 @@ function* grouped(lines: Iterable<string>): Generator<Block> {
   if (group.length > 0) yield { kind: 'code', text: group.join('\n') }
 }
 
-/** Without recursion: a document may be nested as deep as it likes. */
+/** Without recursion, because a document may be nested arbitrarily deep. */
 function* leaves(root: unknown): Generator<string> {
   const open: { path: string[]; value: unknown }[] = [{ path: [], value: root }]
   for (let item = open.pop(); item; item = open.pop()) {

@@ -78,14 +78,14 @@ function isTableRow(line: string): boolean {
   return row.length > 1 && row.startsWith('|') && row.endsWith('|')
 }
 
-/** `## Heading ##`. Only its start is a pattern: one for the whole line takes cubic time. */
+/** `## Heading ##`. Only its start is matched by a pattern: one for the whole line takes cubic time. */
 function headingOf(line: string): Block | undefined {
   const marks = /^ {0,3}(#{1,6})(?=\s|$)/.exec(line)
   if (!marks) return undefined
   const text = line.slice(marks[0].length).trim()
   let end = text.length
   while (text[end - 1] === '#') end--
-  // The marks at the end are no part of the heading, unless they belong to its last word.
+  // Closing marks are not part of the heading, unless they belong to its last word.
   const isClosed = end === 0 || text[end - 1]?.trim() === ''
   return { kind: 'heading', level: marks[1]?.length ?? 1, text: isClosed ? text.slice(0, end).trimEnd() : text }
 }

@@ -91,7 +91,7 @@ function hasBlocks(node: OfficeContentNode): boolean {
   return node.children?.some((child) => blockTypes.has(child.type)) ?? false
 }
 
-/** Footnotes, and what a speaker is to say to a slide. */
+/** Footnotes and speaker notes. */
 function* notesOf(node: OfficeContentNode, page: number | undefined): Generator<Block> {
   for (const note of collectNotes(node)) {
     const text = textOf(note).trim()

@@ -3,10 +3,10 @@ import { PDFiumLibrary } from '@hyzyla/pdfium'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile, noText } from '../../../domain/knowledge/unreadable-file.ts'
 
-/** The library keeps every page it opened until the document is closed: 60 KB each. */
+/** The library keeps every opened page until the document is closed: 60 KB each. */
 const pagesPerOpening = 500
 
-/** Compiled once in a process: that takes as long as thirty pages. */
+/** Compiled once per process: that takes as long as thirty pages. */
 let loading: Promise<PDFiumLibrary> | undefined
 
 /** The text of each page in the order in which the page draws it. */
@@ -30,7 +30,7 @@ export async function* readPdf(path: string): AsyncGenerator<Block> {
   if (!found && pages > 0) {
     throw new UnreadableFile(
       'no_text',
-      'This PDF has pages but no text: it seems to be made of pictures, which are not read.',
+      'This PDF has pages but no text: it seems to consist of pictures, which are not read.',
     )
   }
   if (!found) throw noText()
@@ -52,7 +52,7 @@ async function open(library: PDFiumLibrary, bytes: Uint8Array): Promise<PdfDocum
   }
 }
 
-/** A page that cannot be read is left out: the other pages are worth having. */
+/** A page that cannot be read is skipped, so that the other pages are kept. */
 function pageText(document: PdfDocument, index: number): string {
   try {
     return tidy(document.getPage(index).getText())

@@ -4,7 +4,7 @@ import type { Block } from '../../../domain/chunking/block.ts'
 import { UnreadableFile } from '../../../domain/knowledge/unreadable-file.ts'
 import { createTableWriter } from '../table-rows.ts'
 
-/** Every sheet as a section, every row with its column names and its values as they are shown. */
+/** Every sheet as a section, every row with its column names and its displayed values. */
 export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
   const workbook = parse(await readFile(path))
   for (const name of workbook.SheetNames) {
@@ -14,7 +14,7 @@ export async function* readSpreadsheet(path: string): AsyncGenerator<Block> {
     if (rows.length === 0) continue
     yield { kind: 'heading', level: 1, text: name }
     const table = createTableWriter()
-    // Only what is there is looked at: a sheet with two cells may be a million rows by sixteen thousand columns.
+    // Only existing cells are visited: a sheet with two cells may span a million rows and sixteen thousand columns.
     for (const place of Object.keys(rows)) {
       const block = table.sparseRow(cellsOf(rows[Number(place)] ?? []))
       if (block) yield block

@@ -9,7 +9,7 @@ import { schemaOptions } from '../schema-options.ts'
 
 const id = { type: String, required: true } as const
 const text = { type: String, required: true } as const
-/** Mongoose takes the empty string for a missing one; a description may be empty. */
+/** Mongoose treats an empty string as missing, but a description may be empty. */
 const maybeEmptyText = { type: String, default: '' } as const
 const date = { type: Date, required: true } as const
 
@@ -41,7 +41,7 @@ const user = new Schema<UserRecord>(
 )
 user.index({ email: 1 }, { unique: true, partialFilterExpression: { email: { $exists: true } } })
 user.index({ provider: 1, subject: 1 }, { unique: true, partialFilterExpression: { subject: { $exists: true } } })
-// `deleting` at the end lets the totals of both lists be counted from the index.
+// With `deleting` at the end, the totals of both lists can be counted from the index.
 user.index({ verified: 1, created_at: 1, _id: 1, deleting: 1 })
 user.index({ last_active_at: 1, _id: 1, deleting: 1 })
 
@@ -77,7 +77,7 @@ const assistant = new Schema<AssistantRecord>(
     public: { type: Boolean, required: true },
     access_mode: text,
     allowed_origins: { type: [String], default: [] },
-    // Without a default: Mongoose would make it an empty array, which a unique index takes for a value.
+    // No default: Mongoose would store an empty array, which a unique index treats as a value.
     public_token_hashes: { type: [String], default: undefined },
     config_json: String,
     public_token: String,
@@ -100,7 +100,7 @@ assistant.index({ user_id: 1 })
 assistant.index({ public: 1, created_at: 1, _id: 1 })
 assistant.index({ allowed_origins: 1 })
 assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
-// Of records that an earlier version wrote. Both are empty once these are sealed, and cost nothing then.
+// For records of earlier versions. Both indexes are empty once these are sealed, and cost nothing then.
 assistant.index({ public_token: 1 }, { unique: true, partialFilterExpression: { public_token: { $exists: true } } })
 assistant.index(
   { config_version: 1 },
@@ -127,7 +127,7 @@ const thread = new Schema<ThreadRecord>(
   },
   schemaOptions('threads'),
 )
-// `deleting` at the end lets the list's total be counted from the index.
+// With `deleting` at the end, the list's total can be counted from the index.
 thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 })
 thread.index({ project_id: 1 })
 thread.index({ assistant_id: 1, public: 1 })

@@ -51,7 +51,7 @@ const chunk = new Schema<ChunkRecord>(
   },
   schemaOptions('chunks'),
 )
-// One index for what is asked by assistant and by file: a second one was a third of the cost of storing a chunk.
+// One index for queries by assistant and by file: a second one was a third of the cost of storing a chunk.
 chunk.index({ assistant_id: 1, file_id: 1, position: 1 })
 
 export function knowledgeModels(connection: Connection) {
