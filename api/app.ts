@@ -31,6 +31,8 @@ import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
+import { adminOperationRoutes } from './routes/admin/operation.ts'
+import { adminUserRoutes } from './routes/admin/users.ts'
 import { billingRoutes } from './routes/billing/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
@@ -128,6 +130,8 @@ export async function buildApp(deps: AppDeps) {
   await app.register(deletionRoutes, deps.services)
   await app.register(codecRoutes, deps.services)
   await app.register(adminRoutes, deps.services)
+  await app.register(adminUserRoutes, deps.services)
+  await app.register(adminOperationRoutes, deps.services)
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })

@@ -67,6 +67,11 @@ const steps: MigrationStep<MigrationContext>[] = [
       if (sealed > 0) logger.info({ sealed }, 'sealed configurations that were stored in clear')
     },
   },
+  {
+    number: 5,
+    name: 'runs by user and time',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -7,6 +7,7 @@ import { registerSearchAttributes } from '../infra/temporal/register-search-attr
 import { createCodecService } from '../services/codec.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
+import { composeAdministration } from './admin.ts'
 import { composeBilling } from './billing.ts'
 import { composeCore } from './core.ts'
 import { composeDeletion } from './deletion.ts'
@@ -39,6 +40,7 @@ export async function connectPlatform(
   const runs = composeRuns(core)
   const billing = composeBilling(core)
   const deletion = composeDeletion(core, billing)
+  const administration = composeAdministration(core, { ...accounts, ...runs })
   const { assistants, threads, createThread, tools } = core
   const idempotency = createIdempotency(core.collections, core.secretBox)
   const codec = createCodecService({
@@ -60,6 +62,7 @@ export async function connectPlatform(
       codec,
       idempotency,
       billing,
+      administration,
       ...accounts,
       ...knowledge,
       ...runs,

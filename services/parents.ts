@@ -25,7 +25,7 @@ export async function holdProject(
   session: ClientSession,
 ): Promise<void> {
   const { matchedCount } = await projects.updateOne(
-    { _id: projectId, user_id: userId, deleting: { $ne: true } },
+    { _id: projectId, user_id: userId, deleting: { $ne: true }, suspended: { $ne: true } },
     touch,
     { session },
   )

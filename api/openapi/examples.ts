@@ -68,6 +68,8 @@ export const componentExamples: Record<string, unknown> = {
   RunMetadataEvent: { run_id: runId, thread_id: threadId },
   RunStartEvent: { status: 'starting' },
   SignupRequest: { email: 'ada@example.com', password: 'correct horse', first_name: 'Ada', last_name: 'Lovelace' },
+  SuspendUserRequest: { reason: 'Sends spam through a public assistant.' },
+  ThreadMaxRequest: { thread_max: 500 },
   ThreadPostRequest: { values: { messages: [{ type: 'human', content: question }] } },
   ThreadPutRequest: { name: 'Opening hours', assistant_id: assistantId, metadata: { ticket: '4711' } },
   UploadFilesRequest: { files: ['opening-hours.pdf'] },

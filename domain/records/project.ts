@@ -12,6 +12,8 @@ export interface ProjectRecord {
   holds?: number
   /** The deletion marker: nothing new can be created in the project. */
   deleting?: boolean
+  /** A copy of its owner's suspension: nothing new can be made in it. */
+  suspended?: boolean
 }
 
 /** The id is reserved before the record is created. Any process that finds `made` false may create the record. */

@@ -65,6 +65,10 @@ export interface RunRecord {
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
+  /** The model that was asked last. */
+  model?: string
+  /** From the creation of the run to the first token of its model. */
+  first_token_ms?: number
   error?: RunError
   /** Trace context of the request that started the run (W3C), if requests are traced. */
   traceparent?: string

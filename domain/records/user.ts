@@ -25,6 +25,10 @@ export interface UserRecord {
   verification?: VerificationRecord
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
+  /** Set while an administrator has suspended the user: every token and login is refused. */
+  suspended_at?: Date
+  /** For operators; the user is not told. */
+  suspension_reason?: string
   /** The deletion marker: nothing new can be created for the account. */
   deleting?: boolean
 }

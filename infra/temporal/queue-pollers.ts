@@ -8,7 +8,7 @@ import { queueName, queues } from '../../domain/contracts/queues.ts'
  * The server remembers a worker for five minutes after its last poll, and a poll waits at most a minute: a worker
  * without a poll for longer is gone.
  */
-const aliveForMs = 75_000
+export const aliveForMs = 75_000
 /** How long a result is cached, so that health checks put no load on the server. */
 const polledMs = 10_000
 const unpolledMs = 1_000

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { Provider } from '../../domain/records/user.ts'
 import { readSigningKey, signExchangeToken } from './exchange-tokens.ts'
 import type { createExternalUsers } from './external-users.ts'
+import { requireUsable } from '../auth/usable.ts'
 import type { Homes } from './home.ts'
 
 /** Undefined if the setting is missing. */
@@ -54,7 +55,7 @@ export function createExchange({ settings, verifyIdToken, findOrCreate, homes }:
     const found = await findOrCreate('userpool', { issuer: config.pool.issuer, subject, email })
     if (found.kind === 'other_provider') throw new AppError('conflict', otherProvider[found.provider])
     if (found.kind === 'other_subject') throw new AppError('conflict', otherSubject)
-    if (found.user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
+    requireUsable(found.user)
     const project = await homes.ensureMainProject(found.user._id)
     const claims = { user_id: found.user._id, project_id: project._id, email: found.user.email ?? email }
     return signExchangeToken(config.key, claims, config.token)

@@ -2,6 +2,7 @@ import { normalizeEmail } from '../../domain/accounts.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Tokens } from '../auth/tokens.ts'
+import { requireUsable } from '../auth/usable.ts'
 import type { Collections } from '../collections.ts'
 import type { Homes } from './home.ts'
 import type { LoginGuard } from './login-guard.ts'
@@ -47,7 +48,7 @@ export function createLogin({ collections: { users }, passwords, guard, homes, t
 
   /** Ensures the user's home and signs a token for it. */
   async function enter(user: UserRecord): Promise<LoginAnswer> {
-    if (user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
+    requireUsable(user)
     const home = await homes.ensureHome(user._id)
     await users.updateOne({ _id: user._id }, { $set: { last_active_at: new Date() } })
     return {

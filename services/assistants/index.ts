@@ -71,7 +71,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     listPublic: (range: PageRange): Promise<Page<ListedAssistant>> =>
       readPage(
         assistants
-          .find({ public: true, ...present }, listed)
+          .find({ public: true, suspended: { $ne: true }, ...present }, listed)
           .sort({ created_at: -1, _id: -1 })
           .lean<ListedAssistant>(),
         range,
@@ -81,7 +81,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     /** For reading: the caller's own in any project, and public ones for everybody, also without an account. */
     async read(assistantId: string, userId: string | undefined): Promise<AssistantRecord> {
       const assistant = await find(assistantId)
-      if (assistant.public || assistant.user_id === userId) return assistant
+      if ((assistant.public && !assistant.suspended) || assistant.user_id === userId) return assistant
       throw userId === undefined ? new AppError('unauthenticated', 'An access token is required.') : foreign()
     },
 

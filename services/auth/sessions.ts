@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
+import { requireUsable } from './usable.ts'
 import { createUserFromToken } from './user-from-token.ts'
 import type { TokenClaims, Tokens } from './tokens.ts'
 
@@ -28,8 +29,13 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
   const { users, projects } = collections
 
   return {
-    /** Verifies a token without loading its user, for the few operations that remain available after a deletion. */
-    claims: (token: string): Promise<TokenClaims> => tokens.verify(token),
+    /** Verifies a token whose user may be gone, for the few operations that remain available after a deletion. */
+    async claims(token: string): Promise<TokenClaims> {
+      const claims = await tokens.verify(token)
+      const user = await users.findById(claims.user_id, { suspended_at: 1 }).lean<Pick<UserRecord, 'suspended_at'>>()
+      requireUsable(user ?? {})
+      return claims
+    },
 
     /**
      * `withProject` refuses a project that does not exist, is being deleted, or is not the caller's. User and
@@ -42,7 +48,7 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
         withProject ? findProject(claims) : undefined,
       ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
-      if (user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
+      requireUsable(user)
       await noteActivity(user)
       // A user who was created just now has a project that did not exist when it was looked up.
       if (withProject) requireAvailable(known === null ? await findProject(claims) : project)

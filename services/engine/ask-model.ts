@@ -50,6 +50,8 @@ const bytesOfToken = 8
 export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
   const request = await requestFor(deps, question)
   const { model, temperature, maxTokens } = request
+  // The record is this attempt's own copy; both are stored with the answer.
+  question.run.model = model
   const facts = { model, temperature, maxTokens, step: question.step }
   return deps.tracing.chat(
     question.run,
@@ -64,7 +66,7 @@ export async function askModel(deps: EngineDeps, question: Question): Promise<AI
 
 async function streamAnswer(
   deps: EngineDeps,
-  { answer, writer, signal }: Question,
+  { run, answer, writer, signal }: Question,
   request: ChatRequest,
 ): Promise<AIMessage> {
   let begun = false
@@ -74,6 +76,7 @@ async function streamAnswer(
       // And together with it: what is pushed first goes out alone.
       const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
       begun = true
+      run.first_token_ms ??= Math.max(0, Date.now() - run.created_at.getTime())
       writer.push(...begin, ...answer.add(delta))
     }
   } finally {

@@ -84,9 +84,13 @@ export function inputOf(run: RunRecord, step: number): InputEntry | undefined {
   return step === 0 ? inputEntryOf(run) : undefined
 }
 
-/** An attempt that did not claim its run stores its start time with its result. */
-function begun({ started_at }: RunRecord): Pick<RunRecord, 'started_at'> {
-  return started_at === undefined ? {} : { started_at }
+/** What an attempt knows of its run stores with its result: the start time, if it did not claim the run, and how the model began. */
+function begun({ started_at, model, first_token_ms }: RunRecord): Partial<RunRecord> {
+  return {
+    ...(started_at === undefined ? {} : { started_at }),
+    ...(model === undefined ? {} : { model }),
+    ...(first_token_ms === undefined ? {} : { first_token_ms }),
+  }
 }
 
 /** After the newest entry so far, readers receive the whole answer, once it is stored. */

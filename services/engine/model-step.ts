@@ -57,7 +57,8 @@ async function executeStep(
   const runId = run._id
   const assistant =
     known?.assistant ?? (await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>())
-  if (assistant === null || assistant.deleting) throw new AppError('not_found', 'The assistant of this run is gone.')
+  if (assistant === null || assistant.deleting || assistant.suspended)
+    throw new AppError('not_found', 'The assistant of this run is gone.')
   const config = deps.assistantConfigs.settingsOf(assistant)
 
   const answer = createAnswer(answerIdOf(runId, step))

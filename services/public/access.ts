@@ -21,6 +21,7 @@ export function createPublicAccess(
     async byId(assistantId: string, tokens: string[]): Promise<AssistantRecord> {
       const assistant = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
       if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
+      if (assistant.suspended) throw new AppError('forbidden', 'This assistant is not available.')
       switch (assistant.access_mode) {
         case 'authenticated':
           throw new AppError('forbidden', 'This assistant is not open to the public.')
@@ -39,7 +40,7 @@ export function createPublicAccess(
     async byToken(tokens: string[]): Promise<AssistantRecord> {
       for (const token of tokens) {
         const assistant = await holderOf(token)
-        if (assistant !== null && assistant.access_mode !== 'authenticated') return assistant
+        if (assistant !== null && !assistant.suspended && assistant.access_mode !== 'authenticated') return assistant
       }
       throw refused()
     },

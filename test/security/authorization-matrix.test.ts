@@ -60,6 +60,8 @@ describe('every operation with every credential', () => {
         TEMPORAL_CODEC_KEY: Buffer.alloc(32, 7).toString('base64'),
         TEMPORAL_CODEC_TOKEN: codecToken,
         DELETION_WAIT_SECONDS: '1',
+        // More wrong admin tokens than anybody may try.
+        RATE_LIMIT_ADMIN_GUESSES: '100000/15m',
       },
     })
     const prepared = await prepare(service)

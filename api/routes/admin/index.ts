@@ -4,11 +4,9 @@ import type { Services } from '../../../composition/platform.ts'
 import { Receipt, showReceipt } from '../deletion/schemas.ts'
 import { ListPage } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
+import { AdminQuery, config, tags } from './declare.ts'
 import { InactiveUsers, OrphanCleanupResponse, SystemStats, UserCleanupResponse, showAdminUser } from './schemas.ts'
 
-const config = { auth: 'admin', limits: ['admin_client'] } as const
-const tags = ['admin']
-const adminToken = Type.String({ maxLength: 1000, description: "The service's ADMIN_TOKEN, when it is in no header." })
 const dryRun = Type.Boolean({ default: true, description: 'A dry run changes nothing.' })
 const days = (fallback: number) => Type.Integer({ minimum: 0, maximum: 36_500, default: fallback })
 
@@ -25,7 +23,7 @@ const declare = <Q extends Record<string, TSchema>, R extends TSchema>(
   operationId,
   summary,
   tags,
-  querystring: Type.Object({ admin_token: Type.Optional(adminToken), ...query }),
+  querystring: Type.Object({ ...AdminQuery, ...query }),
   response: { 200: answer, ...refusals(401, 503) },
 })
 

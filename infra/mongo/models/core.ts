@@ -26,6 +26,8 @@ const user = new Schema<UserRecord>(
     thread_counter: { type: Number, required: true },
     thread_max: { type: Number, required: true },
     thread_max_base: Number,
+    suspended_at: Date,
+    suspension_reason: String,
     created_at: date,
     last_active_at: date,
     verification: {
@@ -59,6 +61,7 @@ const project = new Schema<ProjectRecord>(
     updated_at: date,
     holds: Number,
     deleting: Boolean,
+    suspended: Boolean,
   },
   schemaOptions('projects'),
 )
@@ -92,6 +95,7 @@ const assistant = new Schema<AssistantRecord>(
     has_files: Boolean,
     holds: Number,
     deleting: Boolean,
+    suspended: Boolean,
   },
   schemaOptions('assistants'),
 )
@@ -163,6 +167,8 @@ const run = new Schema<RunRecord>(
     fence: { type: Number, required: true },
     step_fence: Number,
     usage: Schema.Types.Mixed,
+    model: String,
+    first_token_ms: Number,
     error: Schema.Types.Mixed,
     traceparent: String,
     requeued: Boolean,
@@ -178,7 +184,7 @@ const run = new Schema<RunRecord>(
 // Ids are time-ordered.
 run.index({ thread_id: 1, _id: 1 })
 run.index({ thread_id: 1, status: 1 })
-run.index({ user_id: 1 })
+run.index({ user_id: 1, _id: 1 })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
 

@@ -68,7 +68,7 @@ function UserCleanup({ title, text, fallbackDays, run }: UserCleanupProps) {
       {seen && (
         <>
           <Notice tone={seen.dry_run ? 'warn' : 'ok'}>{seen.message}</Notice>
-          <UserTable users={seen.users} />
+          <UserTable label={title} users={seen.users} />
           {seen.dry_run && seen.total > 0 && (
             <div>
               <Button look="danger" onClick={() => setAsking(true)}>

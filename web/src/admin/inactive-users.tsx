@@ -30,17 +30,17 @@ export function InactiveUsers({ api }: { api: AdminApi }) {
       {users.data && (
         <>
           <p className="muted small">{t.found(users.data.total)}</p>
-          <UserTable users={users.data.users} />
+          <UserTable label={t.inactive} users={users.data.users} />
         </>
       )}
     </section>
   )
 }
 
-export function UserTable({ users }: { users: Schemas['AdminUser'][] }) {
+export function UserTable({ label, users }: { label: string; users: Schemas['AdminUser'][] }) {
   if (users.length === 0) return undefined
   return (
-    <div className="scroll-x" role="region" tabIndex={0} aria-label={t.users}>
+    <div className="scroll-x" role="region" tabIndex={0} aria-label={label}>
       <table className="table">
         <thead>
           <tr>

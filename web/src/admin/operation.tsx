@@ -7,9 +7,12 @@ import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { Activity } from './activity.tsx'
 import { Cleanups } from './cleanups.tsx'
 import { Dependencies, Stats } from './figures.tsx'
+import { FindUser } from './find-user.tsx'
 import { InactiveUsers } from './inactive-users.tsx'
+import { Ingestions, Queues } from './queues.tsx'
 import { ReceiptSearch } from './receipt-search.tsx'
 
 const t = texts.admin
@@ -51,6 +54,10 @@ export function Operation() {
         </header>
         <Dependencies />
         <Stats api={api} />
+        <Activity api={api} />
+        <Queues api={api} />
+        <Ingestions api={api} />
+        <FindUser api={api} />
         <InactiveUsers api={api} />
         <Cleanups api={api} />
         <ReceiptSearch api={api} />

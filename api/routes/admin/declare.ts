@@ -1,0 +1,11 @@
+import Type from 'typebox'
+
+/** What all routes of `/admin` share. */
+export const config = { auth: 'admin', limits: ['admin_client'] } as const
+export const tags = ['admin']
+
+export const AdminQuery = {
+  admin_token: Type.Optional(
+    Type.String({ maxLength: 1000, description: "The service's ADMIN_TOKEN, when it is in no header." }),
+  ),
+}

@@ -1,0 +1,76 @@
+import Type, { type Static } from 'typebox'
+import type { Administration } from '../../../composition/admin.ts'
+import type { OpenIngestion } from '../../../services/admin/ingestions.ts'
+import { Timestamp, nullable } from '../schemas.ts'
+
+const count = Type.Integer()
+
+export const Activity = Type.Object(
+  {
+    days: Type.Array(
+      Type.Object({
+        date: Type.String({ description: 'A day of UTC.' }),
+        new_users: count,
+        runs: count,
+        failed_runs: count,
+        prompt_tokens: count,
+        completion_tokens: count,
+        total_tokens: count,
+        first_token_ms: Type.Optional(
+          Type.Integer({ description: 'Mean time from a run’s creation to the first token of its model.' }),
+        ),
+      }),
+    ),
+  },
+  { title: 'Activity' },
+)
+
+export const QueueStatuses = Type.Object(
+  {
+    queues: Type.Array(
+      Type.Object({
+        queue: Type.String(),
+        kind: Type.Enum(['workflow', 'activity'], { title: 'TaskKind' }),
+        pollers: count,
+        backlog: nullable(Type.Integer({ description: 'Tasks that wait; null where Temporal does not tell.' })),
+        backlog_age_seconds: nullable(count),
+      }),
+    ),
+  },
+  { title: 'QueueStatuses' },
+)
+
+export const OpenIngestions = Type.Object(
+  {
+    ingestions: Type.Array(
+      Type.Object({
+        ingestion_id: Type.String(),
+        user_id: Type.String(),
+        assistant_id: Type.String(),
+        files: count,
+        bytes: count,
+        by_status: Type.Record(Type.String(), count),
+        created_at: Timestamp,
+        updated_at: Timestamp,
+      }),
+    ),
+  },
+  { title: 'OpenIngestions' },
+)
+
+export function showQueue(
+  status: Awaited<ReturnType<Administration['queues']>>[number],
+): Static<typeof QueueStatuses>['queues'][number] {
+  const { queue, kind, pollers, backlog, backlogAgeSeconds } = status
+  return { queue, kind, pollers, backlog: backlog ?? null, backlog_age_seconds: backlogAgeSeconds ?? null }
+}
+
+export function showIngestion(ingestion: OpenIngestion): Static<typeof OpenIngestions>['ingestions'][number] {
+  const { created_at, updated_at, by_status, ...rest } = ingestion
+  return {
+    ...rest,
+    by_status: Object.fromEntries(Object.entries(by_status)),
+    created_at: created_at.toISOString(),
+    updated_at: updated_at.toISOString(),
+  }
+}

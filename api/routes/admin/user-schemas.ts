@@ -1,0 +1,69 @@
+import Type, { type Static } from 'typebox'
+import { runStatuses } from '../../../domain/records/run.ts'
+import type { AccountView } from '../../../services/admin/accounts.ts'
+import { Checkout, showCheckout } from '../billing/schemas.ts'
+import { Usage } from '../auth/schemas.ts'
+import { Timestamp, nullable } from '../schemas.ts'
+import { AdminUser, showAdminUser } from './schemas.ts'
+
+const AdminRun = Type.Object(
+  {
+    run_id: Type.String(),
+    thread_id: Type.String(),
+    assistant_id: Type.String(),
+    public: Type.Boolean({ description: 'Started by a public caller.' }),
+    status: Type.Enum([...runStatuses], { title: 'RunStatus' }),
+    error_type: nullable(Type.String()),
+    total_tokens: Type.Integer(),
+    created_at: Timestamp,
+    finished_at: nullable(Timestamp),
+  },
+  { title: 'AdminRun' },
+)
+
+export const AdminUserDetails = Type.Object(
+  {
+    user: AdminUser,
+    thread_max: Type.Integer({ description: 'Threads allowed now.' }),
+    thread_max_base: Type.Integer({ description: 'Threads allowed without plans.' }),
+    suspended_at: nullable(Timestamp),
+    suspension_reason: nullable(Type.String()),
+    usage: Usage,
+    recent_runs: Type.Array(AdminRun, { description: 'The newest twenty.' }),
+    purchases: Type.Array(Checkout, { description: 'The newest fifty.' }),
+  },
+  { title: 'AdminUserDetails' },
+)
+
+export const SuspendUserRequest = Type.Object(
+  { reason: Type.String({ minLength: 1, maxLength: 1000, description: 'For operators; the user is not told.' }) },
+  { title: 'SuspendUserRequest' },
+)
+
+export const ThreadMaxRequest = Type.Object(
+  { thread_max: Type.Integer({ minimum: 0, maximum: 1_000_000_000 }) },
+  { title: 'ThreadMaxRequest' },
+)
+
+export function showAccount({ user, usage, recentRuns, purchases }: AccountView): Static<typeof AdminUserDetails> {
+  return {
+    user: showAdminUser(user),
+    thread_max: user.thread_max,
+    thread_max_base: user.thread_max_base ?? user.thread_max,
+    suspended_at: user.suspended_at?.toISOString() ?? null,
+    suspension_reason: user.suspension_reason ?? null,
+    usage,
+    recent_runs: recentRuns.map((run) => ({
+      run_id: run._id,
+      thread_id: run.thread_id,
+      assistant_id: run.assistant_id,
+      public: run.public,
+      status: run.status,
+      error_type: run.error?.type ?? null,
+      total_tokens: run.usage?.total_tokens ?? 0,
+      created_at: run.created_at.toISOString(),
+      finished_at: run.finished_at?.toISOString() ?? null,
+    })),
+    purchases: purchases.map(showCheckout),
+  }
+}

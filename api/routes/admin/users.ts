@@ -1,0 +1,92 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../composition/platform.ts'
+import { invalidInput } from '../../../domain/errors.ts'
+import { PathId, refusals } from '../schemas.ts'
+import { AdminQuery, config, tags } from './declare.ts'
+import { AdminUserDetails, SuspendUserRequest, ThreadMaxRequest, showAccount } from './user-schemas.ts'
+
+const params = Type.Object({ user_id: PathId })
+const querystring = Type.Object(AdminQuery)
+const response = { 200: AdminUserDetails, ...refusals(401, 404, 503) }
+
+/** `/admin/users`: one user, seen and changed by an administrator. */
+export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administration'>> = async (
+  app,
+  { administration: { accounts, suspension } },
+) => {
+  app.get(
+    '/admin/users',
+    {
+      config,
+      schema: {
+        operationId: 'admin.findUser',
+        summary: 'One user, by the exact e-mail address or the id, with quota, usage and newest runs',
+        tags,
+        querystring: Type.Object({
+          ...AdminQuery,
+          email: Type.Optional(Type.String({ minLength: 3, maxLength: 320 })),
+          user_id: Type.Optional(PathId),
+        }),
+        response,
+      },
+    },
+    async ({ query: { email, user_id: userId } }) => {
+      if (email !== undefined && userId === undefined) return showAccount(await accounts.byEmail(email))
+      if (userId !== undefined && email === undefined) return showAccount(await accounts.byId(userId))
+      throw invalidInput(['query', 'email'], 'give either email or user_id')
+    },
+  )
+
+  app.post(
+    '/admin/users/:user_id/suspend',
+    {
+      config,
+      schema: {
+        operationId: 'admin.suspendUser',
+        summary: 'Refuse every token of a user, and cancel the runs under way',
+        tags,
+        params,
+        querystring,
+        body: SuspendUserRequest,
+        response,
+      },
+    },
+    async ({ params: { user_id: userId }, body }) => {
+      await suspension.suspend(userId, body.reason)
+      return showAccount(await accounts.byId(userId))
+    },
+  )
+
+  app.post(
+    '/admin/users/:user_id/restore',
+    {
+      config,
+      schema: { operationId: 'admin.restoreUser', summary: 'End a suspension', tags, params, querystring, response },
+    },
+    async ({ params: { user_id: userId } }) => {
+      await suspension.restore(userId)
+      return showAccount(await accounts.byId(userId))
+    },
+  )
+
+  app.put(
+    '/admin/users/:user_id/thread-max',
+    {
+      config,
+      schema: {
+        operationId: 'admin.setThreadMax',
+        summary: 'Set how many threads a user may have without plans',
+        tags,
+        params,
+        querystring,
+        body: ThreadMaxRequest,
+        response,
+      },
+    },
+    async ({ params: { user_id: userId }, body }) => {
+      await accounts.setThreadMax(userId, body.thread_max)
+      return showAccount(await accounts.byId(userId))
+    },
+  )
+}

@@ -1,0 +1,59 @@
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { PurchaseRecord } from '../../domain/records/purchase.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { UserUsage } from '../accounts/usage.ts'
+import { applyThreadMax } from '../billing/thread-max.ts'
+import type { Collections } from '../collections.ts'
+import { type ListedRun, withoutInput } from '../runs/index.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+interface AccountAdminDeps {
+  collections: Pick<Collections, 'users' | 'purchases' | 'runs'>
+  transaction: RunInTransaction
+  usageOf(userId: string): Promise<UserUsage>
+}
+
+/** All that the operator's page shows of one user. No text of a message and no configuration is among it. */
+export interface AccountView {
+  user: UserRecord
+  usage: UserUsage
+  recentRuns: ListedRun[]
+  purchases: PurchaseRecord[]
+}
+
+const recentRuns = 20
+const purchasesShown = 50
+
+/** One user, as administrators see and change it. */
+export function createAccountAdmin({ collections, transaction, usageOf }: AccountAdminDeps) {
+  const { users, purchases, runs } = collections
+
+  return {
+    /** By the exact address; upper and lower case are the same. */
+    byEmail: async (email: string): Promise<AccountView> =>
+      view(await users.findOne({ email: normalizeEmail(email) }, shown).lean<UserRecord>()),
+
+    byId: async (userId: string): Promise<AccountView> => view(await users.findById(userId, shown).lean<UserRecord>()),
+
+    /** What the user may have without plans. The active plans of the user still count. */
+    async setThreadMax(userId: string, base: number): Promise<void> {
+      const user = await transaction((session) => applyThreadMax(collections, { userId, base }, session))
+      if (user === null) throw noSuchUser()
+    },
+  }
+
+  async function view(user: UserRecord | null): Promise<AccountView> {
+    if (user === null) throw noSuchUser()
+    const own = { user_id: user._id }
+    const [usage, recent, bought] = await Promise.all([
+      usageOf(user._id),
+      runs.find(own, withoutInput).sort({ _id: -1 }).limit(recentRuns).lean<ListedRun[]>(),
+      purchases.find(own).sort({ created_at: -1 }).limit(purchasesShown).lean<PurchaseRecord[]>(),
+    ])
+    return { user, usage, recentRuns: recent, purchases: bought }
+  }
+}
+
+const shown = { password_hash: 0, verification: 0 } as const
+const noSuchUser = () => new AppError('not_found', 'There is no such user.')

@@ -1,0 +1,92 @@
+import type { Usage } from '../../domain/records/run.ts'
+import { AppError } from '../../domain/errors.ts'
+import { firstIdAt } from '../../domain/ids.ts'
+import type { Collections } from '../collections.ts'
+
+export interface ActivityDay extends Usage {
+  /** A day of UTC. */
+  date: string
+  new_users: number
+  runs: number
+  failed_runs: number
+  /** Mean time from a run's creation to the first token of its model; absent when no run of the day tells. */
+  first_token_ms?: number
+}
+
+const dayMs = 86_400_000
+/** The same figures are shown again for so long: each look reads every run of these days. */
+const keptMs = 60_000
+const longestMs = 20_000
+
+/** What happened on each of the last days, for the plots of the operator's page. */
+export function createActivity({ runs, users }: Pick<Collections, 'runs' | 'users'>) {
+  const kept = new Map<number, { until: number; days: Promise<ActivityDay[]> }>()
+
+  return async function activity(days: number): Promise<ActivityDay[]> {
+    const known = kept.get(days)
+    if (known !== undefined && known.until > Date.now()) return known.days
+    const reading = read(days)
+    kept.set(days, { until: Date.now() + keptMs, days: reading })
+    reading.catch(() => kept.delete(days))
+    return reading
+  }
+
+  async function read(count: number): Promise<ActivityDay[]> {
+    const today = Math.floor(Date.now() / dayMs) * dayMs
+    const since = new Date(today - (count - 1) * dayMs)
+    const day = { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }
+    try {
+      const [ran, joined] = await Promise.all([
+        // Ids of runs are time-ordered, and every collection has their index.
+        runs
+          .aggregate<
+            Omit<ActivityDay, 'date' | 'new_users' | 'first_token_ms'> & { _id: string; first_token_ms: number | null }
+          >([
+            { $match: { _id: { $gte: firstIdAt(since) } } },
+            {
+              $group: {
+                _id: day,
+                runs: { $sum: 1 },
+                failed_runs: { $sum: { $cond: [{ $eq: ['$status', 'error'] }, 1, 0] } },
+                prompt_tokens: { $sum: '$usage.prompt_tokens' },
+                completion_tokens: { $sum: '$usage.completion_tokens' },
+                total_tokens: { $sum: '$usage.total_tokens' },
+                first_token_ms: { $avg: '$first_token_ms' },
+              },
+            },
+          ])
+          .option({ maxTimeMS: longestMs }),
+        users
+          .aggregate<{ _id: string; count: number }>([
+            { $match: { created_at: { $gte: since } } },
+            { $group: { _id: day, count: { $sum: 1 } } },
+          ])
+          .option({ maxTimeMS: longestMs }),
+      ])
+      const runsOf = new Map(ran.map(({ _id, ...figures }) => [_id, figures]))
+      const joinedOn = new Map(joined.map((entry) => [entry._id, entry.count]))
+      return Array.from({ length: count }, (_, index) => {
+        const date = new Date(since.getTime() + index * dayMs).toISOString().slice(0, 10)
+        const { first_token_ms: firstTokenMs, ...figures } = runsOf.get(date) ?? nothing
+        return {
+          date,
+          new_users: joinedOn.get(date) ?? 0,
+          ...figures,
+          ...(firstTokenMs === null ? {} : { first_token_ms: Math.round(firstTokenMs) }),
+        }
+      })
+    } catch (cause) {
+      if (!(cause instanceof Error && 'codeName' in cause && cause.codeName === 'MaxTimeMSExpired')) throw cause
+      throw new AppError('unavailable', 'Reading the runs of these days takes too long. Ask for fewer days.', { cause })
+    }
+  }
+}
+
+const nothing = {
+  runs: 0,
+  failed_runs: 0,
+  prompt_tokens: 0,
+  completion_tokens: 0,
+  total_tokens: 0,
+  first_token_ms: null,
+}

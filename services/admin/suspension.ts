@@ -1,0 +1,94 @@
+import { AppError } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import type { Collections } from '../collections.ts'
+import { changeAll } from '../deletion/many.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+interface SuspensionDeps {
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs'>
+  transaction: RunInTransaction
+  runs: { cancel(run: RunRecord): Promise<unknown> }
+}
+
+const id = { _id: 1 } as const
+const runsAtOnce = 10
+const batchSize = 200
+
+/**
+ * Suspends and restores users. The mark of the user refuses every token and login. Copies on the user's projects and
+ * assistants refuse public callers and whatever was admitted a moment before, without a further statement for any run.
+ */
+export function createSuspension({ collections, transaction, runs }: SuspensionDeps) {
+  const { users, projects, assistants } = collections
+
+  return {
+    /** Safe to repeat: a repetition goes on where an earlier one was cut off. The first time and reason stay. */
+    async suspend(userId: string, reason: string): Promise<void> {
+      const { matchedCount } = await users.updateOne(
+        { _id: userId, suspended_at: { $exists: false } },
+        { $set: { suspended_at: new Date(), suspension_reason: reason } },
+      )
+      if (matchedCount === 0) await requireUser(userId)
+      await markMembers(userId)
+      await cancelRuns(userId)
+    },
+
+    async restore(userId: string): Promise<void> {
+      await requireUser(userId)
+      await unmarkMembers(userId)
+      // Last: a repetition of one that was cut off finds the user still suspended.
+      await users.updateOne({ _id: userId }, { $unset: { suspended_at: 1, suspension_reason: 1 } })
+    },
+  }
+
+  async function requireUser(userId: string): Promise<void> {
+    const user = await users.findOne({ _id: userId }, id).lean<Pick<UserRecord, '_id'>>()
+    if (user === null) throw new AppError('not_found', 'There is no such user.')
+  }
+
+  /** Projects first: a creation writes to its project, so that it comes before the mark, and is marked too, or is refused. */
+  async function markMembers(userId: string): Promise<void> {
+    const open = { user_id: userId, suspended: { $ne: true } }
+    const mark = { $set: { suspended: true } }
+    await changeAll(
+      transaction,
+      (limit) => projects.find(open, id).limit(limit).lean(),
+      (ids, session) => projects.updateMany({ _id: { $in: ids } }, mark, { session }),
+    )
+    await changeAll(
+      transaction,
+      (limit) => assistants.find(open, id).limit(limit).lean(),
+      (ids, session) => assistants.updateMany({ _id: { $in: ids } }, mark, { session }),
+    )
+  }
+
+  async function unmarkMembers(userId: string): Promise<void> {
+    const marked = { user_id: userId, suspended: true } as const
+    const unmark = { $unset: { suspended: 1 } }
+    await changeAll(
+      transaction,
+      (limit) => assistants.find(marked, id).limit(limit).lean(),
+      (ids, session) => assistants.updateMany({ _id: { $in: ids } }, unmark, { session }),
+    )
+    await changeAll(
+      transaction,
+      (limit) => projects.find(marked, id).limit(limit).lean(),
+      (ids, session) => projects.updateMany({ _id: { $in: ids } }, unmark, { session }),
+    )
+  }
+
+  /** Those that wait for a person stay: nobody can decide about them until the user is restored. */
+  async function cancelRuns(userId: string): Promise<void> {
+    const working = { user_id: userId, status: { $in: ['pending' as const, 'running' as const] } }
+    for (;;) {
+      const found = await collections.runs.find(working).limit(batchSize).lean<RunRecord[]>()
+      if (found.length === 0) return
+      const rest = found.values()
+      const cancelOneByOne = async () => {
+        for (const run of rest) await runs.cancel(run)
+      }
+      await Promise.all(Array.from({ length: runsAtOnce }, cancelOneByOne))
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import { useState } from 'react'
+import { type Schemas, unwrap } from '../lib/api.ts'
+import { formatAgo, formatNumber } from '../lib/format.ts'
+import { useSubmit } from '../lib/use-submit.ts'
+import { texts } from '../texts/index.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import type { AdminApi } from './operation.tsx'
+
+const t = texts.admin
+type Details = Schemas['AdminUserDetails']
+
+/** One user by e-mail address: quota, runs, suspension. */
+export function FindUser({ api }: { api: AdminApi }) {
+  const [email, setEmail] = useState('')
+  const [found, setFound] = useState<Details>()
+  const form = useSubmit(async () => {
+    setFound(undefined)
+    setFound(await unwrap(api.GET('/admin/users', { params: { query: { email: email.trim() } } })))
+  })
+  return (
+    <section className="card stack-small">
+      <h2>{t.findUser}</h2>
+      <form className="search-form" onSubmit={form.onSubmit}>
+        <TextField label={t.email} type="email" required value={email} onValue={setEmail} />
+        <Button type="submit" busy={form.isBusy}>
+          {t.find}
+        </Button>
+      </form>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      {found && <UserCard key={found.user.user_id} api={api} details={found} onChange={setFound} />}
+    </section>
+  )
+}
+
+interface UserCardProps {
+  api: AdminApi
+  details: Details
+  onChange: (details: Details) => void
+}
+
+function UserCard({ api, details, onChange }: UserCardProps) {
+  const { user, usage, suspended_at: suspendedAt } = details
+  const figures = [
+    [t.threadsUsed, `${formatNumber(user.thread_counter)} / ${formatNumber(details.thread_max)}`],
+    [t.runs, formatNumber(usage.runs)],
+    [t.tokens, formatNumber(usage.total_tokens)],
+    [t.assistants, formatNumber(usage.assistants)],
+    [t.files, formatNumber(usage.files)],
+  ] as const
+  return (
+    <div className="stack-small">
+      <div className="spread">
+        <h3>{user.email ?? user.user_id}</h3>
+        <span className={`badge ${suspendedAt === null ? 'badge-ok' : 'badge-danger'}`}>
+          {suspendedAt === null ? t.active : t.suspendedSince(formatAgo(suspendedAt))}
+        </span>
+      </div>
+      <p className="muted small">{t.userLine(user.user_id, user.provider, formatAgo(user.last_active_at))}</p>
+      {details.suspension_reason && <p className="small">{details.suspension_reason}</p>}
+      <dl className="figures">
+        {figures.map(([label, value]) => (
+          <div key={label} className="tile">
+            <dt className="muted small">{label}</dt>
+            <dd className="figure">{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <ThreadMax api={api} details={details} onChange={onChange} />
+      <Suspension api={api} details={details} onChange={onChange} />
+      <RecentRuns runs={details.recent_runs} />
+    </div>
+  )
+}
+
+function ThreadMax({ api, details, onChange }: UserCardProps) {
+  const [threadMax, setThreadMax] = useState(String(details.thread_max_base))
+  const path = { user_id: details.user.user_id }
+  const form = useSubmit(async () => {
+    const body = { thread_max: Number(threadMax) }
+    onChange(await unwrap(api.PUT('/admin/users/{user_id}/thread-max', { params: { path }, body })))
+  })
+  return (
+    <form className="search-form" onSubmit={form.onSubmit}>
+      <TextField
+        label={t.threadMax}
+        type="number"
+        min={0}
+        max={1_000_000_000}
+        required
+        value={threadMax}
+        onValue={setThreadMax}
+      />
+      <Button type="submit" busy={form.isBusy}>
+        {t.change}
+      </Button>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+    </form>
+  )
+}
+
+function Suspension({ api, details, onChange }: UserCardProps) {
+  const [reason, setReason] = useState('')
+  const [isAsking, setAsking] = useState(false)
+  const path = { user_id: details.user.user_id }
+  const restore = useSubmit(async () =>
+    onChange(await unwrap(api.POST('/admin/users/{user_id}/restore', { params: { path } }))),
+  )
+  const ask = useSubmit(async () => setAsking(true))
+  if (details.suspended_at !== null) {
+    return (
+      <div className="stack-small">
+        {restore.problem && <Notice tone="danger">{restore.problem}</Notice>}
+        <div>
+          <Button busy={restore.isBusy} onClick={() => void restore.submit()}>
+            {t.restore}
+          </Button>
+        </div>
+      </div>
+    )
+  }
+  return (
+    <form className="search-form" onSubmit={ask.onSubmit}>
+      <TextField label={t.reason} required maxLength={1000} value={reason} onValue={setReason} />
+      <Button type="submit" look="danger">
+        {t.suspend}
+      </Button>
+      {isAsking && (
+        <ConfirmDialog
+          title={t.suspend}
+          text={t.suspendText(details.user.email ?? details.user.user_id)}
+          action={t.suspendAction}
+          onConfirm={async () =>
+            onChange(await unwrap(api.POST('/admin/users/{user_id}/suspend', { params: { path }, body: { reason } })))
+          }
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </form>
+  )
+}
+
+function RecentRuns({ runs }: { runs: Details['recent_runs'] }) {
+  if (runs.length === 0) return undefined
+  return (
+    <div className="scroll-x" role="region" tabIndex={0} aria-label={t.recentRuns}>
+      <table className="table">
+        <thead>
+          <tr>
+            <th>{t.recentRuns}</th>
+            <th>{t.status}</th>
+            <th className="number">{t.tokens}</th>
+            <th>{t.started}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <tr key={run.run_id}>
+              <td>{run.run_id}</td>
+              <td>{run.error_type ?? run.status}</td>
+              <td className="number">{formatNumber(run.total_tokens)}</td>
+              <td>{formatAgo(run.created_at)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

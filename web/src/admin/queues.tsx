@@ -1,0 +1,94 @@
+import { useQuery } from '@tanstack/react-query'
+import { unwrap } from '../lib/api.ts'
+import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
+import { texts } from '../texts/index.ts'
+import { Problem, Skeleton } from '../ui/states.tsx'
+import type { AdminApi } from './operation.tsx'
+
+const t = texts.admin
+const refreshMs = 10_000
+
+/** What waits in the task queues, and who serves them. */
+export function Queues({ api }: { api: AdminApi }) {
+  const queues = useQuery({
+    queryKey: ['admin', 'queues'],
+    refetchInterval: refreshMs,
+    queryFn: () => unwrap(api.GET('/admin/queues')),
+  })
+  return (
+    <section className="card stack-small">
+      <h2>{t.queues}</h2>
+      {queues.isPending && <Skeleton lines={4} />}
+      {queues.isError && <Problem error={queues.error} onRetry={() => void queues.refetch()} />}
+      {queues.data && (
+        <div className="scroll-x" role="region" tabIndex={0} aria-label={t.queues}>
+          <table className="table">
+            <thead>
+              <tr>
+                <th>{t.queue}</th>
+                <th className="number">{t.pollers}</th>
+                <th className="number">{t.backlog}</th>
+                <th className="number">{t.backlogAge}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {queues.data.queues.map(({ queue, kind, pollers, backlog, backlog_age_seconds: age }) => (
+                <tr key={`${queue} ${kind}`}>
+                  <td>{t.queueOf(queue, kind)}</td>
+                  <td className="number">
+                    {pollers === 0 ? <span className="badge badge-danger">0</span> : formatNumber(pollers)}
+                  </td>
+                  <td className="number">{backlog === null ? t.unknown : formatNumber(backlog)}</td>
+                  <td className="number">{age === null ? t.unknown : t.seconds(age)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** The ingestions under way, the one that has not moved for longest first. */
+export function Ingestions({ api }: { api: AdminApi }) {
+  const open = useQuery({
+    queryKey: ['admin', 'ingestions'],
+    refetchInterval: refreshMs,
+    queryFn: () => unwrap(api.GET('/admin/ingestions')),
+  })
+  return (
+    <section className="card stack-small">
+      <h2>{t.ingestions}</h2>
+      {open.isPending && <Skeleton lines={2} />}
+      {open.isError && <Problem error={open.error} onRetry={() => void open.refetch()} />}
+      {open.data?.ingestions.length === 0 && <p className="muted small">{t.noIngestions}</p>}
+      {open.data && open.data.ingestions.length > 0 && (
+        <div className="scroll-x" role="region" tabIndex={0} aria-label={t.ingestions}>
+          <table className="table">
+            <thead>
+              <tr>
+                <th>{t.ingestion}</th>
+                <th>{t.user}</th>
+                <th className="number">{t.files}</th>
+                <th className="number">{t.size}</th>
+                <th>{t.lastMoved}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {open.data.ingestions.map((ingestion) => (
+                <tr key={ingestion.ingestion_id}>
+                  <td>{ingestion.ingestion_id}</td>
+                  <td>{ingestion.user_id}</td>
+                  <td className="number">{formatNumber(ingestion.files)}</td>
+                  <td className="number">{formatBytes(ingestion.bytes)}</td>
+                  <td>{formatAgo(ingestion.updated_at)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}
