@@ -4,12 +4,13 @@ import {
   ApplicationFailure,
   TimeoutFailure,
   isCancellation,
+  patched,
   proxyLocalActivities,
   setCurrentDetails,
   sleep,
 } from '@temporalio/workflow'
 import type { createRunActivities } from '../activities/runs/index.ts'
-import type { CarriedRun, StepResult } from '../domain/contracts/thread.ts'
+import { type CarriedRun, type StepResult, supersededType } from '../domain/contracts/thread.ts'
 import { modelStepRetries, modelStepTimeout } from './thread-policies.ts'
 import { isTimeOver, remainingMs, remainingTime, timeLimitReached } from './time-limit.ts'
 
@@ -20,6 +21,11 @@ type RunActivities = ReturnType<typeof createRunActivities>
  * result is in the history with that task. The workflow makes the retries, so that an operator sees which attempt
  * is under way, since when, and why the last one failed. If its worker dies, the step is executed again with the
  * workflow task; the fence counts that.
+ *
+ * A step that was taken over is repeated as well: a busy machine lets a workflow task time out, and the
+ * worker that receives it again can be handed the failure of the first execution as that of the second.
+ * A run that has really ended answers the repetition with its end. The timer in between needs the
+ * workflow task: a worker that has lost it does not get that far.
  */
 export async function localModelStep(run: CarriedRun): Promise<StepResult> {
   const { runId, step } = run
@@ -54,7 +60,9 @@ function modelStepOf(run: CarriedRun) {
 }
 
 function isRetryable(cause: unknown): cause is TimeoutFailure | ApplicationFailure {
-  return cause instanceof TimeoutFailure || (cause instanceof ApplicationFailure && cause.nonRetryable !== true)
+  if (cause instanceof TimeoutFailure) return true
+  if (!(cause instanceof ApplicationFailure)) return false
+  return cause.type === supersededType ? patched('thread-repeat-superseded-step') : cause.nonRetryable !== true
 }
 
 /** The third detail of a model failure is the time that the server asks to wait. */

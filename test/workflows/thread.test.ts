@@ -9,6 +9,7 @@ import {
   type StepInput,
   type StepResult,
   type ToolInput,
+  supersededType,
   threadBusyType,
   threadContract,
 } from '../../domain/contracts/thread.ts'
@@ -103,6 +104,21 @@ describe.each([
     expect(seen[0]).toBe('model a 0')
     expect(seen.slice(1, 3).toSorted((a, b) => a.localeCompare(b))).toEqual(['tool a 0 0', 'tool a 0 1'])
     expect(seen.slice(3)).toEqual(['model a 1'])
+  })
+
+  it.runIf(localSteps)('repeats a step that another execution has taken over', async () => {
+    let attempts = 0
+    await thread(
+      async () => {
+        attempts += 1
+        if (attempts === 1) throw ApplicationFailure.nonRetryable('Another attempt has the run.', supersededType)
+        return { next: 'done' }
+      },
+      async ({ handle, seen }) => {
+        await handle.result()
+        expect(seen).toEqual(['model a 0', 'model a 0'])
+      },
+    )
   })
 
   it('waits a week for a person, and ends a run whose steps are used up', async () => {
