@@ -17,12 +17,14 @@ const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
 
 /**
  * Measured: the stock dev server adds about 50 ms to every task (20 polls a second on its one shard),
- * and its four partitions of each task queue make stalls of two seconds.
+ * and its four partitions of each task queue make stalls of two seconds. Eager execution gives an
+ * activity (a tool of a run) to the worker that asked for it with the answer to its workflow task.
  */
 const tuning = [
   ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=5000'],
   ['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
   ['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
+  ['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
   ['--sqlite-pragma', 'journal_mode=WAL'],
   ['--sqlite-pragma', 'synchronous=NORMAL'],
 ].flat()
