@@ -1,19 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { forEachLine } from '../infra/lines.ts'
 import { startLocalServices } from '../local/services/index.ts'
 import type { Watch } from '../local/services/keep-running.ts'
 import { steadyMemory } from '../local/steady-memory.ts'
 import { createTokens } from '../services/auth/tokens.ts'
+import type { Timing } from './load.ts'
+import { type MeasuredProcess, processOf } from './processes.ts'
+import { createClient } from './runs/talks.ts'
 
-export interface BenchProcess {
-  pid: number
-  /** Resident memory in MiB. */
-  memoryMiB(): Promise<number>
+export interface BenchProcess extends MeasuredProcess {
   stop(): Promise<void>
 }
 
@@ -25,6 +25,13 @@ export interface BenchContext {
   worker: BenchProcess
   /** The database that was started for this measurement; one that is killed is started again. */
   database: { pid(): number; memoryMiB(): Promise<number>; processorMs(): Promise<number> }
+  /** The processes that make up the service. */
+  servers: Record<'API' | 'worker' | 'Temporal' | 'database' | 'Redis', MeasuredProcess>
+  model: MeasuredProcess
+  /** This process: what it takes to ask. */
+  client: MeasuredProcess
+  /** The model itself, without the service. */
+  askModel(): Promise<Timing>
   /** Base address of the bare model, for `OPENAI_BASE_URL`. */
   modelUrl: string
   /** A new user's token. */
@@ -55,7 +62,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
   try {
     const start = (script: string, env: Record<string, string>, isReady?: string) =>
       startScript(children, script, env, isReady)
-    const model = await start('bench/bare-model.ts', {})
+    const model = await start('bench/bare/model.ts', {})
     const modelUrl = String(model.ready['url'])
     const jwtSecret = randomBytes(32).toString('hex')
     const env: Record<string, string> = {
@@ -70,6 +77,8 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       EMBEDDING_DIMENSIONS: '256',
       THREAD_MAX_DEFAULT: '1000000000',
       SHUTDOWN_GRACE_SECONDS: '2',
+      // As npm start has it; `RUNS_IN_API=false npm run bench -- runs` measures the other topology.
+      RUNS_IN_API: process.env['RUNS_IN_API'] || 'true',
       LOG_LEVEL: 'info',
       ...steadyMemory,
     }
@@ -82,6 +91,8 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       jwtAudience: 'assistant-platform',
       jwtSecret,
     })
+    const modelClient = createClient(new URL(modelUrl).origin)
+    const server = (name: string) => processOf(pids.get(name) ?? 0)
     await work({
       url: String(api.ready['address']),
       env,
@@ -89,9 +100,19 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       worker,
       database: {
         pid: databasePid,
-        memoryMiB: () => memoryMiB(databasePid()),
-        processorMs: () => processorMs(databasePid()),
+        memoryMiB: () => processOf(databasePid()).memoryMiB(),
+        processorMs: () => processOf(databasePid()).processorMs(),
       },
+      servers: {
+        API: api,
+        worker,
+        Temporal: server('Temporal'),
+        database: server('MongoDB'),
+        Redis: server('Redis'),
+      },
+      model,
+      client: processOf(process.pid),
+      askModel: () => modelClient.send('/v1/chat/completions', { method: 'POST', body: { stream: true } }),
       modelUrl,
       newToken: () => tokens.sign({ user_id: randomUUID(), project_id: randomUUID() }),
       startProcess: (script, more = {}) => start(script, { ...env, ...more }),
@@ -106,7 +127,12 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
 }
 
 async function startScript(children: ChildProcess[], script: string, env: Record<string, string>, isReady?: string) {
-  const child = spawn(process.execPath, [script], {
+  // `BENCH_PROFILE=folder` writes there where API and worker spent their processor time.
+  const folder = isReady === undefined ? undefined : process.env['BENCH_PROFILE']
+  const flags = folder
+    ? ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-name', `${basename(script, '.ts')}.cpuprofile`]
+    : []
+  const child = spawn(process.execPath, [...flags, script], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -118,7 +144,7 @@ async function startScript(children: ChildProcess[], script: string, env: Record
     if (isRecord(said) && (isReady === undefined || said['msg'] === isReady)) ready.resolve(said)
   })
   const pid = child.pid ?? 0
-  return { ready: await ready.promise, pid, memoryMiB: () => memoryMiB(pid), stop: () => stop(child) }
+  return { ready: await ready.promise, ...processOf(pid), stop: () => stop(child) }
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -128,17 +154,6 @@ async function stop(child: ChildProcess): Promise<void> {
   const timer = setTimeout(() => child.kill('SIGKILL'), 8000)
   await exited
   clearTimeout(timer)
-}
-
-async function memoryMiB(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
-}
-
-/** Processor time that a process has taken, in milliseconds; Linux counts it in hundredths of a second. */
-async function processorMs(pid: number): Promise<number> {
-  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

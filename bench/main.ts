@@ -3,7 +3,7 @@ import { type BenchContext, withBenchContext } from './environment.ts'
 import { knowledgeParts } from './knowledge/index.ts'
 import { databaseParts } from './database/index.ts'
 import { benchRecovery } from './recovery.ts'
-import { benchRuns } from './runs.ts'
+import { benchRuns } from './runs/index.ts'
 
 /** Each is measured on servers of its own: what one left in them would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {

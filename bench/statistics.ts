@@ -4,18 +4,6 @@ export function quantile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN
 }
 
-/** Does `count` pieces of work, `atOnce` at a time, and answers how many were done a second. */
-export async function rate(count: number, atOnce: number, work: (index: number) => Promise<void>): Promise<number> {
-  const startedAt = performance.now()
-  let next = 0
-  await Promise.all(
-    Array.from({ length: atOnce }, async () => {
-      while (next < count) await work(next++)
-    }),
-  )
-  return (count * 1000) / (performance.now() - startedAt)
-}
-
 /** A table in Markdown. */
 export function table(header: string[], rows: (string | number)[][]): string {
   const line = (cells: (string | number)[]) => `| ${cells.join(' | ')} |`

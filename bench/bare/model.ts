@@ -25,17 +25,51 @@ async function embed(request: IncomingMessage, response: ServerResponse): Promis
   response.end(JSON.stringify({ object: 'list', model: 'bare', data, usage: { prompt_tokens: 0, total_tokens: 0 } }))
 }
 
+const whole = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 0,
+  model: 'bare',
+  choices: [{ index: 0, message: { role: 'assistant', content: words.join('') }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 },
+})
+
+/** A question `tools: N` is answered with a call of `http_request` until N results are there. */
+function callOrAnswer(body: string): string {
+  const wanted = Number(/tools: (\d+)/.exec(body)?.[1] ?? 0)
+  if (wanted === 0) return answer
+  const given = body.split('"role":"tool"').length - 1
+  if (given >= wanted) return answer
+  const call = {
+    index: 0,
+    id: `call_${given}`,
+    type: 'function',
+    function: { name: 'http_request', arguments: JSON.stringify({ method: 'GET', url: `${own.url}/tool` }) },
+  }
+  return `${chunk({ tool_calls: [call] }, null)}${chunk({}, 'tool_calls')}${usage}data: [DONE]\n\n`
+}
+
+const own = { url: '' }
+
+async function chat(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = ''
+  for await (const piece of request.setEncoding('utf8')) body += String(piece)
+  const isStreamed = /"stream":\s*true/.test(body)
+  response.writeHead(200, { 'content-type': isStreamed ? 'text/event-stream' : 'application/json' })
+  response.end(isStreamed ? callOrAnswer(body) : whole)
+}
+
 const server = createServer((request, response) => {
   if (request.url?.endsWith('/embeddings')) return void embed(request, response)
-  request.resume()
-  request.on('end', () => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(answer)
-  })
+  if (request.url === '/tool') return void response.writeHead(200, { 'content-type': 'text/plain' }).end('done')
+  void chat(request, response)
 })
+// A server that closes idle connections would measure new ones.
+server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  console.log(JSON.stringify({ url: `http://127.0.0.1:${port}/v1` }))
+  own.url = `http://127.0.0.1:${port}`
+  console.log(JSON.stringify({ url: `${own.url}/v1` }))
 })
 process.once('SIGTERM', () => process.exit(0))

@@ -1,8 +1,14 @@
-import { proxyActivities } from '@temporalio/workflow'
+import { proxyActivities, proxyLocalActivities } from '@temporalio/workflow'
 
-const { nothing } = proxyActivities<{ nothing(): Promise<void> }>({ startToCloseTimeout: '1m' })
+const options = { startToCloseTimeout: '1m' } as const
+const local = proxyLocalActivities<{ nothing(): Promise<void> }>(options)
+const regular = proxyActivities<{ nothing(): Promise<void> }>(options)
 
-/** The least that a durable step can be: one workflow with one activity that does nothing. */
-export async function emptyWorkflow(): Promise<void> {
-  await nothing()
+/** The least that a durable answer can be: a local activity that does nothing. Each tool adds a regular activity and another local one. */
+export async function bareWorkflow(tools: number): Promise<void> {
+  await local.nothing()
+  for (let tool = 0; tool < tools; tool++) {
+    await regular.nothing()
+    await local.nothing()
+  }
 }

@@ -1,161 +1,194 @@
-import { Client, Connection } from '@temporalio/client'
-import type { BenchContext } from './environment.ts'
-import { quantile, rate, table } from './statistics.ts'
+import type { BenchContext } from '../environment.ts'
+import type { Load } from '../load.ts'
+import type { MeasuredProcess } from '../processes.ts'
+import { quantile, table } from '../statistics.ts'
+import { type Contender, startContenders } from './contenders.ts'
+import { complete, newTalk, newThread, streamRun } from './talks.ts'
 
-interface Talk {
-  token: string
-  assistant_id: string
-  thread_id: string
-}
+const number = (name: string, fallback: number) => Number(process.env[name] || fallback)
+/** `BENCH_ROUNDS=5 BENCH_ROUND_SECONDS=10` is the long form. */
+const rounds = number('BENCH_ROUNDS', 3)
+const roundMs = number('BENCH_ROUND_SECONDS', 3) * 1000
+const questions = number('BENCH_QUESTIONS', 80)
+const atOnceOf = (process.env['BENCH_AT_ONCE'] || '1,16,64').split(',').map(Number)
 
 /**
- * What the service adds to a model: time to the first `data` event beside the bare model's own first
- * byte, completed runs a second beside empty workflows on the same Temporal server, and memory. The
- * measurements alternate, so that a machine that slows down slows all of them.
+ * What a durable run costs beside the same answer through a gateway that keeps nothing, and beside the
+ * least that Temporal does for a durable answer. The rounds alternate, so that a machine that slows down
+ * slows all of them; each begins with threads of its own.
  */
 export async function benchRuns(context: BenchContext): Promise<void> {
-  const empty = await context.startProcess('bench/empty/worker.ts')
-  const connection = await Connection.connect({ address: context.env['TEMPORAL_ADDRESS'] ?? '' })
-  const client = new Client({ connection })
-  const runEmpty = async () => {
-    await client.workflow.execute('emptyWorkflow', { taskQueue: 'bench-empty', workflowId: crypto.randomUUID() })
-  }
-  const memoryAtStart = await memoryOf(context)
+  const started = await startContenders(context)
+  const { contenders } = started
+  context.log(`\nTopology: ${context.env['RUNS_IN_API'] === 'true' ? 'steps in the API process' : 'steps in workers'}.`)
+  const memory = await memoryOf(context)
+  for (const contender of contenders) await contender.run({ atOnce: 4, ms: 1500 })
+  await benchFirstWords(context, started)
 
-  const talk = await newTalk(context)
-  for (let index = 0; index < 10; index++)
-    await Promise.all([streamRun(context, talk), runEmpty(), modelFirstByte(context)])
-
-  const first: number[] = []
-  const bare: number[] = []
-  const whole: number[] = []
-  for (let index = 0; index < 60; index++) {
-    bare.push(await modelFirstByte(context))
-    const timing = await streamRun(context, talk)
-    first.push(timing.firstData)
-    whole.push(timing.end)
-  }
-  context.log('\n### Time to the first `data` event, one run at a time (milliseconds)\n')
-  context.log(
-    table(
-      ['', 'median', '95 %'],
-      [
-        ['model alone, to its first byte', ms(quantile(bare, 0.5)), ms(quantile(bare, 0.95))],
-        ['/runs/stream, to the first data event', ms(quantile(first, 0.5)), ms(quantile(first, 0.95))],
-        [
-          'added by the service',
-          ms(quantile(first, 0.5) - quantile(bare, 0.5)),
-          ms(quantile(first, 0.95) - quantile(bare, 0.95)),
-        ],
-        ['/runs/stream, to the end event', ms(quantile(whole, 0.5)), ms(quantile(whole, 0.95))],
-      ],
-    ),
-  )
-
-  const rows: (string | number)[][] = []
-  for (const atOnce of [1, 16, 64]) {
-    const talks = await Promise.all(Array.from({ length: atOnce }, () => newTalk(context)))
-    const count = atOnce === 1 ? 60 : atOnce * 8
-    const rounds: { runs: number; empties: number }[] = []
-    for (let round = 0; round < 2; round++) {
-      const empties = await rate(count, atOnce, runEmpty)
-      const turn = Array.from({ length: atOnce }, (_, index) => index)
-      const runs = await rate(count, atOnce, async () => {
-        const mine = turn.shift() ?? 0
-        const talkOfMine = talks[mine]
-        if (talkOfMine !== undefined) await streamRun(context, talkOfMine)
-        turn.push(mine)
-      })
-      rounds.push({ runs, empties })
-    }
-    const best = (member: 'runs' | 'empties') => Math.max(...rounds.map((round) => round[member]))
-    rows.push([
-      atOnce,
-      best('runs').toFixed(1),
-      best('empties').toFixed(1),
-      (best('runs') / best('empties')).toFixed(2),
-    ])
-  }
-  context.log('\n### Completed runs a second, streamed to their end, beside empty one-activity workflows\n')
-  context.log(table(['at once', 'runs/s', 'empty workflows/s', 'ratio'], rows))
-
-  const memoryAtEnd = await memoryOf(context)
+  const taken: Taken[] = []
+  for (const atOnce of atOnceOf)
+    for (let round = 0; round < rounds; round++)
+      for (const contender of contenders) taken.push(await take(contender, atOnce))
+  showRates(context, contenders, taken)
+  showProcessorTime(context, contenders, taken)
+  const atEnd = await memoryOf(context)
   context.log('\n### Resident memory (MiB)\n')
+  const names = Object.keys(memory)
   context.log(
     table(
-      ['', 'at the start', 'at the end'],
+      ['', ...names],
       [
-        ['API', memoryAtStart.api, memoryAtEnd.api],
-        ['worker', memoryAtStart.worker, memoryAtEnd.worker],
+        ['at the start', ...names.map((name) => memory[name] ?? '')],
+        ['at the end', ...names.map((name) => atEnd[name] ?? '')],
       ],
     ),
   )
-  await connection.close()
-  await empty.stop()
+  await started.close()
 }
 
-async function newTalk(context: BenchContext): Promise<Talk> {
-  const token = await context.newToken()
-  const assistant = await post(context, token, '/assistants/', { name: 'Bench' })
-  const thread = await post(context, token, '/threads/', { name: 'Bench' })
-  return { token, assistant_id: String(assistant['assistant_id']), thread_id: String(thread['thread_id']) }
+interface Taken {
+  name: string
+  atOnce: number
+  load: Load
+  /** Milliseconds of processor time for each answer, by process. */
+  processor: Record<string, number>
 }
 
-async function post(
+async function take(contender: Contender, atOnce: number): Promise<Taken> {
+  const before = await processorOf(contender.processes)
+  const load = await contender.run({ atOnce, ms: roundMs })
+  const after = await processorOf(contender.processes)
+  const processor = Object.fromEntries(
+    Object.keys(before).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / load.count]),
+  )
+  return { name: contender.name, atOnce, load, processor }
+}
+
+async function processorOf(processes: Record<string, MeasuredProcess>): Promise<Record<string, number>> {
+  const all = Object.entries(processes).map(async ([name, one]) => [name, await one.processorMs()] as const)
+  return Object.fromEntries(await Promise.all(all))
+}
+
+/** The first words, one question at a time, beside those of the model itself. */
+async function benchFirstWords(
   context: BenchContext,
-  token: string,
-  path: string,
-  body: object,
-): Promise<Record<string, unknown>> {
-  const response = await fetch(`${context.url}${path}`, {
-    method: 'POST',
-    headers: headers(token),
-    body: JSON.stringify(body),
-  })
-  const value: unknown = await response.json()
-  if (!response.ok || typeof value !== 'object' || value === null)
-    throw new Error(`POST ${path} answered ${response.status}`)
-  return { ...value }
-}
-
-/** One run, streamed to its end; milliseconds from the request to the first `data` event and to `end`. */
-async function streamRun(context: BenchContext, { token, ...ids }: Talk): Promise<{ firstData: number; end: number }> {
-  const startedAt = performance.now()
-  const response = await fetch(`${context.url}/runs/stream`, {
-    method: 'POST',
-    headers: headers(token),
-    body: JSON.stringify({ ...ids, input: [{ type: 'human', content: 'Say something.' }] }),
-  })
-  if (response.body === null || !response.ok) throw new Error(`/runs/stream answered ${response.status}`)
-  let text = ''
-  let firstData: number | undefined
-  for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
-    text += part
-    if (firstData === undefined && text.includes('event: data')) firstData = performance.now() - startedAt
+  { client, gatewayClient, publicToken }: Awaited<ReturnType<typeof startContenders>>,
+): Promise<void> {
+  const times: Record<string, { first: number[]; whole: number[] }> = {}
+  const note = (name: string, { first, whole }: { first: number; whole: number }) => {
+    const of = (times[name] ??= { first: [], whole: [] })
+    of.first.push(first)
+    of.whole.push(whole)
   }
-  if (firstData === undefined || !text.includes('event: end'))
-    throw new Error(`a run did not end well: ${text.slice(-300)}`)
-  return { firstData, end: performance.now() - startedAt }
+  const user = await newTalk(context, client)
+  const talks = await Promise.all(Array.from({ length: 4 }, () => newThread(client, user)))
+  for (let index = 0; index < questions; index++) {
+    const talk = talks[index % talks.length] ?? user
+    note('the model itself', await context.askModel())
+    if (gatewayClient)
+      note('LiteLLM', await complete(gatewayClient, '/v1/chat/completions', { token: 'x', stream: true }))
+    note('/runs/stream', await streamRun(client, talk))
+    note(
+      'chat/completions',
+      await complete(client, '/public/v1/chat/completions', { token: publicToken, stream: true }),
+    )
+    note('/runs/stream, the same thread at once', await streamRun(client, user))
+    note('/runs/stream, the same thread at once', await streamRun(client, user))
+  }
+  const own = times['the model itself']?.first ?? []
+  context.log('\n### First words, one question at a time (milliseconds)\n')
+  context.log(
+    table(
+      ['', 'median', '99 %', 'added: median', 'added: 99 %', 'to the end: median'],
+      Object.entries(times).map(([name, { first, whole }]) => [
+        name,
+        ms(quantile(first, 0.5)),
+        ms(quantile(first, 0.99)),
+        ms(quantile(first, 0.5) - quantile(own, 0.5)),
+        ms(quantile(first, 0.99) - quantile(own, 0.5)),
+        ms(quantile(whole, 0.5)),
+      ]),
+    ),
+  )
 }
 
-async function modelFirstByte(context: BenchContext): Promise<number> {
-  const startedAt = performance.now()
-  const response = await fetch(`${context.modelUrl}/chat/completions`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"stream":true}',
-  })
-  const reader = response.body?.getReader()
-  await reader?.read()
-  const elapsed = performance.now() - startedAt
-  await reader?.cancel()
-  return elapsed
+function showRates(context: BenchContext, contenders: Contender[], taken: Taken[]): void {
+  const rateOf = (name: string, atOnce: number) =>
+    quantile(
+      taken.filter((one) => one.name === name && one.atOnce === atOnce).map(({ load }) => load.perSecond),
+      0.5,
+    )
+  const firstOf = (name: string, atOnce: number, share: number) =>
+    quantile(
+      taken.filter((one) => one.name === name && one.atOnce === atOnce).flatMap(({ load }) => load.first),
+      share,
+    )
+  context.log(`\n### Answers a second, median of ${rounds} rounds of ${roundMs / 1000} s\n`)
+  context.log(
+    table(
+      ['at once', ...atOnceOf.map(String)],
+      contenders.map(({ name }) => [name, ...atOnceOf.map((atOnce) => rateOf(name, atOnce).toFixed(1))]),
+    ),
+  )
+  context.log('\n### First words under load: median and 99 % (milliseconds)\n')
+  context.log(
+    table(
+      ['at once', ...atOnceOf.map(String)],
+      contenders.map(({ name }) => [
+        name,
+        ...atOnceOf.map((atOnce) => `${ms(firstOf(name, atOnce, 0.5))}, ${ms(firstOf(name, atOnce, 0.99))}`),
+      ]),
+    ),
+  )
+  const ratios: [string, string, string][] = [
+    ['/runs/stream', 'LiteLLM, streamed', '2.0, aim 3.0'],
+    ['chat/completions, streamed', 'LiteLLM, streamed', '2.0, aim 3.0'],
+    ['chat/completions, unstreamed', 'LiteLLM, unstreamed', '0.5, aim 1.0'],
+    ['/runs/stream', 'bare workflow', '0.6 at 16, aim 0.8'],
+  ]
+  context.log('\n### Ratios\n')
+  context.log(
+    table(
+      ['at once', ...atOnceOf.map(String), 'goal'],
+      ratios.map(([one, other, goal]) => [
+        `${one} ÷ ${other}`,
+        ...atOnceOf.map((atOnce) => (rateOf(one, atOnce) / rateOf(other, atOnce)).toFixed(2)),
+        goal,
+      ]),
+    ),
+  )
 }
 
-async function memoryOf({ api, worker }: BenchContext) {
-  const [ofApi, ofWorker] = await Promise.all([api.memoryMiB(), worker.memoryMiB()])
-  return { api: Math.round(ofApi), worker: Math.round(ofWorker) }
+function showProcessorTime(context: BenchContext, contenders: Contender[], taken: Taken[]): void {
+  for (const atOnce of atOnceOf) {
+    const names = [...new Set(contenders.flatMap(({ processes }) => Object.keys(processes)))]
+    context.log(`\n### Processor time of one answer, ${atOnce} at once (milliseconds)\n`)
+    context.log(
+      table(
+        ['', ...names, 'all but model and client'],
+        contenders.map(({ name }) => {
+          const own = taken.filter((one) => one.name === name && one.atOnce === atOnce)
+          const of = (process: string) =>
+            quantile(
+              own.flatMap(({ processor }) => processor[process] ?? []),
+              0.5,
+            )
+          const served = names.filter((process) => process !== 'model' && process !== 'client')
+          const known = served.map(of).filter((value) => !Number.isNaN(value))
+          return [
+            name,
+            ...names.map((process) => (Number.isNaN(of(process)) ? '' : of(process).toFixed(1))),
+            known.reduce((sum, value) => sum + value, 0).toFixed(1),
+          ]
+        }),
+      ),
+    )
+  }
 }
 
-const headers = (token: string) => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` })
+async function memoryOf({ servers }: BenchContext): Promise<Record<string, number>> {
+  const all = Object.entries(servers).map(async ([name, one]) => [name, Math.round(await one.memoryMiB())] as const)
+  return Object.fromEntries(await Promise.all(all))
+}
+
 const ms = (value: number) => value.toFixed(1)

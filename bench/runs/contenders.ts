@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto'
+import type { BenchContext } from '../environment.ts'
+import { startGateway } from '../gateway.ts'
+import { type Load, drive } from '../load.ts'
+import type { MeasuredProcess } from '../processes.ts'
+import { type Client, complete, createClient, newTalk, newThread, streamRun } from './talks.ts'
+
+/** One way to get an answer of the bare model, or what such a way rests on. */
+export interface Contender {
+  name: string
+  /** Whose processor time it takes. */
+  processes: Record<string, MeasuredProcess>
+  /** Does it for `ms` milliseconds, on threads that nothing was said in before. */
+  run(load: { atOnce: number; ms: number }): Promise<Load>
+}
+
+/** A client may go on when it has read the end of an answer; people take longer, so the next question comes in another thread. */
+const threadsOfSlot = 3
+
+export async function startContenders(context: BenchContext) {
+  const own = createClient(context.url)
+  const bare = await context.startProcess('bench/bare/temporal.ts')
+  const bareClient = createClient(String(bare.ready['url']))
+  const gateway = await startGateway(context.modelUrl, context.log)
+  const gatewayClient = gateway && createClient(gateway.url)
+  const publicToken = `bench-${randomBytes(12).toString('hex')}`
+  await newTalk(context, own, { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': publicToken })
+
+  const ofService = { ...context.servers, model: context.model, client: context.client }
+  const completions = (name: string, stream: boolean): Contender => ({
+    name,
+    processes: ofService,
+    run: (load) => drive(() => complete(own, '/public/v1/chat/completions', { token: publicToken, stream }), load),
+  })
+  const throughGateway = (name: string, stream: boolean): Contender[] =>
+    gateway && gatewayClient
+      ? [
+          {
+            name,
+            processes: { LiteLLM: gateway.process, model: context.model, client: context.client },
+            run: (load) => drive(() => complete(gatewayClient, '/v1/chat/completions', { token: 'x', stream }), load),
+          },
+        ]
+      : []
+  const contenders: Contender[] = [
+    ...throughGateway('LiteLLM, streamed', true),
+    { name: '/runs/stream', processes: ofService, run: (load) => driveRuns(context, own, load) },
+    completions('chat/completions, streamed', true),
+    ...throughGateway('LiteLLM, unstreamed', false),
+    completions('chat/completions, unstreamed', false),
+    {
+      name: 'bare workflow',
+      processes: { bare, Temporal: context.servers.Temporal },
+      run: async ({ atOnce, ms }) => {
+        const { text } = await bareClient.send(`/?at_once=${atOnce}&ms=${ms}&tools=0`)
+        return JSON.parse(text) as Load
+      },
+    },
+  ]
+  return {
+    contenders,
+    client: own,
+    bareClient,
+    gatewayClient,
+    publicToken,
+    close: async () => {
+      await Promise.all([own.close(), bareClient.close(), gatewayClient?.close()])
+      await gateway?.stop()
+      await bare.stop()
+    },
+  }
+}
+
+async function driveRuns(context: BenchContext, client: Client, load: { atOnce: number; ms: number }): Promise<Load> {
+  const slots = await Promise.all(
+    Array.from({ length: load.atOnce }, async () => {
+      const first = await newTalk(context, client)
+      const more = Array.from({ length: threadsOfSlot - 1 }, () => newThread(client, first))
+      return [first, ...(await Promise.all(more))]
+    }),
+  )
+  return drive(async (slot) => {
+    const [talk, ...others] = slots[slot] ?? []
+    if (talk === undefined) throw new Error('a slot has no thread')
+    slots[slot] = [...others, talk]
+    return streamRun(client, talk)
+  }, load)
+}
