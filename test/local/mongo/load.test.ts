@@ -4,6 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createBlobStore, makeBlobIndexes } from '../../../infra/mongo/blob-store.ts'
 import { type TestDatabase, acknowledged, memoryMiB, processorMs, slowestMeanwhile, startDatabase } from './support.ts'
 
+interface OwnedRecord {
+  _id: number
+  owner?: string
+  n: number
+}
+
 /** Processor time and memory are read from `/proc`. Ratios of it hold on a busy machine, too. */
 describe.runIf(process.platform === 'linux')('the database of npm start under load', () => {
   let database: TestDatabase
@@ -41,6 +47,40 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     }
     expect(Math.min(...costs.slice(-3)) / Math.min(...costs.slice(0, 3))).toBeLessThan(2)
   }, 180_000)
+
+  it.each<[string, (records: mongoose.mongo.Collection<OwnedRecord>, turn: number) => Promise<OwnedRecord | null>]>([
+    [
+      'changes one record',
+      (records, turn) => records.findOneAndUpdate({ _id: turn, owner: { $ne: 'x' } }, { $inc: { n: 1 } }),
+    ],
+    [
+      'finds one by an index of those that have a member',
+      (records, turn) => records.findOne({ owner: `o${turn}`, n: 0 }),
+    ],
+  ])('%s among twenty thousand for what it costs among fifty', async (name, find) => {
+    const costs: number[] = []
+    for (const count of [50, 20_000]) {
+      const records = db.collection<OwnedRecord>(`${name} ${count}`)
+      await records.createIndex(
+        { owner: 1, n: 1 },
+        { unique: true, partialFilterExpression: { owner: { $exists: true } } },
+      )
+      await records.insertMany(Array.from({ length: count }, (_, index) => ({ _id: index, owner: `o${index}`, n: 0 })))
+      await records.insertMany([
+        { _id: -1, n: 0 },
+        { _id: -2, n: 0 },
+      ])
+      costs.push(
+        await processorMsFor(async () => {
+          for (let turn = 0; turn < 50; turn++)
+            expect(await find(records, turn)).toEqual({ _id: turn, owner: `o${turn}`, n: 0 })
+        }),
+      )
+    }
+    const [few = 0, many = 0] = costs
+    // It took hundreds of times as much where each of them read every record.
+    expect(many / Math.max(few, 50)).toBeLessThan(10)
+  })
 
   it('counts and deletes many chunks for a part of what it cost to store them, and serves others meanwhile', async () => {
     const chunks = db.collection('chunks')
