@@ -67,7 +67,8 @@ function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchema
     ...core,
     attempts: createAttempts(),
     model: createChatModel({
-      guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
+      connections: infra.outbound.ownConnections,
+      guardedConnections: infra.outbound.connections,
       silenceMs: settings.modelSilenceSeconds * 1000,
     }),
     defaultModel: settings.defaultModel,

@@ -11,6 +11,8 @@ export interface OutboundSettings {
 }
 
 const connectTimeoutMs = 10_000
+/** Somebody who thinks between two questions does not pay another TLS handshake. */
+const idleConnectionMs = 60_000
 const maxRedirects = 5
 
 /** Creates the guarded `fetch`. `lookup` is for tests of names. `close` ends its connections. */
@@ -18,11 +20,18 @@ export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Look
   const policy = createAddressPolicy(outboundAllow)
   const agent = new Agent({
     connect: guardedConnect(policy, lookup, connectTimeoutMs),
-    // Callers set their own time limits; a model may think long before its first byte.
+    keepAliveTimeout: idleConnectionMs,
+    // Callers bring their own time limits; a model may think long before its first byte.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
-  // undici's own fetch: the one in Node is of another version and does not accept this agent.
+  const ownConnections = new Agent({
+    connect: { timeout: connectTimeoutMs },
+    keepAliveTimeout: idleConnectionMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  // undici's own fetch: the one inside Node comes from another version and does not take this agent.
   const fetchOnce = async (url: URL, { body, headers, method, signal }: RequestInit): Promise<Response> => {
     if (body instanceof FormData || body instanceof ReadableStream) throw new TypeError('not a body that can be sent')
     return undiciFetch(url, {
@@ -49,7 +58,16 @@ export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Look
       })
     },
   }
-  return { ...outbound, close: () => agent.close() }
+  return {
+    ...outbound,
+    /** The guarded connections themselves, for callers that follow no redirect. */
+    connections: agent,
+    /** Connections for addresses that the settings name. */
+    ownConnections,
+    close: async () => {
+      await Promise.all([agent.close(), ownConnections.close()])
+    },
+  }
 }
 
 /** fetch puts the reason of a failed connection into `cause`. */

@@ -19,12 +19,18 @@ const listedDescriptionCharacters = 2000
  * configuration uses this module.
  */
 export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenHashes) {
+  const opened = new WeakMap<StoredConfig, AssistantSettings>()
+
   return {
     textOf,
     tokenHashes,
 
-    /** The effective settings of the assistant, with defaults. */
-    settingsOf: (assistant: StoredConfig): AssistantSettings => readAssistantConfig(textOf(assistant)),
+    /** What holds for the assistant, defaults filled in. A record that was read is opened once, however often it is asked about. */
+    settingsOf(assistant: StoredConfig): AssistantSettings {
+      const known = opened.get(assistant) ?? readAssistantConfig(textOf(assistant))
+      opened.set(assistant, known)
+      return known
+    },
 
     /** What a viewer may see of the config: the owner everything, others the public members. */
     shownTo(assistant: AssistantRecord, viewerId: string | undefined): Record<string, unknown> {
