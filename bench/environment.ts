@@ -75,6 +75,8 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       OPENAI_BASE_URL: modelUrl,
       DEFAULT_MODEL: 'bare',
       EMBEDDING_DIMENSIONS: '256',
+      // The tools of a run call the model's process.
+      OUTBOUND_ALLOW: '127.0.0.1',
       THREAD_MAX_DEFAULT: '1000000000',
       SHUTDOWN_GRACE_SECONDS: '2',
       // As npm start has it; `RUNS_IN_API=false npm run bench -- runs` measures the other topology.

@@ -10,7 +10,7 @@ import { freePort } from '../local/services/ports.ts'
 import { processOf } from './processes.ts'
 
 const version = '1.106.0'
-const startLimitMs = 90_000
+const startLimitMs = 180_000
 
 /**
  * A LiteLLM proxy with one worker, its default, in front of the bare model: what somebody takes who needs

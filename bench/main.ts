@@ -4,15 +4,22 @@ import { knowledgeParts } from './knowledge/index.ts'
 import { databaseParts } from './database/index.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchRuns } from './runs/index.ts'
+import { benchReads } from './runs/reads.ts'
+import { benchSteps } from './runs/steps.ts'
+import { benchTurns } from './runs/turns.ts'
 
 /** Each is measured on servers of its own: what one left in them would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   runs: benchRuns,
+  steps: benchSteps,
+  turns: benchTurns,
+  reads: benchReads,
   ...knowledgeParts,
   ...databaseParts,
   recovery: benchRecovery,
 }
 const groups: Record<string, string[]> = {
+  cost: ['runs', 'steps', 'turns', 'reads'],
   knowledge: Object.keys(knowledgeParts),
   database: Object.keys(databaseParts),
 }

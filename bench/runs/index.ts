@@ -3,14 +3,8 @@ import type { Load } from '../load.ts'
 import type { MeasuredProcess } from '../processes.ts'
 import { quantile, table } from '../statistics.ts'
 import { type Contender, startContenders } from './contenders.ts'
+import { atOnceOf, questions, roundMs, rounds } from './settings.ts'
 import { complete, newTalk, newThread, streamRun } from './talks.ts'
-
-const number = (name: string, fallback: number) => Number(process.env[name] || fallback)
-/** `BENCH_ROUNDS=5 BENCH_ROUND_SECONDS=10` is the long form. */
-const rounds = number('BENCH_ROUNDS', 3)
-const roundMs = number('BENCH_ROUND_SECONDS', 3) * 1000
-const questions = number('BENCH_QUESTIONS', 80)
-const atOnceOf = (process.env['BENCH_AT_ONCE'] || '1,16,64').split(',').map(Number)
 
 /**
  * What a durable run costs beside the same answer through a gateway that keeps nothing, and beside the

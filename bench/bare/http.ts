@@ -1,0 +1,34 @@
+import Fastify from 'fastify'
+import { mongo } from 'mongoose'
+import { createTokens } from '../../services/auth/tokens.ts'
+
+/**
+ * What Fastify does at least: an answer without a word about headers, limits or logs, and a read of one
+ * thread behind the same check of the same token, with the plain driver of the database.
+ */
+const client = new mongo.MongoClient(process.env['MONGODB_URI'] ?? '')
+await client.connect()
+const database = client.db()
+const named = (name: string) => database.collection<{ _id: string; user_id: string }>(name)
+const [users, projects, threads] = [named('users'), named('projects'), named('threads')]
+const tokens = createTokens({
+  jwtAlgorithms: ['HS256'],
+  jwtIssuer: 'assistant-platform',
+  jwtAudience: 'assistant-platform',
+  jwtSecret: process.env['JWT_SECRET'] ?? '',
+})
+
+const app = Fastify()
+app.get('/ok', async () => ({ ok: true }))
+app.get<{ Params: { tid: string } }>('/threads/:tid', async (request, reply) => {
+  const claims = await tokens.verify(request.headers.authorization?.slice('Bearer '.length) ?? '')
+  const [user, project] = await Promise.all([
+    users.findOne({ _id: claims.user_id }),
+    projects.findOne({ _id: claims.project_id, user_id: claims.user_id }),
+  ])
+  const thread = user && project && (await threads.findOne({ _id: request.params.tid, user_id: user._id }))
+  return thread ?? reply.code(404).send()
+})
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+console.log(JSON.stringify({ url }))
+process.once('SIGTERM', () => void app.close().then(() => client.close()))
