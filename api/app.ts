@@ -67,11 +67,11 @@ export interface AppDeps {
   health: Health
   tracing: Pick<Tracing, 'request'>
   isAway: ErrorDeps['isAway']
-  /** Undefined when nothing is measured. */
+  /** Undefined if nothing is measured. */
   metrics?: HttpMetrics | undefined
 }
 
-/** The whole HTTP service: plugins and routes in one ordered list. It does not listen. */
+/** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
   const { settings } = deps
   const app = Fastify({

@@ -13,10 +13,10 @@ try {
   for (const warning of settings.warnings) logger.warn(warning)
   const api = await startApi(settings, logger)
   logger.info({ address: api.address }, 'listening')
-  // Where NODE_COMPILE_CACHE names a folder, the next start finds the code compiled, also after a crash.
+  // With NODE_COMPILE_CACHE, the next start finds the compiled code, also after a crash.
   flushCompileCache()
   const grace = closeWithGrace({ delay: (settings.shutdownGraceSeconds + 10) * 1000, logger }, async ({ err }) => {
-    if (err) logger.error({ err }, 'ending after an unexpected error')
+    if (err) logger.error({ err }, 'stopping after an unexpected error')
     await api.close()
   })
   api.finished.catch((error: unknown) => {

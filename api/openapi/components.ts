@@ -4,9 +4,9 @@ import { componentTexts, parameterTexts } from './texts.ts'
 type Document = { components?: { schemas?: Record<string, unknown> } }
 
 /**
- * Moves every schema that carries a `title` into `components.schemas` under that name and leaves a
- * `$ref`, so that readers and generators see named types. `extra` are components that no route
- * refers to by itself. Throws when two different schemas have one title.
+ * Moves every schema with a `title` into `components.schemas` under that name and leaves a `$ref`, so that readers
+ * and generators see named types. `extra` are components that no route refers to by itself. Throws if two different
+ * schemas have the same title.
  */
 export function nameComponents<T extends object>(document: T, extra: Record<string, unknown> = {}): T {
   const components = new Map<string, { schema: object; json: string }>()
@@ -17,10 +17,10 @@ export function nameComponents<T extends object>(document: T, extra: Record<stri
     const title: unknown = copy['title']
     if (key === '' && isParameter(copy)) return { description: parameterTexts[copy.name], ...copy }
     if (typeof title !== 'string' || key === 'info' || key === 'properties') return copy
-    // The text belongs to the place, the schema to the component: one component may be described in many places.
+    // The description stays at the place of use, because one component may be described differently in many places.
     const { description, ...schema } = copy
     const json = JSON.stringify(schema)
-    // The routes' schemas come through the OpenAPI plugin, which writes some keywords differently.
+    // The schemas of routes come through the OpenAPI plugin, which writes some keywords differently.
     if (!isExtra && (components.get(title)?.json ?? json) !== json) throw new Error(`two schemas are called ${title}`)
     if (!components.has(title)) components.set(title, { schema, json })
     const reference = { $ref: `#/components/schemas/${title}` }

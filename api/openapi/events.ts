@@ -5,7 +5,10 @@ import { Ingestion } from '../routes/files/schemas.ts'
 import { CompatMessage, CompatRun, CompatRunStep, CompatThread } from '../routes/public/thread-schemas.ts'
 import { RunError } from '../routes/runs/schemas.ts'
 
-/** The data of the server-sent events, by the name of the event. The pages `docs/events.md` and `/docs` describe the same. */
+/**
+ * The data of the server-sent events, by the name of the event. `docs/events.md` and `/docs` describe the same
+ * events.
+ */
 const RunStarting = Type.Object({ status: Type.Literal('starting') }, { title: 'RunStartEvent' })
 const RunMetadata = Type.Object({ run_id: Type.String(), thread_id: Type.String() }, { title: 'RunMetadataEvent' })
 const RunData = Type.Array(Message, { title: 'RunDataEvent' })
@@ -97,7 +100,10 @@ export const eventComponents: Record<string, TSchema> = Object.fromEntries(
   [...eventsByOperation.values()].flatMap((events) => Object.values(events).map((schema) => [titleOf(schema), schema])),
 )
 
-/** `x-events` of an operation that streams: the component of each event's data. OpenAPI 3.1 has no member for it. */
+/**
+ * `x-events` of an operation that streams: the component of each event's data. OpenAPI 3.1 has no standard member
+ * for it.
+ */
 export function linkedEvents(operationId: string | undefined): { 'x-events'?: Record<string, { $ref: string }> } {
   const events = operationId === undefined ? undefined : eventsByOperation.get(operationId)
   if (events === undefined) return {}

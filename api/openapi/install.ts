@@ -14,7 +14,10 @@ interface Addresses {
   stagingUrl: string
 }
 
-/** `/openapi.json` from the routes' own schemas, `/docs` to try it out and `/redoc` to read it; nothing is fetched from elsewhere. */
+/**
+ * Serves `/openapi.json`, made from the schemas of the routes, `/docs` to try it out and `/redoc` to read it. The
+ * pages load nothing from other addresses.
+ */
 export async function installOpenApi(app: FastifyInstance, { baseUrl, stagingUrl }: Addresses): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -67,14 +70,17 @@ export async function installOpenApi(app: FastifyInstance, { baseUrl, stagingUrl
   })
 }
 
-/** How the file server refuses odd paths: 400 and 403 for what leaves the folder, an error of the file system for long names. */
+/**
+ * How the file server refuses invalid paths: 400 and 403 for paths outside the folder, a file system error for long
+ * names.
+ */
 function isNoSuchFile(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if ('statusCode' in error && typeof error.statusCode === 'number') return error.statusCode < 500
   return 'code' in error && error.code === 'ENAMETOOLONG'
 }
 
-/** What `/docs` shows: neither preflights nor the aliases, which would fill half of the page. */
+/** What `/docs` leaves out: preflights and the aliases, which would fill half of the page. */
 function withoutRepetitions(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const paths = Object.entries(Object(document['paths']) as Record<string, object>)
     .filter(([path]) => !path.startsWith('/public/v1/'))

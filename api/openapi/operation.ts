@@ -6,8 +6,8 @@ import { linkedEvents } from './events.ts'
 type JsonObject = Record<string, unknown>
 
 /**
- * The description of one operation: what its route declares, and what the plugins add to every
- * route of its kind (security, refusals).
+ * The description of an operation: what its route declares, and what plugins add to every route of its kind
+ * (security, refusals).
  */
 export function describeOperation(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const { querystring, headers } = schema
@@ -41,11 +41,10 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
 }
 
 /**
- * The refusals that follow from the kind of a route: a body can be malformed (400), too large (413)
- * or of another type (415), a token can be missing (401) or pinned to a project that is gone (403),
- * a caller can be too fast (429), and every route can fail (500) or find a server that it needs
- * away (503). What a route declares and cannot answer is left out: 422 without any input, and the
- * failures of a model (499, 502, 504) where no model is asked.
+ * The refusals that follow from the kind of a route: a body can be malformed (400), too large (413) or of another
+ * type (415), a token can be missing (401) or pinned to a project that is gone (403), a caller can be too fast
+ * (429), and every route can fail (500) or need a server that is away (503). Declared answers that cannot occur are
+ * removed: 422 without any input, and the failures of a model (499, 502, 504) if no model is called.
  */
 function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   const { auth } = route.config ?? {}
@@ -73,12 +72,12 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }
 
-/** Whether a success can be a stream of events, which only what asks a model or waits can be. */
+/** Whether a success can be an event stream: only operations that call a model or wait can stream. */
 function isStreaming(response: JsonObject): boolean {
   return 'text/event-stream' in asObject(asObject(response['200'])['content'])
 }
 
-/** The validator fills in defaults of query and header parameters, so that callers may leave them out. */
+/** The validator fills in defaults of query and header parameters, so they are not required. */
 function withOptionalDefaults(schema: JsonObject): JsonObject {
   const properties = asObject(schema['properties'])
   const required = Array.isArray(schema['required']) ? schema['required'] : []

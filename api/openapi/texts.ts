@@ -1,4 +1,4 @@
-/** The sentences of the API description. A test holds that none is missing and none is left over. */
+/** The texts of the API description. A test checks that none is missing or unused. */
 export const apiDescription = `A durable backend for AI assistants: accounts, projects, assistants with files that they can quote,
 conversation threads, and runs that are streamed as server-sent events.
 
@@ -25,7 +25,7 @@ export const tagTexts: Record<string, string> = {
   operations: 'The remote codec that the Temporal UI and CLI ask.',
 }
 
-/** By name: a parameter of one name means the same everywhere. */
+/** By name, because a parameter of one name means the same everywhere. */
 export const parameterTexts: Record<string, string> = {
   after: 'An id: only entries after it.',
   aid: 'Id of the assistant.',

@@ -7,13 +7,13 @@ import { bearerOf } from './bearer-token.ts'
 import type { Limiter } from './rate-limits.ts'
 
 /**
- * Who may call a route, as data on the route:
+ * The access rule of a route:
  * - `none`: everybody
  * - `user`: a service token
- * - `project`: a service token whose project is there and the caller's
- * - `token`: a service token, whose user is not looked up: it may be gone
- * - `optional-user`: everybody, and a service token is honoured (a bad one is refused)
- * - `public`: held to the access mode of the assistant, by the route's own service
+ * - `project`: a service token whose project exists and belongs to the caller
+ * - `token`: a service token whose user is not loaded, because it may have been deleted
+ * - `optional-user`: everybody; a service token is used if there is one (an invalid one is refused)
+ * - `public`: the access mode of the assistant, checked by the route's own service
  * - `codec`: the token of the codec endpoint, checked by the route's own hook
  * - `admin`: the admin token
  */
@@ -25,12 +25,12 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     session: Session | null
-    /** Set where a route declares `token`. */
+    /** Set if a route declares `token`. */
     tokenClaims: TokenClaims | null
   }
 }
 
-/** A route without `auth` does not start: rights are never forgotten silently. */
+/** A route without `auth` stops the start, so that an access rule cannot be forgotten. */
 export function installAuthentication(
   app: FastifyInstance,
   { sessions, adminGate, adminGuesses }: { sessions: Sessions; adminGate: AdminGate; adminGuesses: Limiter },
@@ -67,7 +67,10 @@ export function installAuthentication(
     }
   })
 
-  /** Wrong tokens count, and past their limit no token counts: else the right one would show itself among many. */
+  /**
+   * Wrong tokens are counted. Above the limit every token is refused, because otherwise the right one could still
+   * be found.
+   */
   async function admitAdmin(request: FastifyRequest): Promise<void> {
     const given = adminTokensOf(request)
     try {
@@ -81,19 +84,19 @@ export function installAuthentication(
   }
 }
 
-/** The session of a route that declares `user` or `project`. */
+/** The session on a route that declares `user` or `project`. */
 export function sessionOf(request: FastifyRequest): Session {
   if (request.session === null) throw new AppError('unauthenticated', 'An access token is required.')
   return request.session
 }
 
-/** What the token of a route that declares `token` says. */
+/** The content of the token on a route that declares `token`. */
 export function claimsOf(request: FastifyRequest): TokenClaims {
   if (request.tokenClaims === null) throw new AppError('unauthenticated', 'An access token is required.')
   return request.tokenClaims
 }
 
-/** Who acts, and in which project: what most services want to know. */
+/** The caller and the project, as most services need them. */
 export function placeOf(request: FastifyRequest): { userId: string; projectId: string } {
   const { user, projectId } = sessionOf(request)
   return { userId: user._id, projectId }
@@ -105,7 +108,7 @@ function requireBearer(request: FastifyRequest): string {
   return token
 }
 
-/** The contract's query parameter, and two headers: addresses end up in the logs of proxies, headers do not. */
+/** The contract's query parameter, and two headers: URLs are stored in the logs of proxies, headers are not. */
 function adminTokensOf(request: FastifyRequest): (string | undefined)[] {
   return [queryValue(request, 'admin_token'), bearerOf(request), ...[request.headers['x-admin-token']].flat()]
 }

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Auth } from './authentication.ts'
 
-/** Of account routes, and of what matches no route. */
+/** For account routes, and for requests that match no route. */
 export const accountBodyBytes = 64 * 1024
 const publicBodyBytes = 1024 * 1024
 
 /**
- * How large a body may be depends on who may call the route, unless the route says it itself: what
- * strangers send is parsed before anybody is known.
+ * The maximum size of a body depends on the route's access rule, unless the route sets it: a body of a stranger is
+ * parsed before the caller is known.
  */
 export function installBodyLimits(app: FastifyInstance, userBodyBytes: number): void {
   const limits: Record<Auth, number> = {

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body may take as long as it likes, while bytes arrive. */
+    /** The body has no time limit while bytes arrive. */
     isUpload?: boolean
   }
 }
@@ -16,12 +16,12 @@ export interface BodyTimeouts {
   uploadIdleSeconds: number
 }
 
-/** What an answer to a client that is too slow gets to leave. */
+/** How long the answer to a slow client may take. */
 const lingerMs = 1000
 
 /**
- * Ends requests whose body drips in: each holds a connection and what arrived of it. Node's own
- * `requestTimeout` knows no routes, and an upload may take an hour.
+ * Ends requests whose body arrives too slowly, because each holds a connection and memory. Node's own
+ * `requestTimeout` is the same for all routes, but an upload may take an hour.
  */
 export function installBodyTimeouts(app: FastifyInstance, timeouts: BodyTimeouts): void {
   const requestTimeoutMs = timeouts.requestTimeoutSeconds * 1000
@@ -40,7 +40,10 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
-/** Looks ten times per period whether bytes arrived. While the service itself does not read on, the client is not the slow one. */
+/**
+ * Checks ten times per period whether bytes arrived. While the service itself does not read, the client is not to
+ * blame.
+ */
 function watchProgress(request: FastifyRequest, reply: FastifyReply, idleMs: number): NodeJS.Timeout {
   const { raw } = request
   let bytes = raw.socket.bytesRead
@@ -61,7 +64,7 @@ function giveUp({ raw }: FastifyRequest, reply: FastifyReply): void {
     raw.destroy()
     return
   }
-  // Who reads the body gets an error, as from a connection that breaks off, and answers while it is still open.
+  // The reader of the body gets an error, as from a broken connection, and answers while the connection is open.
   raw.emit('error', new AppError('request_timeout', 'The body of the request took too long to arrive.'))
   setTimeout(() => raw.destroy(), lingerMs).unref()
 }

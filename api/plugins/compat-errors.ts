@@ -4,7 +4,7 @@ import type { RunError } from '../../domain/records/run.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import type { ErrorBody } from './errors.ts'
 
-/** An error as OpenAI-compatible clients read it. */
+/** An error in OpenAI's format. */
 export const CompatErrorObject = Type.Object(
   {
     message: Type.String(),
@@ -22,7 +22,7 @@ export const CompatValidationError = Type.Intersect([ValidationError, Type.Objec
   title: 'CompatValidationError',
 })
 
-/** The refusals that a route of the compat family declares; all of them can be. */
+/** The refusals that routes of the compat family declare. */
 export const compatRefusals = {
   400: CompatError,
   401: CompatError,
@@ -38,7 +38,7 @@ export const compatRefusals = {
   504: CompatError,
 }
 
-/** The error bodies of the compat family: our `detail`, and beside it `error`. */
+/** The error bodies of the compat family: our `detail`, and `error` in OpenAI's format. */
 export function compatErrorBody(body: ErrorBody, error: AppError): ErrorBody & { error: CompatErrorObject } {
   const [field] = error.fields ?? []
   return {
@@ -52,7 +52,7 @@ export function compatErrorBody(body: ErrorBody, error: AppError): ErrorBody & {
   }
 }
 
-/** How a run failed, for a frame in the middle of a stream. */
+/** The error of a run, for the middle of a stream. */
 export function compatRunError({ message, type, status_code: status }: RunError): CompatErrorObject {
   return { message, type: typeOf(status), param: null, code: type }
 }

@@ -5,11 +5,11 @@ import { networkOf } from './client-address.ts'
 export interface ConnectionLimits {
   maxConnections: number
   maxConnectionsPerAddress: number
-  /** Behind a proxy all connections come from its address. */
+  /** Behind a proxy all connections come from the proxy's address. */
   trustProxy: string[]
 }
 
-/** What comes past the limits is closed before a byte of it is read. */
+/** A connection above the limits is closed before anything is read from it. */
 export function limitConnections({ server }: FastifyInstance, limits: ConnectionLimits): void {
   server.maxConnections = limits.maxConnections
   if (limits.trustProxy.length > 0) return
@@ -30,7 +30,7 @@ export function limitConnections({ server }: FastifyInstance, limits: Connection
   })
 }
 
-/** How a request that is no HTTP, or whose head takes too long, is answered. */
+/** The answer to a request that is not valid HTTP, or whose head arrives too slowly. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
   const [status, detail] = clientErrors[error.code ?? ''] ?? ['400 Bad Request', 'This is not a valid HTTP request.']

@@ -4,17 +4,20 @@ import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
 export interface ConsoleSettings {
-  /** The page of a local mail receiver, for the console to link to. */
+  /** A local mail receiver, for a link in the console. */
   mailboxUrl?: string | undefined
   temporalUiUrl?: string | undefined
   temporalNamespace: string
   oauthIssuer?: string | undefined
 }
 
-/** Where `web/build.ts` puts the console. */
+/** The folder into which `web/build.ts` builds the console. */
 const builtFiles = join(import.meta.dirname, '../../web/dist')
 
-/** The addresses of the console's pages: each is answered with the same file, and the page finds its own way. */
+/**
+ * The addresses of the console's pages. Each is answered with the same file, and the page's router shows the right
+ * view.
+ */
 const pages = [
   '/',
   '/login',
@@ -27,7 +30,7 @@ const pages = [
   '/console/*',
 ]
 
-/** No script or style but the console's own files, no request but to this service, no frame around it. */
+/** Only the console's own scripts and styles, requests only to this service, no framing. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -41,7 +44,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The console for people, as static files. */
+/** Serves the console as static files. */
 export async function installConsole(app: FastifyInstance, settings: ConsoleSettings): Promise<void> {
   await app.register(async (scope) => {
     scope.addHook('onRoute', (route) => {
@@ -71,7 +74,7 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
   })
 }
 
-/** What the pages need to know of this service. Everybody can read it. */
+/** The settings that the pages need. Everybody can read them. */
 function shownSettings({ mailboxUrl, temporalUiUrl, temporalNamespace, oauthIssuer }: ConsoleSettings) {
   return {
     mailbox_url: mailboxUrl ?? null,
@@ -81,7 +84,7 @@ function shownSettings({ mailboxUrl, temporalUiUrl, temporalNamespace, oauthIssu
   }
 }
 
-/** Asked for anew each time, so that a new version is seen at once; the files that it names are kept. */
+/** Revalidated each time, so that a new version is used at once; the files that it names are cached. */
 function sendFile(reply: FastifyReply, name: string) {
   return reply
     .header('content-security-policy', contentSecurityPolicy)

@@ -6,13 +6,13 @@ import type { PublicOrigins } from '../../services/public/origins.ts'
 export interface CorsPolicy {
   origins: readonly string[]
   methods: string
-  /** Which of the headers that a page asks for it may send. */
+  /** The requested headers that the page may send. */
   allowsHeader: (name: string) => boolean
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Of routes whose origins are not those of the service; false where the route decides by itself. */
+    /** For routes with their own origins; false if the route decides by itself. */
     cors?: CorsPolicy | false
   }
 }
@@ -21,8 +21,8 @@ const exposedHeaders = 'x-request-id, content-location, retry-after, link'
 const preflightSeconds = '600'
 
 /**
- * CORS (Fetch standard, section 3.2) of the service's own routes: pages of the configured origins make
- * credentialed calls. Any other origin gets no allowing header at all, and every preflight is answered 200.
+ * CORS (Fetch standard, section 3.2) of the service's own routes: pages of the configured origins may make calls
+ * with credentials. Other origins get no CORS headers, and every preflight is answered 200.
  */
 export function installCors(app: FastifyInstance, origins: string[]): void {
   const ours: CorsPolicy = { origins, methods: 'GET, POST, PUT, PATCH, DELETE', allowsHeader: () => true }
@@ -39,7 +39,7 @@ export function installCors(app: FastifyInstance, origins: string[]): void {
   app.options('*', { schema: { hide: true } }, async (request, reply) => answerPreflight(request, reply, ours))
 }
 
-/** Answers a preflight of a route with a policy of its own. */
+/** Answers a preflight of a route with its own CORS policy. */
 export function answerPreflight(request: FastifyRequest, reply: FastifyReply, policy: CorsPolicy) {
   const { origin } = request.headers
   reply.header('vary', 'Origin, Access-Control-Request-Headers')
@@ -49,15 +49,15 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply, po
 
 export type PublicCors = ReturnType<typeof createPublicCors>
 
-/** What browsers may send to the public family: the official clients' own headers among them. */
+/** The headers that browsers may send to the public family, including those of the official clients. */
 const publicHeaders =
   /^(?:accept|authorization|content-type|http-referer|idempotency-key|last-event-id|openai-[a-z-]+|user-agent|x-public-bot-token|x-request-id|x-stainless-[a-z-]+|x-title)$/
 const publicRules = { methods: 'GET, POST, OPTIONS', allowsHeader: (name: string) => publicHeaders.test(name) }
 
-/** CORS of the public family, whose origins each assistant names itself. */
+/** CORS of the public family, whose origins each assistant lists itself. */
 export function createPublicCors(origins: PublicOrigins) {
   return {
-    /** A preflight carries no token: it is answered for every origin that any assistant names. */
+    /** A preflight carries no token, so it allows every origin that any assistant lists. */
     async preflight(request: FastifyRequest, reply: FastifyReply) {
       const { origin } = request.headers
       const known = origin !== undefined && (await origins.isKnown(origin)) ? [origin] : []
@@ -65,8 +65,8 @@ export function createPublicCors(origins: PublicOrigins) {
     },
 
     /**
-     * Finds the caller's assistant and holds the request to its origins. A refusal may be read by
-     * every page that a preflight would let pass.
+     * Finds the caller's assistant and checks the request's origin. A page of any origin that passes the preflight
+     * may read a refusal.
      */
     async admit(
       request: FastifyRequest,

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { AppError, type ErrorCode } from '../../domain/errors.ts'
 import type { RouteTable } from './route-table.ts'
 
-/** How Fastify's own refusals read in our terms; whatever is not listed is ours to explain, as a 500. */
+/** Fastify's own refusals in our terms; any other is answered as a 500. */
 const fastifyRefusals: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_CTP_INVALID_JSON_BODY: { code: 'bad_request', message: 'The body is not valid JSON.' },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: {
@@ -17,20 +17,20 @@ const fastifyRefusals: Record<string, { code: ErrorCode; message: string }> = {
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { code: 'unsupported_media_type', message: 'A Content-Type is required here.' },
   FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is not valid.' },
 }
-/** The codes of errors come from everywhere. */
+/** Error codes may come from any library. */
 const fastifyCodes = new Map(Object.entries(fastifyRefusals))
 
 type Decorate = (body: ErrorBody, error: AppError) => object
 
 export interface ErrorDeps {
   routes: RouteTable
-  /** Whether an error says that a server which the service needs does not answer. */
+  /** Whether an error means that a server which the service needs is unreachable. */
   isAway: (error: unknown) => boolean
 }
 
 /**
- * One shape for every refusal: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. `decorate` adds
- * members for a family of routes, when this is called for the family's own scope.
+ * Gives every refusal the same shape: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. `decorate` adds
+ * members for a family of routes, if this is called in the family's scope.
  */
 export function installErrors(
   app: FastifyInstance,
@@ -43,21 +43,22 @@ export function installErrors(
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
     const refused = isBrokenOff ? new AppError('bad_request', 'The request was broken off.') : asAppError(error)
-    // The client still sends: what is left of the body would be taken for the next request.
+    // The client is still sending: the rest of the body would be taken for the next request.
     if (refused.code === 'request_timeout') reply.header('connection', 'close')
-    // What is wrong with the body of a request to nowhere does not matter.
+    // Problems of a body do not matter if the path is unknown.
     const known = request.is404 && refused.status < 500 ? noSuchRoute(request, routes) : refused
     if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
     else request.log.debug({ code: known.code, reason: known.message }, 'request refused')
-    // The rest of a body that is too large is read and thrown away: a connection that is cut loses the answer.
+    // The rest of a body that is too large is read and discarded, because a client would not receive the answer if
+    // the connection were closed.
     if (refused.code === 'payload_too_large') reply.removeHeader('connection')
     return sendError(reply, known, decorate)
   })
 }
 
 /**
- * A URL that cannot be decoded matches no route, so that no hook runs for it. Below the pages it is one more
- * file that is not there.
+ * A URL that cannot be decoded matches no route, so no hook runs for it. Below the console's pages it is treated
+ * like a missing file.
  */
 export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const isPage = /^\/(?:docs|redoc)\//.test(request.url)
@@ -65,7 +66,10 @@ export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply
   void sendError(reply, isPage ? new AppError('not_found', 'Not found.') : toAppError(error), (body) => body)
 }
 
-/** 404 for an unknown path, 405 for a known one. A known one that answers so itself has nothing there. */
+/**
+ * 404 for an unknown path, 405 for a known path with another method. A known path that is itself answered 405 has
+ * no resource.
+ */
 function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppError {
   const allowed = routes.methodsFor(url)
   if (allowed.length === 0 || allowed.includes(method === 'HEAD' ? 'GET' : method))
@@ -80,7 +84,7 @@ function unavailable(cause: unknown): AppError {
   return new AppError('unavailable', message, { cause, retryAfterSeconds: 5 })
 }
 
-/** Any thrown value as an `AppError`; what is unknown becomes an `internal` that tells nothing. */
+/** Any thrown value as an `AppError`; an unknown error becomes `internal` without details. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined

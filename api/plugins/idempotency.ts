@@ -8,7 +8,7 @@ import { type Attempt, type Idempotency, leaseMs } from '../../services/idempote
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route creates something, and takes an `Idempotency-Key`. */
+    /** The route creates something, and accepts an `Idempotency-Key`. */
     idempotent?: boolean
   }
   interface FastifyRequest {
@@ -20,19 +20,19 @@ interface KeyedAttempt {
   id: string
   earlierIds: string[]
   isBegun: boolean
-  /** What the answer shows parts of, beside what is known from the start: its deletion removes the answer. */
+  /** What the answer contains parts of, besides what is known from the start: deleting it removes the answer. */
   subjects: string[]
   attempt: Attempt
   stopRenewing: () => void
 }
 
 const header = 'idempotency-key'
-/** Answers that say nothing about an effect: the same request may be answered otherwise the next time. */
+/** Answers that say nothing about an effect: a repeated request may be answered differently. */
 const passing = new Set([400, 401, 408, 413, 415, 422, 429])
 
 /**
- * `Idempotency-Key` on routes that create something: for a day, the same request with the same key gives the
- * first answer and takes effect once. Requests without the header cost nothing.
+ * `Idempotency-Key` on routes that create something: for a day, the same request with the same key gets the first
+ * answer and takes effect once. Requests without the header cost nothing.
  */
 export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempotency, 'claim'>): void {
   app.decorateRequest('idempotency', null)
@@ -56,7 +56,7 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
       return reply.type('application/json; charset=utf-8').send(body)
     }
     const { attempt } = claimed
-    // What has begun needs no lease: it is followed, not carried out.
+    // A run that has begun needs no lease, because a repeated request follows it.
     const renewal = claimed.isBegun
       ? undefined
       : setInterval(() => void attempt.renew().catch(() => undefined), leaseMs / 3).unref()
@@ -65,14 +65,14 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
 
   app.addHook('onSend', async (request, reply, payload) => {
     const keyed = request.idempotency
-    // What has begun stays begun, however this repetition is answered.
+    // What has begun stays begun, however this request is answered.
     if (keyed === null || keyed.isBegun) return payload
     request.idempotency = null
     keyed.stopRenewing()
     try {
       await settle(keyed, reply.statusCode, payload, (name) => reply.getHeader(name))
     } catch (error) {
-      // The lease ends by itself, and the next attempt finds what this one created.
+      // The lease expires by itself, and the next attempt finds what this one created.
       request.log.warn({ err: error }, 'answer to an idempotency key not stored')
     }
     return payload
@@ -94,8 +94,8 @@ async function settle(
 }
 
 /**
- * Creates what a request asks for, once: when an attempt before this one created it, that is found instead.
- * `find` gives null for an id under which there is nothing.
+ * Creates what a request asks for once: if an earlier attempt created it, that is returned instead. `find` returns
+ * null for an unknown id.
  */
 export async function once<T>(
   request: FastifyRequest,
@@ -113,7 +113,7 @@ export async function once<T>(
   return create(request.idempotency?.id ?? newId())
 }
 
-/** A look-up for `once`: what is missing is null. */
+/** Turns a look-up into one for `once`: null if nothing is found. */
 export async function orNull<T>(looking: Promise<T>): Promise<T | null> {
   return looking.catch((error: unknown) => {
     if (error instanceof AppError && (error.code === 'not_found' || error.code === 'forbidden')) return null
@@ -121,12 +121,12 @@ export async function orNull<T>(looking: Promise<T>): Promise<T | null> {
   })
 }
 
-/** Says what else the answer to a key belongs to, such as the thread of a run. */
+/** Adds a record that the answer belongs to, such as the thread of a run. */
 export function belongsTo(request: FastifyRequest, ...ids: string[]): void {
   request.idempotency?.subjects.push(...ids)
 }
 
-/** What was asked for has begun, and is answered as it goes on: a repeated request follows the same run or ingestion. */
+/** Notes that the run or ingestion has begun and is answered as it continues: a repeated request follows it. */
 export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
   const keyed = request.idempotency
   if (keyed === null || keyed.isBegun) return
@@ -137,7 +137,7 @@ export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
   })
 }
 
-/** Whose key it is, and what the request belongs to whatever it creates. */
+/** The owner of the key, and the records that the request always belongs to. */
 function callerOf(request: FastifyRequest): { caller: string; subjects: string[] } {
   const inPath = Object.values(isJsonObject(request.params) ? request.params : {}).map(String)
   if (request.session) {
@@ -148,7 +148,7 @@ function callerOf(request: FastifyRequest): { caller: string; subjects: string[]
     const { _id, user_id: userId, project_id: projectId } = request.publicAssistant
     return { caller: `assistant ${_id}`, subjects: [userId, projectId, _id, ...inPath] }
   }
-  // Who signs up has no account yet: only the same address repeats the same sign-up.
+  // A sign-up has no account yet, so the address identifies the caller.
   const email: unknown = isJsonObject(request.body) ? request.body['email'] : undefined
   return { caller: `address ${typeof email === 'string' ? normalizeEmail(email) : ''}`, subjects: [] }
 }

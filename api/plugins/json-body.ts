@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
 
 /**
- * Bodies are JSON and nothing else (415). An empty body counts as a missing one, so that its
- * absence is a matter of the schema. Keys such as `__proto__` stay plain data: the parser defines
- * them as own members and nothing here assigns by computed key.
+ * Bodies are JSON and nothing else (415). An empty body counts as missing, so that the schema decides about it.
+ * Keys such as `__proto__` stay plain data: the parser defines them as own members, and nothing here assigns by
+ * computed key.
  */
 export function installJsonBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()

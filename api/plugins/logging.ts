@@ -1,17 +1,20 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { newId } from '../../domain/ids.ts'
 
-/** Accepts a caller's request id when it is harmless in a log, else makes one. */
+/** Uses a caller's request id if it is harmless in a log, else generates one. */
 export function requestIdOf(headers: Record<string, string | string[] | undefined>): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && /^[\w.-]{1,128}$/.test(given) ? given : newId()
 }
 
-/** One line a request: operation, status, time and user. Never a query or a header, for they may hold secrets. */
+/**
+ * One line per request: operation, status, time and user. Never a query or a header, because they may contain
+ * secrets.
+ */
 export function installLogging(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    // `close` also comes for streams, which Fastify does not see the end of, and when the client goes away.
+    // `close` also fires for streams, whose end Fastify does not see, and when the client disconnects.
     reply.raw.once('close', () => {
       const facts = {
         operation: request.routeOptions.schema?.operationId,
@@ -27,7 +30,7 @@ export function installLogging(app: FastifyInstance): void {
   })
 }
 
-/** From here on, the lines of a request say which run and assistant it is about. */
+/** From here on, the request's log lines name its run and assistant. */
 export function logRun(reply: FastifyReply, run: { _id: string; assistant_id: string }): void {
   const log = reply.request.log.child({ run_id: run._id, assistant_id: run.assistant_id })
   reply.request.log = log

@@ -8,7 +8,7 @@ interface Times<L> {
   observe(labels: L, seconds: number): void
 }
 
-/** What is counted of requests and streams; `infra/metrics` says how. */
+/** What is measured of requests and streams; `infra/metrics` implements it. */
 export interface HttpMetrics {
   requests: Counts<{ operation: string; status: string }>
   requestSeconds: Times<{ operation: string }>
@@ -20,21 +20,24 @@ export interface HttpMetrics {
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** To be called when the answer becomes an event stream; what it returns, with the name of each event. Undefined when nothing is measured. */
+    /**
+     * Call this when the answer becomes an event stream, and the returned function with the name of each event.
+     * Undefined if nothing is measured.
+     */
     watchStream: (() => (eventName: string | undefined) => void) | undefined
   }
 }
 
-/** Events that come before any text. */
+/** Events without text. */
 const preludes = new Set<string | undefined>(['start', 'metadata'])
 
-/** Counts requests by operation and status: names that the routes declare, never an address. */
+/** Counts requests by operation and status, using the names that routes declare, never a URL. */
 export function installMetrics(app: FastifyInstance, metrics: HttpMetrics | undefined): void {
   app.decorateReply('watchStream', undefined)
   if (metrics === undefined) return
   app.addHook('onRequest', async (_request, reply) => {
     reply.watchStream = () => watchStream(reply, metrics)
-    // `close` also comes for streams and when the client goes away.
+    // `close` also fires for streams, and when the client disconnects.
     reply.raw.once('close', () => {
       const operation = operationOf(reply)
       metrics.requests.inc({ operation, status: String(reply.raw.statusCode) })

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 
 const maxIdLength = 500
 
-/** Nothing has an id that long: 404 before a token is checked or a store is asked. */
+/** No id is that long: answered 404 before a token is checked or a store is read. */
 export function installPathIds(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (request.method === 'OPTIONS' || request.routeOptions.config.isStaticPage) return

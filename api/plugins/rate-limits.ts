@@ -7,15 +7,15 @@ import type { Rate } from '../../domain/rate.ts'
 import { tokensOf } from '../routes/public/caller.ts'
 import { clientOf } from './client-address.ts'
 
-/** Who a request counts for; undefined when it counts for nobody. */
+/** The key under which a request is counted; undefined if it is not counted. */
 type KeyOf = (request: FastifyRequest) => string | undefined
 
 /** Counted before a token is checked or a body read. */
 const early = <const N extends string>(name: N, keyOf: KeyOf) => ({ name, hook: 'onRequest', keyOf }) as const
-/** Counted when the caller is known and the body has its shape. */
+/** Counted after the caller is known and the body is validated. */
 const late = <const N extends string>(name: N, keyOf: KeyOf) => ({ name, hook: 'preHandler', keyOf }) as const
 
-/** Every limit that a route can name; each has a setting. */
+/** All limits that a route can name; each has a setting. */
 const limits = [
   early('accounts_client', clientOf),
   early('signup_client', clientOf),
@@ -42,7 +42,7 @@ export type RateLimitName = (typeof limits)[number]['name']
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which limits a request of this route counts for. */
+    /** The limits that a request of this route counts against. */
     limits?: readonly RateLimitName[]
   }
 }
@@ -57,12 +57,15 @@ export interface RateLimitSettings {
   rateLimits: Record<RateLimitName | 'admin_guesses', Rate[]>
 }
 
-/** Counts one more for a key, or with `increment: false` only looks; throws `too_many_requests` past the limit. */
+/**
+ * Increments the count of a key, or with `increment: false` only reads it; throws `too_many_requests` above the
+ * limit.
+ */
 export type Limiter = (request: FastifyRequest, options?: { increment: boolean }) => Promise<void>
 
 /**
- * Rate limits in fixed windows, counted for all API processes together. Returns the limiter of wrong admin
- * tokens, which is on even when the others are off.
+ * Rate limits in fixed windows, counted for all API processes together. Returns the limiter of wrong admin tokens,
+ * which is on even if the others are off.
  */
 export async function installRateLimits(
   app: FastifyInstance,
@@ -85,13 +88,15 @@ export async function installRateLimits(
   return createLimiter(app, 'admin_guesses', rateLimits.admin_guesses, clientOf)
 }
 
-/** One window after the other: what the shorter one refuses does not count for the longer one. */
+/**
+ * Windows are counted one after the other: a request that the shorter one refuses does not count in the longer one.
+ */
 function createLimiter(app: FastifyInstance, name: string, rates: Rate[], keyOf: KeyOf): Limiter {
   const checks = rates.map(({ max, windowMs }) =>
     app.createRateLimit({
       max,
       timeWindow: windowMs,
-      // Hashed: addresses and tokens do not stand in Redis.
+      // Hashed, so that Redis contains no addresses and tokens.
       keyGenerator: (request) => `${name}:${windowMs}:${digest(keyOf(request) ?? '')}`,
     }),
   )
@@ -111,7 +116,7 @@ function tooMany(seconds: number): AppError {
   })
 }
 
-/** The counter in the form in which `@fastify/rate-limit` asks for a store. */
+/** The counter as a store for `@fastify/rate-limit`. */
 function storeOf(counter: RateCounter) {
   type Done = (error: Error | null, result?: { current: number; ttl: number }) => void
   const answer = (counting: Promise<{ current: number; ttl: number }>, done: Done) => {
@@ -141,12 +146,12 @@ function userOf(request: FastifyRequest): string | undefined {
   return request.session?.user._id
 }
 
-/** The public token that a caller came in with. */
+/** The public token of the request. */
 function publicTokenOf(request: FastifyRequest): string | undefined {
   return tokensOf(request)[0] ?? memberOf(request.body, 'token')
 }
 
-/** The e-mail address that a body names. Its schema has been checked. */
+/** The e-mail address in a body, whose schema has been checked. */
 function addressOf({ body }: FastifyRequest): string | undefined {
   const email = memberOf(body, 'email')
   return email === undefined ? undefined : normalizeEmail(email)

@@ -3,8 +3,8 @@ import addFormats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Answers are plain `JSON.stringify`, which keeps free-form members exactly as they are. With
- * `check` (tests set it) an answer that breaks its own declared schema fails loudly.
+ * Answers are plain `JSON.stringify`, which keeps free-form members exactly as they are. With `check` (set by
+ * tests), an answer that does not match its declared schema throws.
  */
 export function installResponses(app: FastifyInstance, check: boolean): void {
   if (!check) {

@@ -4,7 +4,7 @@ import { clientOf } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The answer stays open until a run or an ingestion is over. */
+    /** The answer stays open until a run or an ingestion has ended. */
     staysOpen?: boolean
   }
 }
@@ -19,14 +19,14 @@ export interface StreamLimits {
 const retryAfterSeconds = 5
 
 /**
- * Limits answers that stay open, in this process: in all, of a user, and of public callers by assistant and
- * by client. Counted before the handler, so that no run is started whose answer is then refused.
+ * Limits the answers that this process keeps open: in all, of a user, and of public callers by assistant and by
+ * client. Counted before the handler, so that no run is started whose answer is then refused.
  */
 export function installStreamLimits(app: FastifyInstance, limits: StreamLimits): void {
   const open = new Map<string, number>()
 
   app.addHook('preHandler', async (request, reply) => {
-    // A client that is gone already is never heard of again.
+    // For a client that has disconnected already, `close` never fires.
     if (!request.routeOptions.config.staysOpen || reply.raw.destroyed || reply.raw.closed) return
     const shares = [{ key: 'all', max: limits.maxStreams }, ...sharesOf(request, limits)]
     const full = shares.find(({ key, max }) => (open.get(key) ?? 0) >= max)

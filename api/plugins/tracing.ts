@@ -18,7 +18,7 @@ export function installTracing(app: FastifyInstance, tracing: Pick<Tracing, 'req
     const log = request.log.child({ trace_id: span.traceId })
     request.log = log
     reply.log = log
-    // `close` comes for streams that were cut, too.
+    // `close` also fires for interrupted streams.
     reply.raw.once('close', () =>
       span.end({
         method: request.method,
@@ -28,7 +28,7 @@ export function installTracing(app: FastifyInstance, tracing: Pick<Tracing, 'req
       }),
     )
   })
-  // Here and not earlier: reading the body leaves the context in which it was begun.
+  // Here and not earlier, because reading the body loses the context in which it was started.
   app.addHook('preHandler', (request, _reply, done) => {
     if (request.span === undefined) done()
     else request.span.within(done)

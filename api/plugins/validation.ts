@@ -3,22 +3,23 @@ import addFormats from 'ajv-formats'
 import type { FastifyInstance, FastifySchema } from 'fastify'
 import { AppError, type FieldProblem } from '../../domain/errors.ts'
 
-/** Stops at the first problem: an answer that lists them all can be a hundred times as long as the request. */
+/** Stops at the first problem, because a list of all problems can be a hundred times as long as the request. */
 const shared = { allErrors: false, strict: false, removeAdditional: false } as const
-/** The first problem of a value that fits none of several shapes is one for each shape. */
+/** A value that matches none of several alternatives gets one problem for each alternative. */
 const maxProblems = 20
 
 /**
- * Bodies are checked as they are and stay so: a default in a schema only tells what holds when a
- * member is missing, and a free-form `config` comes back without it. Path, query and header values
- * arrive as text and are converted. The first problem is reported as `{loc, msg, type}`.
+ * Bodies are validated without changes: a default in a schema only documents what applies if a member is missing,
+ * and a free-form `config` is returned without it. Path, query and header values arrive as text and are converted.
+ * The first problem is reported as `{loc, msg, type}`.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = withFormats(new Ajv({ ...shared, coerceTypes: false }))
   const converting = withFormats(new Ajv({ ...shared, coerceTypes: 'array', useDefaults: true }))
 
   app.setValidatorCompiler<FastifySchema>(({ schema, httpPart }) => {
-    // Compiled with the first request: two hundred schemas take a third of a second, which a restart does not have.
+    // Compiled with the first request, because compiling two hundred schemas at the start takes a third of a
+    // second.
     let compiled: ValidateFunction | undefined
     return (value: unknown) => {
       if (httpPart === 'body' && (value === undefined || value === null)) {

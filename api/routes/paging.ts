@@ -4,15 +4,15 @@ import type { Page, PageRange } from '../../services/page.ts'
 
 const offset = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1, default: 0 })
 
-/** For lists of which callers usually want all. */
+/** For lists of which callers usually want all entries. */
 export const ListPage = Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }), offset })
 
-/** For lists of which callers usually want the newest. */
+/** For lists of which callers usually want the newest entries. */
 export const NewestPage = Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 1000, default: 20 }), offset })
 
 /**
- * Says where a list goes on, in the header `Link` (RFC 8288): lists that are plain arrays have no other
- * place for it. A page may be shorter than its `limit`, because answers are bounded in bytes too.
+ * Says where a list continues, in the header `Link` (RFC 8288), because lists are plain arrays. A page may be
+ * shorter than its `limit`, because answers are also limited in bytes.
  */
 export function linkNextPage(
   request: FastifyRequest,
@@ -25,7 +25,7 @@ export function linkNextPage(
   reply.header('link', `<${url.pathname}${url.search}>; rel="next"`)
 }
 
-/** The same for a list that is read by `limit` and `offset`. */
+/** The same for a list with `limit` and `offset`. */
 export function linkNextPart(
   request: FastifyRequest<{ Querystring: PageRange }>,
   reply: FastifyReply,

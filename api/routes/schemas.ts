@@ -1,16 +1,16 @@
 import Type, { type TSchema } from 'typebox'
 import { clientIdPattern } from '../../domain/ids.ts'
 
-/** An id in a path: anything else than what ids are made of does not match the declared shape. */
+/** An id in a path; a value with other characters does not match the schema. */
 export const PathId = Type.String({ pattern: clientIdPattern, maxLength: 128 })
-/** For answers that show the newest messages of more than they can hold. */
+/** For answers that cannot contain all messages and show the newest. */
 export const BeforeMessage = Type.Optional(
   Type.String({ maxLength: 200, description: 'The id of a message: only the messages before it.' }),
 )
 export const Timestamp = Type.String({ format: 'date-time' })
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
-/** A free-form object: it comes back exactly as it went in. */
+/** A free-form object, which is returned unchanged. */
 export const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
 export const ValidationError = Type.Object(
@@ -28,7 +28,7 @@ export const ValidationError = Type.Object(
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 500 | 503
 
-/** The refusals that a route declares, for its `response`. A 422 is always among them. */
+/** The refusals that a route declares, for its `response`. A 422 is always included. */
 export function refusals<const S extends ErrorStatus>(
   ...statuses: S[]
 ): Record<S, typeof ErrorDetail> & { 422: typeof ValidationError }

@@ -6,8 +6,8 @@ export type EventStream = ReturnType<typeof openEventStream>
 const keepAliveMs = 15_000
 
 /**
- * Answers with server-sent events (HTML standard, section 9.2). The response is taken over from
- * Fastify; the headers that hooks have set so far are kept.
+ * Answers with server-sent events (HTML standard, section 9.2). The response is taken over from Fastify; headers
+ * that hooks have set are kept.
  */
 export function openEventStream(reply: FastifyReply, headers: Record<string, string> = {}) {
   reply.hijack()
@@ -28,7 +28,7 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
   const comment = (text: string): void => {
     raw.write(`: ${text}\n\n`)
   }
-  // A client may be gone before its stream is opened; then nothing would end the timer.
+  // If the client disconnected before its stream was opened, nothing would stop the timer.
   const keepAlive = isClosed()
     ? undefined
     : setInterval(() => {
@@ -41,7 +41,7 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
   })
 
   return {
-    /** Sends one event; false when the client does not keep up, and it is better to wait until `isWritable`. */
+    /** Sends one event; false if the client reads too slowly, and the caller should wait until `isWritable`. */
     send(event: { name?: string; id?: string; data: string }): boolean {
       const name = event.name === undefined ? '' : `event: ${event.name}\n`
       const id = event.id === undefined ? '' : `id: ${event.id}\n`
@@ -50,16 +50,16 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
       watch?.(event.name)
       return raw.write(frame)
     },
-    /** A line that clients pass over. */
+    /** A comment, which clients ignore. */
     comment,
-    /** Calls `listener`, in place of an earlier one, when the client can take more or is gone. */
+    /** Calls `listener`, instead of an earlier one, when the client can take more or has disconnected. */
     onProgress(listener: () => void): void {
       progress = listener
     },
     end(): void {
       raw.end()
     },
-    /** About the bytes of all events so far. */
+    /** Approximate size of all events so far, in bytes. */
     get sentBytes() {
       return sentBytes
     },
@@ -73,8 +73,8 @@ export function openEventStream(reply: FastifyReply, headers: Record<string, str
 }
 
 /**
- * U+0085, U+2028 and U+2029 end no line of an event stream, but many clients split there all the
- * same. Data is JSON, where such a character stands in a string only and may be written as an escape.
+ * U+0085, U+2028 and U+2029 are no line ends in an event stream, but many clients split there. Data is JSON, in
+ * which such characters occur only in strings and can be written as escapes.
  */
 function onOneLine(data: string): string {
   return data.replace(/[\u0085\u2028\u2029]/g, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)

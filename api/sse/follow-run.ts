@@ -2,22 +2,22 @@ import type { RunView } from '../../domain/run-events.ts'
 import type { RunFeed } from '../../services/runs/run-feeds.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** Readers get about thirty states a second; what happens in between is merged into the next. */
+/** Readers get about thirty states a second; changes in between are merged into the next state. */
 const mergeMs = 33
-/** Long states come less often, so that one reader does not occupy the process: about a megabyte a second. */
+/** Long states are sent less often, about a megabyte a second, so that one reader does not occupy the process. */
 const bytesPerMs = 1000
 
 interface Follower {
-  /** Sends what is new; `over` after the last event, `sent` when the reader has got any text yet. */
+  /** Sends what is new; `over` after the last event, `sent` if the reader has received any text. */
   send(view: RunView): Promise<'over' | 'sent' | 'waiting'>
-  /** Sends the last event of a stream that cannot go on. */
+  /** Sends the last event of a stream that cannot continue. */
   giveUp(reason: 'closing' | 'failed'): void
   onError(error: unknown): void
 }
 
 /**
- * Follows a run for one reader until it is over, the reader goes away or `stop` is called. A reader
- * that is slow gets fewer, newer states: nothing piles up for it. The stream never just breaks off.
+ * Follows a run for one reader until it has ended, the reader disconnects or `stop` is called. A slow reader gets
+ * fewer, newer states: nothing is queued for it. The stream always ends with a last event.
  */
 export function followRun(
   stream: Pick<EventStream, 'comment' | 'end' | 'onProgress' | 'isWritable' | 'isClosed' | 'sentBytes'>,
@@ -40,12 +40,12 @@ export function followRun(
       if (state === 'over') return
       const pauseMs = Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs)
       await waiter.until(() => isUrgent() || (changed && stream.isWritable))
-      // Only after the first text is on its way: the first token is never held back, and neither is the end.
+      // Only after the first text was sent, so that neither the first token nor the end is delayed.
       if (state === 'sent') await waiter.until(() => isUrgent() || feed.view.terminal !== undefined, pauseMs)
     }
   }
 
-  /** A comment, which clients pass over: a model that fails is asked again, and nothing else is said meanwhile. */
+  /** A comment, which clients ignore: the model failed and is asked again. */
   function tellRetries(): void {
     if (feed.view.retryingSince === undefined || feed.view.retryingSince === told) return
     told = feed.view.retryingSince
@@ -80,8 +80,8 @@ export function followRun(
 }
 
 /**
- * Waits for a condition that is looked at on each `wake`. Each wait makes one promise that ends with
- * it: racing promises that live as long as the stream would leave something with them each time.
+ * Waits for a condition that is checked on each `wake`. Each wait uses a new promise that ends with it; racing
+ * promises that live as long as the stream would leak memory.
  */
 function createWaiter() {
   let look = () => {}

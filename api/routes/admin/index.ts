@@ -11,7 +11,7 @@ const dryRun = Type.Boolean({ default: true, description: 'A dry run changes not
 const days = (fallback: number) => Type.Integer({ minimum: 0, maximum: 36_500, default: fallback })
 
 const inactiveDays = 90
-/** A day: nobody is still busy verifying an address after that. */
+/** A day: nobody is still verifying an address after that. */
 const unverifiedDays = 1
 
 const declare = <Q extends Record<string, TSchema>, R extends TSchema>(
@@ -27,7 +27,7 @@ const declare = <Q extends Record<string, TSchema>, R extends TSchema>(
   response: { 200: answer, ...refusals(401, 503) },
 })
 
-/** `/admin`: what operators see and have cleaned up. */
+/** `/admin`: statistics and clean-ups for operators. */
 export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'deletions'>> = async (
   app,
   { admin, deletions },

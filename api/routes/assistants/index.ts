@@ -12,7 +12,7 @@ const params = Type.Object({ aid: PathId })
 const config = { auth: 'project' } as const
 const tags = ['assistants']
 
-/** `/assistants`, without their files and accounts, which have plugins of their own. */
+/** `/assistants`, without files and model accounts, which have plugins of their own. */
 export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants'>> = async (app, { assistants }) => {
   const show = (assistant: AssistantRecord, viewerId: string | undefined) =>
     showAssistant(assistant, assistants.shownConfig(assistant, viewerId))

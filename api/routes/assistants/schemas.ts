@@ -39,7 +39,7 @@ export const PublicToken = Type.Object(
   { title: 'PublicToken' },
 )
 
-/** `config` is what the viewer may see of the assistant's configuration. */
+/** `config` is the part of the assistant's configuration that the viewer may see. */
 export function showAssistant(assistant: ListedAssistant, config: Record<string, unknown>): Static<typeof Assistant> {
   return {
     assistant_id: assistant._id,

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 
 /**
- * The cookie of one begun login (RFC 6265). It is named after its `state`, so that logins in two tabs
- * do not overwrite each other; `Lax` lets it come along when the provider sends the browser back.
+ * The cookie of one login (RFC 6265). Its name contains the `state`, so that logins in two tabs do not overwrite
+ * each other; `Lax` lets the browser send it when the provider redirects back.
  */
 export function attemptCookies(baseUrl: string) {
   const { protocol, pathname } = new URL(baseUrl)

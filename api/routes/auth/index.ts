@@ -19,7 +19,7 @@ import {
   VerifyEmailRequest,
 } from './schemas.ts'
 
-/** `/auth/*` for those who have no token yet: from signup to the first login. */
+/** `/auth/*` for callers without a token: from sign-up to the first login. */
 export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
   const config = { auth: 'none' } as const
   const tags = ['accounts']

@@ -6,7 +6,10 @@ import { requestLimits } from '../../../domain/limits.ts'
 const Email = Type.String({ format: 'email', maxLength: 254 })
 const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const Timestamp = Type.String({ format: 'date-time' })
-/** Bounded by the body of an account route: what is too long gets the answer of its rule (400), not of its type. */
+/**
+ * The body limit of account routes bounds it: a value that is too long gets the error of its rule (400), not of its
+ * type.
+ */
 const credential = (description: string) => Type.String({ maxLength: requestLimits.credentialLength, description })
 const NewPassword = credential('8 to 256 characters')
 

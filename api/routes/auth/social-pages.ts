@@ -1,6 +1,6 @@
 import type { Provider } from '../../../domain/records/user.ts'
 
-/** Pages for people who cannot be let in; they carry no token and no script. */
+/** Error pages of the social login; they contain no token and no script. */
 
 const advice: Record<Provider, string> = {
   email: 'It has a password: log in with the e-mail address and the password instead.',

@@ -7,11 +7,11 @@ import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempt
 import { attemptCookies } from './attempt-cookie.ts'
 import { noVerifiedEmailPage, otherProviderPage, otherSubjectPage } from './social-pages.ts'
 
-/** Providers choose how long their codes are; the request line is bounded by the server. */
+/** Providers choose the length of their codes; the server limits the request line. */
 const fromProvider = Type.Optional(Type.String({ maxLength: 16 * 1024 }))
 const CallbackQuery = Type.Object({ code: fromProvider, state: fromProvider, error: fromProvider })
 
-/** `/auth/social/*`: the browser's way to the identity provider and back. */
+/** `/auth/social/*`: redirects to the identity provider and its callback. */
 export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseUrl: string }> = async (
   app,
   { accounts: { social, loginAttempts }, baseUrl },

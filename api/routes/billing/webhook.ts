@@ -10,7 +10,7 @@ type VerifiedEvent = Awaited<ReturnType<Billing['webhook']['verify']>>
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set when the signature of the body was right. */
+    /** Set if the signature of the body is valid. */
     billingEvent: VerifiedEvent | null
   }
 }
@@ -18,7 +18,7 @@ declare module 'fastify' {
 /** Larger than any event of the payment provider. */
 const eventBytes = 512 * 1024
 
-/** The signature covers the bytes of the body, so they are checked before they are parsed. */
+/** The signature covers the bytes of the body, so it is checked before they are parsed. */
 export const webhookRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'billing'>> = async (app, { billing }) => {
   app.decorateRequest('billingEvent', null)
   app.removeAllContentTypeParsers()

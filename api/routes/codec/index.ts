@@ -21,9 +21,8 @@ const Payloads = Type.Object(
 )
 
 /**
- * The remote data encoder of the Temporal UI and CLI (https://docs.temporal.io/remote-data-encoding).
- * The token is sent as a bearer token or stands in the path, because the UI can only append `/decode`
- * to the address that it is given.
+ * The remote data encoder of the Temporal UI and CLI (https://docs.temporal.io/remote-data-encoding). The token is
+ * sent as a bearer token or in the path, because the UI can only append `/decode` to the address.
  */
 export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = async (app, { codec }) => {
   const config = {
@@ -35,7 +34,7 @@ export const codecRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'codec'>> = a
     },
   } as const
 
-  // Before the body is read: it may be large.
+  // Checked before the body is read, because the body may be large.
   app.addHook('onRequest', async (request) => {
     if (request.method !== 'OPTIONS') codec.admit(tokenInPath(request.params) ?? bearerOf(request))
   })

@@ -15,7 +15,10 @@ import {
 
 const answers = { 200: DeletionResponse, 202: DeletionResponse }
 
-/** Everything that deletes with all that hangs on it, and the receipts. 202: it goes on, and the receipt tells its end. */
+/**
+ * All deletions that remove contents too, and the receipts. 202: the deletion continues, and the receipt tells when
+ * it has ended.
+ */
 export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = async (app, { deletions }) => {
   app.delete(
     '/threads/:tid',

@@ -32,7 +32,7 @@ const tags = ['files']
 
 type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'retries' | 'files'> & { openStreams: OpenStreams }
 
-/** `/assistants/{aid}/files`: what an assistant knows. Only its owner comes here, public or not. */
+/** `/assistants/{aid}/files`: the knowledge of an assistant. Only for its owner, even if the assistant is public. */
 export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
   const { assistants, uploads, retries, files, openStreams } = options
   await app.register(multipart)
@@ -63,7 +63,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
     {
       config: { ...config, idempotent: true, isUpload: true, staysOpen: true },
       bodyLimit: Number.MAX_SAFE_INTEGER,
-      // The body is described for the documentation; it is a stream, and read as one.
+      // The body's schema is for the documentation only; the body is read as a stream.
       validatorCompiler: (route) =>
         route.httpPart === 'body' || !app.validatorCompiler ? () => true : app.validatorCompiler(route),
       schema: {
@@ -98,7 +98,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       const waiting = files
         .wait(ingestionId, AbortSignal.any([request.signal, stop.signal]))
         .catch((error: unknown) => {
-          // The service closes and the ingestion goes on: the answer tells how far it is.
+          // When the service shuts down, the ingestion continues, and the answer contains the progress so far.
           if (!stop.signal.aborted) throw error
         })
       openStreams.track(waiting, () => stop.abort())

@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { invalidInput } from '../../../domain/errors.ts'
 import { type UploadPart, brokenOff } from '../../../services/knowledge/uploads.ts'
 
-/** Nothing limits a file, nor their number. Fields are passed over, but held until the upload is over. */
+/**
+ * Neither the size nor the number of files is limited. Fields are ignored, but kept in memory until the upload has
+ * ended.
+ */
 const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 100, fieldSize: 16 * 1024 }
 
 /**
- * The file parts of a multipart request, one after the other as they arrive; other fields are passed
- * over. Throws 400 for a body that is not well formed and 422 for one without files.
+ * The file parts of a multipart request, one after the other as they arrive; other fields are ignored. Throws 400
+ * for a malformed body and 422 for one without files.
  */
 export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<UploadPart> {
   let found = false
@@ -23,7 +26,7 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
   if (!found) throw invalidInput(['body', 'files'], 'at least one file is required', 'missing')
 }
 
-/** Part of a name that a display or a log could take for something else is left out. */
+/** Removes characters that a display or a log could misinterpret. */
 function nameOf(filename: string | undefined): string {
   const name = (filename ?? '').replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '').trim()
   return name === '' ? 'file' : name.slice(0, 512)

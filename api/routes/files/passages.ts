@@ -48,7 +48,7 @@ const PassageList = Type.Object(
   { title: 'PassageList' },
 )
 
-/** What owners see of how their files can be found. */
+/** How the files of an assistant are split and found, for its owner. */
 export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants' | 'passages'>> = async (
   app,
   { assistants, passages },

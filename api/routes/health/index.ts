@@ -20,7 +20,10 @@ const HealthReport = Type.Object(
 
 const Readiness = Type.Object({ status: Type.Literal('ready') }, { title: 'Readiness' })
 
-/** `GET /ok`, which always answers 200 and tells of everything, and `GET /ready`, which says whether to send requests here. */
+/**
+ * `GET /ok`, which always answers 200 with the state of everything, and `GET /ready`, which says whether to send
+ * requests here.
+ */
 export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async (app, { health }) => {
   app.get(
     '/ok',
@@ -52,7 +55,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
     async (_request, reply) => {
       const away = await health.away()
       if (away.length === 0) return { status: 'ready' as const }
-      // Not thrown: a balancer asks every second, and the log would hold nothing else.
+      // Not thrown, because load balancers ask every second and each error would be logged.
       return reply
         .code(503)
         .header('retry-after', '1')

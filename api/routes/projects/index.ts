@@ -11,7 +11,7 @@ const params = Type.Object({ project_id: PathId })
 const config = { auth: 'user' } as const
 const tags = ['projects']
 
-/** `/projects`: the caller's workspaces. A token of any of them opens all of these. */
+/** `/projects`: the caller's workspaces. A token of any of them gives access to all of these. */
 export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' | 'tokens'>> = async (
   app,
   { projects, tokens },

@@ -47,7 +47,7 @@ const PlatformConfig = Type.Object(
 
 const params = Type.Object({ assistant_id: PathId })
 
-/** `assistants` and `models`: of both there is one, the token's. */
+/** `assistants` and `models`: there is one of each, the token's. */
 export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
   app.get(
     '/assistants',
@@ -97,7 +97,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
         assistant_id: assistant._id,
         name: assistant.name,
         base_url: publicFamily.compatUrl,
-        // The caller's own: it selected this assistant.
+        // The token that the caller sent: it selected this assistant.
         token: publicFamily.tokenOf(assistant),
         model: assistant._id,
       }

@@ -19,13 +19,13 @@ export const TokenHeader = Type.Object({
   ),
 })
 
-/** The tokens that a request hands over in its headers. */
+/** The tokens in the headers of a request. */
 export function tokensOf(request: Pick<FastifyRequest, 'headers'>): string[] {
   const header = request.headers['x-public-bot-token']
   return [bearerOf(request), ...[header].flat()].flatMap((token) => (token ? [token] : []))
 }
 
-/** Who calls the compat family is known, or refused, before anything else of the request is looked at. */
+/** The caller is identified, or refused, before anything else of the request is read. */
 export function installCaller(
   app: FastifyInstance,
   { publicFamily: { access }, cors }: { publicFamily: PublicFamily; cors: PublicCors },
@@ -43,7 +43,7 @@ export function assistantOf(request: FastifyRequest): AssistantRecord {
   return request.publicAssistant
 }
 
-/** As `assistantOf`, for a request that also names an assistant: any other than the token's is not found. */
+/** As `assistantOf`, for a request that also names an assistant: any other than the token's is `not_found`. */
 export function namedAssistantOf(request: FastifyRequest, assistantId: string): AssistantRecord {
   const assistant = assistantOf(request)
   if (assistant._id !== assistantId) throw new AppError('not_found', 'There is no such assistant.')

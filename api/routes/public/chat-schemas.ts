@@ -8,7 +8,7 @@ const text = Type.String({ maxLength: requestLimits.messageLength })
 const name = Type.String({ maxLength: requestLimits.nameLength })
 const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
 
-/** Shapes of the chat-completions interface, after the `openai` package's types (resources/chat/completions). */
+/** Schemas of the chat-completions API, following the types of the `openai` package (resources/chat/completions). */
 export const ContentPart = Type.Object(
   { type: name, text: Type.Optional(text), refusal: Type.Optional(text) },
   { title: 'CompatContentPart', description: 'Parts of the types `text` and `refusal` are read; others are refused.' },

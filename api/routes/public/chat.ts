@@ -16,7 +16,7 @@ import { waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
 
-/** `chat/completions`: one question, one run on a public thread of its own. */
+/** `chat/completions`: each request is a run on a new public thread. */
 export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, openStreams, family }) => {
   app.post(
     '/chat/completions',

@@ -3,7 +3,7 @@ import type { MessageInput } from '../../../domain/messages.ts'
 import { readPartialObject } from '../../../domain/partial-json.ts'
 import type { ChatMessage, ContentPart } from './chat-schemas.ts'
 
-/** The messages of a chat-completions request in our terms. Throws `invalid_input` for what cannot be said in text. */
+/** Converts the messages of a chat-completions request. Throws `invalid_input` for content that is not text. */
 export function messagesOfChat(messages: ChatMessage[]): MessageInput[] {
   return messages.map((message, index) => messageOf(message, ['body', 'messages', index]))
 }
@@ -33,13 +33,16 @@ function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput
   }
 }
 
-/** Throws `invalid_input` for content that is not there; an empty text is content. */
+/** Throws `invalid_input` for missing content; an empty text is content. */
 export function requireContent(content: string | ContentPart[] | null | undefined, loc: (string | number)[]): void {
   if (content === undefined || content === null || (Array.isArray(content) && content.length === 0))
     throw invalidInput(loc, 'is required of a message of role user', 'missing')
 }
 
-/** Content given as a text, or in parts that are joined as they are. Pictures, sound and files are refused: to leave them out would be to answer another question. */
+/**
+ * Content as a text, or in parts that are joined. Images, sound and files are refused, because the answer would be
+ * wrong without them.
+ */
 export function textOf(content: string | ContentPart[], loc: (string | number)[]): string {
   if (typeof content === 'string') return content
   return content

@@ -1,7 +1,7 @@
 import type { PublicFamily } from '../../../services/public/index.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 
-/** The names under which the compat family is there: the long one, and its alias. */
+/** The two prefixes of the compat family: the long one, and its alias. */
 export const families = { compat: '/public/compat/v1', public: '/public/v1' } as const
 export type Family = keyof typeof families
 
@@ -11,10 +11,10 @@ export interface CompatDeps {
   family: Family
 }
 
-/** Of every route of the family. Its origins are those of the caller's assistant, not those of the service. */
+/** For every route of the family. Its origins are those of the caller's assistant, not those of the service. */
 export const compatConfig = { auth: 'public', cors: false, limits: ['public_client'] } as const
 
-/** Of routes that start a run. */
+/** For routes that start a run. */
 export const publicRunConfig = {
   ...compatConfig,
   idempotent: true,

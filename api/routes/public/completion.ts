@@ -5,16 +5,16 @@ import type { RunView } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
 import type { ChatCompletion } from './chat-schemas.ts'
 
-/** What stands between the texts of two steps of one run: a client of this interface sees them as one answer. */
+/** Separates the texts of two steps of one run, which a client of this API sees as one answer. */
 const betweenSteps = '\n\n'
 
 export interface CompletionOptions {
   run: RunRecord
-  /** The name that the client called the model by. */
+  /** The model name in the request. */
   model: string
 }
 
-/** A run's answer as one text, piece by piece. `undefined`: what was sent does not hold any more. */
+/** The new text of a run's answer. `undefined`: the answer contradicts what was sent. */
 export function createCompletionText() {
   const progress = createTextProgress()
   let begun = ''
@@ -50,7 +50,7 @@ export function chatCompletion(options: CompletionOptions, view: RunView): ChatC
   }
 }
 
-/** Chunks of a streamed answer; with `includeUsage` each says that the usage comes later, as the interface has it. */
+/** Chunks of a streamed answer; with `includeUsage`, each has `usage: null`, as the API requires. */
 export function completionChunks(options: CompletionOptions, includeUsage: boolean) {
   const later = includeUsage ? { usage: null } : {}
   const chunk = (delta: { role?: 'assistant'; content?: string }, finishReason: string | null) => ({
@@ -81,7 +81,7 @@ function finishReasonOf(view: RunView): 'stop' | 'length' | 'content_filter' {
   return answersOf(view).at(-1)?.cut ?? 'stop'
 }
 
-/** Tokens of all steps, by the model's own numbers; undefined when it gave none. */
+/** Tokens of all steps, as counted by the model; undefined if it gave none. */
 export function usageOf(view: RunView): Usage | undefined {
   return sumUsage(answersOf(view).flatMap(({ usage }) => usage ?? []))
 }

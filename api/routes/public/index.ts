@@ -12,7 +12,7 @@ import { publicThreadRoutes } from './threads.ts'
 
 type Deps = Omit<CompatDeps, 'family'> & { errors: ErrorDeps }
 
-/** Everything under `/public`: the native stream, and the compat family under both of its names. */
+/** Everything under `/public`: the native stream, and the compat family under both of its prefixes. */
 export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily, openStreams, errors }) => {
   const cors = createPublicCors(publicFamily.origins)
 
@@ -41,7 +41,7 @@ export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily
   }
 }
 
-/** Gives every path that is registered from here on its preflight. */
+/** Adds a preflight to every path that is registered from here on. */
 function answerPreflights(app: FastifyInstance, cors: PublicCors, family?: Family): void {
   const answered = new Set<string>()
   app.addHook('onRoute', (route) => {

@@ -10,7 +10,7 @@ const tokenLimit = Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 2 
 const penalty = Type.Optional(nullable(Type.Number({ minimum: -2, maximum: 2 })))
 const stopText = Type.String({ minLength: 1, maxLength: 500 })
 
-/** What a request may set of the model's answer, in both interfaces. */
+/** The model parameters that a request may set, in both APIs. */
 export const sharedParameters = {
   temperature: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 2 }))),
   top_p: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1 }))),
@@ -44,7 +44,7 @@ interface AskedParameters {
   response_format?: 'auto' | ResponseFormat | null
 }
 
-/** The parameters of a request as a run keeps them; null counts as not given. */
+/** The parameters of a request as a run stores them; null counts as missing. */
 export function overridesOf(asked: AskedParameters): RunOverrides {
   const { temperature, top_p, seed, frequency_penalty, presence_penalty, response_format: format } = asked
   const maxTokens = asked.max_completion_tokens ?? asked.max_tokens
@@ -57,7 +57,7 @@ export function overridesOf(asked: AskedParameters): RunOverrides {
     ...(typeof frequency_penalty === 'number' ? { frequency_penalty } : {}),
     ...(typeof presence_penalty === 'number' ? { presence_penalty } : {}),
     ...(stop.length > 0 ? { stop } : {}),
-    // `auto` and `text` are what a model does anyway; some know no other formats.
+    // `auto` and `text` are the default; some models support no other formats.
     ...(typeof format === 'object' && format !== null && format.type !== 'text'
       ? { response_format_json: formatText(format) }
       : {}),

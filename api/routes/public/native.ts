@@ -35,7 +35,7 @@ const PublicCreateRunPayload = Type.Object(
   { title: 'PublicCreateRunPayload' },
 )
 
-/** What of the body decides who may call: the same schemas as in the whole payload. */
+/** The members of the body that decide about access, with the same schemas as in the whole payload. */
 const Addressed = Type.Pick(PublicCreateRunPayload, ['assistant_id', 'config', 'token'])
 
 const eventStream = {
@@ -50,7 +50,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
   const { access, threads } = publicFamily
   app.decorateRequest('publicAssistant', null)
 
-  /** Access is decided before the rest of the body is looked at. What does not fit here is refused by the validation. */
+  /** Access is checked before the rest of the body. Members of the wrong shape are refused by the validation. */
   const admit: preValidationAsyncHookHandler = async (request, reply) => {
     const { body } = request
     if (!Value.Check(Addressed, body)) return
@@ -131,8 +131,8 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
 }
 
 /**
- * Strangers speak for themselves only: instructions are the owner's, and answers and tool results
- * that they made up would pass for the assistant's.
+ * Public callers may send human messages only: instructions are for the owner, and made-up answers and tool results
+ * would look like the assistant's.
  */
 function humanMessages(input: RunRequest['input']): Message[] {
   for (const [index, { type }] of (Array.isArray(input) ? input : input.messages).entries()) {

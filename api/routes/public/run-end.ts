@@ -9,15 +9,15 @@ import type { OpenStreams } from '../../sse/open-streams.ts'
 
 type End = Exclude<Terminal, { type: 'interrupted' }>
 
-/** How a run has ended, as its public callers are told; one that waits for its owner's approval has not. */
+/** How a run ended, as its public callers are told; undefined while it waits for its owner's approval. */
 export function endOf({ terminal }: RunView): End | undefined {
   if (terminal === undefined || terminal.type === 'interrupted') return undefined
   return terminal.type === 'error' ? { type: 'error', error: publicRunError(terminal.error) } : terminal
 }
 
 /**
- * Waits for the end of a run and gives its last state. Throws how it failed, or `unavailable` when
- * the service closes first. A client that goes away ends the waiting, not the run.
+ * Waits for the end of a run and returns its last state. Throws its error, or `unavailable` if the service shuts
+ * down first. If the client disconnects, the waiting ends and the run continues.
  */
 export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams: OpenStreams): Promise<RunView> {
   const settled = Promise.withResolvers<RunView>()
@@ -47,7 +47,7 @@ export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams
   }
 }
 
-/** Why a stream ends that its run did not end. */
+/** The error of a stream that ends before its run. */
 export const brokenStream = {
   closing: failure('The service is closing. Ask again.', 'service_closing'),
   failed: failure('Something went wrong on our side.', 'internal_error'),

@@ -12,15 +12,15 @@ export interface RunEvent {
   data: object
 }
 
-/** A step that has been announced and not closed yet; of a message, what its closing needs. */
+/** A step that has been announced and not closed yet; for a message, with what its closing needs. */
 interface OpenStep {
   id: string
   close(how: 'completed' | 'failed' | 'cancelled'): RunEvent[]
 }
 
 /**
- * Tells a run as the events of the assistants interface. At most one step is open at a time, as its
- * clients require: a message's step while the message is written, then that of the tools it asked for.
+ * Converts a run into the events of the assistants API. At most one step is open at a time, as its clients require:
+ * a message's step while the message is written, then the step of its tool calls.
  */
 export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () => Date) {
   const progress = createTextProgress()
@@ -34,7 +34,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
       { name: 'thread.run.queued', data: runShape(run, about) },
     ],
 
-    /** What is new in `view`. `contradicted`: what was sent does not hold any more. */
+    /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
       const events: RunEvent[] = []
       if (view.complete || view.messages.size > 0) events.push(...started())
@@ -48,13 +48,13 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
       return { events, contradicted: false }
     },
 
-    /** The end of a run that went well or badly: `stored` is the run as it is kept. */
+    /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
       const how = stored.status === 'cancelled' ? 'cancelled' : stored.status === 'error' ? 'failed' : 'completed'
       return [...started(), ...closeOpen(how), { name: `thread.run.${how}`, data: runShape(stored, about) }]
     },
 
-    /** Closes what is open before a stream that cannot go on says why. */
+    /** Closes open steps before a stream that cannot continue sends its error. */
     abandon: (): RunEvent[] => closeOpen('failed'),
   }
 
@@ -109,7 +109,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     ]
   }
 
-  /** A whole message closes its step and opens that of its tools, which all their answers close. */
+  /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
   function finished(folded: FoldedMessage, following: FoldedMessage[]): RunEvent[] {
     if (!('whole' in folded.content) || folded.content.whole.type !== 'AIMessage') return []
     const { id, tool_calls: calls = [], incomplete } = folded.content.whole.data

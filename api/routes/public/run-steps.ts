@@ -7,9 +7,12 @@ import { lastError, secondsOf } from './thread-shapes.ts'
 type Outputs = Map<string, string>
 type Status = CompatRunStep['status']
 
-/** The step in which a message was written. Made of the message's id, so that a stream and a list name it alike. */
+/**
+ * The step in which a message was written. Its id is made from the message's id, so that streams and lists use the
+ * same one.
+ */
 export const messageStepId = (messageId: string): string => `step-${messageId}`
-/** The step in which the tools ran that a message asked for. */
+/** The step with the tool calls of a message. */
 export const toolStepId = (messageId: string): string => `step-${messageId}-tools`
 
 export function messageStep(run: RunRecord, messageId: string, status: Status, at: Date): CompatRunStep {
@@ -63,7 +66,7 @@ function step(run: RunRecord, id: string, status: Status, at: Date) {
 
 const runFailed = { code: 'server_error', message: 'The run failed.' }
 
-/** The answers of tools to the calls of one message: those that follow it. */
+/** The results of the tool calls of one message: those that follow it. */
 export function outputsOf(following: Message[]): Outputs {
   const outputs: Outputs = new Map()
   for (const message of following) {
@@ -73,7 +76,7 @@ export function outputsOf(following: Message[]): Outputs {
   return outputs
 }
 
-/** The steps of a run from what it left in its thread, oldest first. */
+/** The steps of a run, from the messages that it added to its thread, oldest first. */
 export function stepsOf(run: RunRecord, said: LoggedMessage[]): CompatRunStep[] {
   const failed = run.status === 'cancelled' ? 'cancelled' : 'failed'
   return said.flatMap(({ message, createdAt }, index) => {

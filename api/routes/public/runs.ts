@@ -220,7 +220,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
   }
 }
 
-/** The run's own instructions: what replaces none of the assistant's, but is added to them. */
+/** The run's own instructions are added to those of the assistant, not used in their place. */
 function instructionsOf(body: CompatRunCreateRequest): { instructions?: string } {
   const instructions = [body.instructions, body.additional_instructions].filter(Boolean).join('\n\n')
   checkTextSize(instructions, maxMessageBytes.public, ['body', 'instructions'])

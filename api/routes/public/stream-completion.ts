@@ -12,8 +12,8 @@ interface StreamOptions {
 }
 
 /**
- * Sends a run as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level `error`
- * and nothing after it. Whatever happens to the worker, no text is sent twice.
+ * Sends a run as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level `error` and nothing
+ * after it. No text is sent twice, even if the worker dies.
  */
 export function streamCompletion(
   reply: FastifyReply,

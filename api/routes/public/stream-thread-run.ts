@@ -12,15 +12,15 @@ import { threadShape } from './thread-shapes.ts'
 
 interface StreamOptions {
   about: PublicAssistant
-  /** The run as it is stored, for its last event. */
+  /** The run's record, for the last event. */
   reread(): Promise<RunRecord>
-  /** A thread that was made with the run: it is announced first. */
+  /** A thread that was created with the run: it is announced first. */
   newThread?: ThreadRecord
 }
 
 /**
- * Sends a run as the events of the assistants interface, up to its last one and `done`. A stream
- * that cannot go on ends in an `error` event; no text is sent twice.
+ * Sends a run as the events of the assistants API, up to its last one and `done`. A stream that cannot continue
+ * ends with an `error` event; no text is sent twice.
  */
 export function streamThreadRun(
   reply: FastifyReply,

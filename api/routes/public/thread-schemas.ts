@@ -6,13 +6,13 @@ import { PathId, freeForm, nullable } from '../schemas.ts'
 import { Content } from './chat-schemas.ts'
 import { runParameters } from './model-parameters.ts'
 
-/** Shapes of the assistants interface, version 2, after the `openai` package's types (resources/beta). */
+/** Schemas of the assistants API, version 2, following the types of the `openai` package (resources/beta). */
 const seconds = Type.Integer({ description: 'Seconds since 1970.' })
 const maybeSeconds = nullable(seconds)
 const Metadata = freeForm('Kept as it is.')
 const MetadataInput = Type.Optional(nullable(Metadata))
 
-/** A list in the shape of the interface. */
+/** A list in the format of the assistants API. */
 export const listOf = <T extends TSchema>(entry: T, title: string) =>
   Type.Object(
     {

@@ -13,7 +13,7 @@ import type { CompatMessage, CompatRun, CompatThread } from './thread-schemas.ts
 export const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000)
 const maybeSecondsOf = (date: Date | undefined) => (date === undefined ? null : secondsOf(date))
 
-/** A part of a list as the interface shows it. */
+/** A page of a list in the format of the assistants API. */
 export function listPage<T extends { id: string }>({ entries, hasMore }: Page<T>) {
   return {
     object: 'list' as const,
@@ -34,7 +34,7 @@ export function threadShape(thread: ThreadRecord): CompatThread {
   }
 }
 
-/** What people and the assistant said. System messages and tools are not part of the conversation that a client is shown. */
+/** The messages of people and the assistant. Clients are not shown system messages and tools. */
 export function isShown({ message }: LoggedMessage): boolean {
   return message.type === 'HumanMessage' || (message.type === 'AIMessage' && message.data.content !== '')
 }
@@ -65,7 +65,7 @@ export function messageShape(
   }
 }
 
-/** A run that waits for its owner's approval is `in_progress`: its caller has nothing to do but wait. */
+/** A run that waits for its owner's approval is `in_progress`, because its caller can only wait. */
 const shownStatus: Record<RunStatus, CompatRun['status']> = {
   pending: 'queued',
   running: 'in_progress',

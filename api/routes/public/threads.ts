@@ -157,7 +157,7 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
 
 type NewMessages = { messages?: CompatThreadMessageRequest[] | null; metadata?: Record<string, unknown> | null }
 
-/** What a request says of a new thread. */
+/** The members of a request for a new thread. */
 export function newThreadOf(thread: NewMessages, loc: (string | number)[]) {
   refuseUnmetThread(thread, loc)
   return {

@@ -1,9 +1,9 @@
 import { invalidInput } from '../../../domain/errors.ts'
 import { isJsonObject } from '../../../domain/is-json-object.ts'
 
-/** A member whose wish cannot be met, and without which the answer would be another. */
+/** A member that is not supported, and without which the answer would be different. */
 interface Demand {
-  /** Whether a value asks for more than what happens without it. Clients send defaults: those are harmless. */
+  /** Whether a value differs from the default. Clients send defaults, which have no effect. */
   isMade(value: unknown): boolean
   why: string
 }
@@ -42,8 +42,8 @@ const messageDemands: Record<string, Demand> = { attachments: { isMade: (value) 
 type Loc = (string | number)[]
 
 /**
- * Throw `invalid_input`, naming the member, for a request that asks for what cannot be done and would
- * change the answer. Members that change nothing that a caller could notice pass, known or not.
+ * Throws `invalid_input`, naming the member, for a request with an unsupported member that would change the answer.
+ * Members without a noticeable effect are accepted, known or not.
  */
 export const refuseUnmetChat = (body: object): void => refuse(body, chatDemands, ['body'])
 export const refuseUnmetRun = (body: object): void => refuse(body, runDemands, ['body'])
@@ -58,7 +58,7 @@ function refuse(body: object, demands: Record<string, Demand>, loc: Loc): void {
   }
 }
 
-/** `auto`, `none` and a choice among `allowed_tools` that leaves it to the model demand nothing. */
+/** `auto`, `none`, and a choice among `allowed_tools` that leaves it to the model are accepted. */
 function demandsTool(choice: unknown): boolean {
   if (!isJsonObject(choice)) return choice !== 'auto' && choice !== 'none'
   if (choice['type'] !== 'allowed_tools') return true
@@ -66,7 +66,10 @@ function demandsTool(choice: unknown): boolean {
   return !isJsonObject(allowed) || allowed['mode'] !== 'auto'
 }
 
-/** Whether anything is said: `{code_interpreter: {file_ids: []}}` says nothing. What nests deeper than any known member counts as said. */
+/**
+ * Whether a value contains anything: `{code_interpreter: {file_ids: []}}` does not. A value that nests deeper than
+ * any known member does.
+ */
 function isFilled(value: unknown, levels = 4): boolean {
   if (value === null) return false
   if (typeof value !== 'object' || levels === 0) return true

@@ -32,7 +32,7 @@ const AssistantDebugView = Type.Object(
   { title: 'AssistantDebugView' },
 )
 
-/** The views of what runs take, give and work with. */
+/** Descriptions of the input, output and configuration of runs. */
 export const describeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants' | 'describeAssistant'>> = async (
   app,
   { assistants, describeAssistant },

@@ -11,7 +11,10 @@ interface FollowOnce {
   follow: (run: RunRecord) => Promise<RunFeed>
 }
 
-/** The run that a request asks for, followed from its start: started now, or by an earlier attempt of the same request. */
+/**
+ * The run that a request asks for, followed from its start: started now, or by an earlier attempt of the same
+ * request.
+ */
 export async function followOnce(request: FastifyRequest, { start, find, follow }: FollowOnce): Promise<FollowedRun> {
   const followed = await once(request, {
     create: start,
@@ -34,7 +37,7 @@ export async function startOnce(
   return run
 }
 
-/** A run that could not be handed to its thread was answered with 503: the next attempt starts another. */
+/** A run that could not be passed to its thread was answered with 503: the next attempt starts another. */
 async function findStarted(find: FollowOnce['find'], id: string): Promise<RunRecord | null> {
   const run = await orNull(find(id))
   return run?.error?.type === 'unavailable' ? null : run

@@ -37,7 +37,7 @@ type Deps = Pick<
   openStreams: OpenStreams
 }
 
-/** `/runs`: start, stream, join, look at, cancel and resume. */
+/** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { runs, prepareRun, startFollowed, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
 

@@ -6,25 +6,25 @@ import type { RunFeed } from '../../../services/runs/run-feeds.ts'
 import { type EventStream, openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
 
-/** Ids of the two events that come before anything from the stream. */
+/** Ids of the two events before the first entry of the stream. */
 export const startEventId = '0-1'
 export const metadataEventId = '0-2'
 
 interface StreamOptions {
   runId: string
   threadId: string
-  /** Where the client comes back to; without it `/runs/{id}`. */
+  /** Where the client can resume; default `/runs/{id}`. */
   location?: string
-  /** The last event that the client has seen, when it comes back. */
+  /** The last event that the client has received, if it resumes. */
   after?: EventId | undefined
-  /** What this reader is told of a failure; without it all that is known. */
+  /** What this reader is told of a failure; by default everything. */
   shownError?: (error: RunError) => RunError
 }
 
 /**
- * Sends a run to one reader until it is over, the reader goes away, or `stop` is called: `start`,
- * `metadata`, `data` with the whole messages that changed, then `end` or `error`. A reader that is
- * slow gets fewer, newer states: nothing piles up for it, because all that is kept is how far it got.
+ * Sends a run to one reader until it has ended, the reader disconnects, or `stop` is called: `start`, `metadata`,
+ * `data` with the whole messages that changed, then `end` or `error`. A slow reader gets fewer, newer states:
+ * nothing is queued for it, because only its position is kept.
  */
 export function streamRun(
   reply: FastifyReply,
@@ -48,13 +48,16 @@ export function streamRun(
       sendTerminal(stream, shown, endIdAfter(laterId(seen, view.at)))
       return 'over'
     },
-    // Nothing is said: the run goes on, and the client comes back with the last id that it has.
+    // Nothing is sent: the run continues, and the client resumes with its last id.
     giveUp: () => {},
     onError: (error) => reply.log.error({ err: error }, 'a run stream failed'),
   })
 }
 
-/** Where a returning reader goes on. A position that is not of this stream means everything, once: never a silent gap. */
+/**
+ * Where a returning reader continues. A position of another stream means that everything is sent once, so that
+ * there is never a gap.
+ */
 function positionIn(view: RunView, after: EventId | undefined): EventId {
   if (after === undefined) return metadataEventId
   const isKnown = compareIds(after, endIdAfter(view.at)) <= 0 || view.restored
@@ -75,7 +78,10 @@ function sendTerminal(stream: EventStream, terminal: Terminal, id: EventId): voi
   else stream.send({ name: 'end', id, data: '' })
 }
 
-/** A message that has only begun is no news; after a failed attempt its reader keeps the old text until there is new. */
+/**
+ * A message without text yet is not sent; after a failed attempt its reader keeps the old text until there is new
+ * text.
+ */
 function hasContent({ content }: FoldedMessage): boolean {
   return 'whole' in content || content.pieces.text !== '' || content.pieces.calls.size > 0
 }

@@ -88,7 +88,7 @@ export function showThread(thread: ThreadWithStatus): Static<typeof Thread> {
   }
 }
 
-/** A state whose run is over, or that another followed, says what followed it then; see `followOf`. */
+/** What followed a state, if its run has ended or another state followed; see `followOf`. */
 export function showState(threadId: string, state: ThreadState | null, next: string[]): Static<typeof ThreadStateView> {
   const { checkpoint, messages = [], omitted = 0, parentId = null } = state ?? {}
   return {
@@ -120,7 +120,7 @@ export function followOf(state: ThreadState | null): string[] {
   }
 }
 
-/** The current state's `next`: nothing follows when no run is under way. */
+/** The current state's `next`: empty if no run is open. */
 export function nextOf(status: ThreadStatus, state: ThreadState | null): string[] {
   return status === 'busy' || status === 'interrupted' ? followOf(state) : []
 }

@@ -18,7 +18,7 @@ const HistoryPage = Type.Object({
 
 const StatePart = Type.Object({ before: BeforeMessage })
 
-/** What a thread holds and held. */
+/** The current and past states of a thread. */
 export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
   const currentState = async (userId: string, threadId: string, before?: string) => {
     const { status, state } = await threads.state(userId, threadId, before)
