@@ -55,6 +55,8 @@ const systemCodes = new Set([
  */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  // A write of many records fails with an error of its own, which holds the cause.
+  if ('errorResponse' in error && error.errorResponse instanceof Error) return isAway(error.errorResponse)
   if (databaseErrors.has(error.name) || redisErrors.some((known) => error instanceof known)) return true
   if ('code' in error && typeof error.code === 'string' && systemCodes.has(error.code)) return true
   const labels: unknown = 'errorLabels' in error ? error.errorLabels : undefined

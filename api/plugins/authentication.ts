@@ -22,6 +22,8 @@ export type Auth = 'none' | 'user' | 'project' | 'token' | 'optional-user' | 'pu
 declare module 'fastify' {
   interface FastifyContextConfig {
     auth?: Auth
+    /** With `user`: also while the account is being deleted. */
+    mayBeDeleting?: boolean
   }
   interface FastifyRequest {
     session: Session | null
@@ -46,7 +48,9 @@ export function installAuthentication(
   app.addHook('onRequest', async (request) => {
     switch (request.routeOptions.config.auth) {
       case 'user':
-        request.session = await sessions.open(requireBearer(request))
+        request.session = await sessions.open(requireBearer(request), {
+          mayBeDeleting: request.routeOptions.config.mayBeDeleting,
+        })
         return
       case 'project':
         request.session = await sessions.open(requireBearer(request), { withProject: true })

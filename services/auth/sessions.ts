@@ -39,16 +39,17 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
 
     /**
      * `withProject` refuses a project that does not exist, is being deleted, or is not the caller's. User and
-     * project are read in parallel, because the token names both.
+     * project are read in parallel, because the token names both. `mayBeDeleting` also accepts a user whose
+     * account is being deleted.
      */
-    async open(token: string, { withProject = false } = {}): Promise<Session> {
+    async open(token: string, { withProject = false, mayBeDeleting = false } = {}): Promise<Session> {
       const claims = await tokens.verify(token)
       const [known, project] = await Promise.all([
         users.findById(claims.user_id).lean<UserRecord>(),
         withProject ? findProject(claims) : undefined,
       ])
       const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
-      requireUsable(user)
+      requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
       await noteActivity(user)
       // A user who was created just now has a project that did not exist when it was looked up.
       if (withProject) requireAvailable(known === null ? await findProject(claims) : project)

@@ -121,6 +121,14 @@ describe('deletion', () => {
     expect((await service.collections.users.findById(user.userId).lean())?.email).toBeUndefined()
   })
 
+  it('of an account is joined by the same request while it is under way', async () => {
+    const user = await insertUser(service)
+    await service.collections.users.updateOne({ _id: user.userId }, { $set: { deleting: true } })
+    expect((await user.call('GET', '/auth/me')).status).toBe(403)
+    const joined = await user.call('DELETE', '/auth/delete-user', { email_confirmation: user.email })
+    expect(joined).toMatchObject({ status: 200, body: { deleted: true } })
+  })
+
   it('leaves nothing behind of what is created while it runs', async () => {
     const user = await insertUser(service, { threadMax: 1000 })
     const { body: project } = await user.call('POST', '/projects/', { name: 'busy' })

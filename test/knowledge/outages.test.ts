@@ -8,7 +8,7 @@ import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { isAway } from '../../infra/is-away.ts'
 
-const { MongoNetworkError, MongoServerError, MongoServerSelectionError } = mongoose.mongo
+const { MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError } = mongoose.mongo
 
 /** What Temporal is told when the first thing that a step does throws `error`. */
 async function failureOf(error: Error): Promise<ApplicationFailure> {
@@ -29,6 +29,10 @@ notPrimary.addErrorLabel('RetryableWriteError')
 describe('a step of an ingestion', () => {
   it.each([
     ['the connection to the database broke', new MongoNetworkError('connection reset')],
+    [
+      'the connection broke under a write of many records',
+      new MongoBulkWriteError(new MongoNetworkError('connection closed'), {} as never),
+    ],
     ['no database was found', new MongoServerSelectionError('timed out', {} as never)],
     ['the database has no primary', notPrimary],
     ['the pool of connections was cleared', errorWith({ name: 'MongoPoolClearedError' })],

@@ -91,7 +91,8 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
   app.delete(
     '/auth/delete-user',
     {
-      config: { auth: 'user' },
+      // Who hears nothing of a deletion that is under way joins it by asking again.
+      config: { auth: 'user', mayBeDeleting: true },
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'auth.deleteUser',

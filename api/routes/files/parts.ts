@@ -14,6 +14,8 @@ const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 1
  */
 export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<UploadPart> {
   let found = false
+  // The parser waits for the end of a request; one that broke off before it was there does not end any more.
+  if (request.raw.destroyed) throw brokenOff(new Error('the connection was closed'))
   try {
     for await (const part of request.parts({ limits })) {
       if (part.type !== 'file') continue
