@@ -135,6 +135,8 @@ function storeSettings(read: Reader) {
     /** The name in the server's certificate, if it differs from the address. */
     temporalTlsServerName: read.optionalText('TEMPORAL_TLS_SERVER_NAME'),
     temporalApiKey: read.optionalText('TEMPORAL_API_KEY'),
+    /** Deployment and build of this process's workers; without it they are not versioned. */
+    workerVersion: read.optionalPair('TEMPORAL_DEPLOYMENT_NAME', 'TEMPORAL_WORKER_BUILD_ID'),
     temporalCodecKey: read.optionalKey('TEMPORAL_CODEC_KEY', 32),
     /** Earlier values of TEMPORAL_CODEC_KEY: histories that they encrypted can still be read. */
     temporalCodecKeyPrevious: read.keys('TEMPORAL_CODEC_KEY_PREVIOUS', 32),

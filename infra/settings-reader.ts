@@ -223,6 +223,13 @@ export function createReader(env: NodeJS.ProcessEnv) {
         problems.push(`${prefix}_CERT and ${prefix}_KEY must be set together or not at all`)
       return { ca, cert, key }
     },
+    /** Two settings of which each needs the other. */
+    optionalPair(first: string, second: string): readonly [string, string] | undefined {
+      const [one, other] = [raw(first), raw(second)]
+      if (one !== undefined && other !== undefined) return [one, other]
+      if (one !== other) problems.push(`${first} and ${second} must be set together or not at all`)
+      return undefined
+    },
     /**
      * A key that verifies tokens, in base64: a public key in PEM form, or a secret, which must be as strong as the
      * others.

@@ -1,5 +1,5 @@
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker'
-import { type Queue, queueName } from '../domain/contracts/queues.ts'
+import { type Queue, queueName, versioningOf } from '../domain/contracts/queues.ts'
 import { documentActivities } from '../domain/knowledge/slots.ts'
 import type { Settings } from '../infra/config.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
@@ -11,6 +11,7 @@ export interface WorkerOptions {
     | 'temporalCodecKey'
     | 'temporalCodecKeyPrevious'
     | 'taskQueuePrefix'
+    | 'workerVersion'
     | 'shutdownGraceSeconds'
     | 'stickyQueueSeconds'
     | 'modelStepsAtOnce'
@@ -41,6 +42,7 @@ export function createWorker({
     workflowBundle,
     activities,
     dataConverter: dataConverterFor(settings),
+    ...deploymentOf(settings, queue),
     reuseV8Context: true,
     stickyQueueScheduleToStartTimeout: `${settings.stickyQueueSeconds}s`,
     maxHeartbeatThrottleInterval: '500ms',
@@ -61,4 +63,17 @@ const cachedWorkflowsBeside = 500
 /** Concurrent activities per process: model calls mostly wait, extraction of documents does not. */
 function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {
   return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50, deletions: 20 }
+}
+
+/** By queue and not by workflow: a server refuses the answers of an unversioned worker whose workflows name a behaviour. */
+function deploymentOf({ workerVersion }: Pick<Settings, 'workerVersion'>, queue: Queue) {
+  if (workerVersion === undefined) return {}
+  const [deploymentName, buildId] = workerVersion
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName, buildId },
+      useWorkerVersioning: true as const,
+      defaultVersioningBehavior: versioningOf[queue],
+    },
+  }
 }

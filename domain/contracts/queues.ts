@@ -6,3 +6,15 @@ export type Queue = (typeof queues)[number]
 export function queueName(queue: Queue, prefix: string): string {
   return `${prefix}${queue}`
 }
+
+/**
+ * With versioned workers, what a new build means for a workflow under way. `PINNED`: it ends on the build that
+ * began it; for workflows that end within hours. `AUTO_UPGRADE`: the new build continues it; for workflows
+ * that may take longer. Their changes need `patched()`.
+ */
+export const versioningOf = {
+  runs: 'AUTO_UPGRADE',
+  documents: 'AUTO_UPGRADE',
+  accounts: 'PINNED',
+  deletions: 'PINNED',
+} as const satisfies Record<Queue, string>

@@ -1,5 +1,6 @@
 import { Worker } from '@temporalio/worker'
 import { describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
@@ -13,8 +14,24 @@ describe('saved histories', async () => {
   installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
   const files = await savedHistories()
 
-  it('are there', () => {
-    expect(files.length).toBeGreaterThan(0)
+  it('are there, of the last released version, too, for every workflow that it had', async () => {
+    const released = files.filter((file) => file.startsWith(`releases/${manifest.version}/`))
+    const started = new Set<string>()
+    for (const file of released) {
+      const { events } = await readHistory(file)
+      started.add(String(events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType?.name))
+    }
+    expect([...started].toSorted()).toEqual([
+      'cleanupWorkflow',
+      'deletionWorkflow',
+      'emailVerificationWorkflow',
+      'feedbackWorkflow',
+      'fileDeletionWorkflow',
+      'ingestionWorkflow',
+      'passwordResetWorkflow',
+      'threadWorkflow',
+    ])
+    expect(files.length).toBeGreaterThan(released.length)
   })
 
   it.each(files)('%s is replayed without a difference', async (file) => {

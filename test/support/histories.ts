@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import proto from '@temporalio/proto'
 import { everythingIn } from './everything-in.ts'
 
+/** Histories of the code as it is now: `RECORD_HISTORIES=1` writes them anew. */
 const historiesFolder = fileURLToPath(new URL('../replay/histories/', import.meta.url))
+/** Histories as released versions wrote them, a folder for each: `scripts/keep-histories.ts` adds one, nothing changes one. */
+const releasesFolder = fileURLToPath(new URL('../replay/releases/', import.meta.url))
 
 const { History } = proto.temporal.api.history.v1
 type History = proto.temporal.api.history.v1.IHistory
@@ -21,12 +24,20 @@ export async function recordHistory(name: string, history: History): Promise<voi
   await writeFile(join(historiesFolder, `${name}.json`), `${JSON.stringify(json, withoutMachine, 1)}\n`)
 }
 
+/** Names of all saved histories, those of releases with their version in front. */
 export async function savedHistories(): Promise<string[]> {
-  return (await readdir(historiesFolder)).filter((file) => file.endsWith('.json'))
+  const releases = await readdir(releasesFolder, { recursive: true })
+  const files = [...(await readdir(historiesFolder)), ...releases.map((file) => `${inReleases}${file}`)]
+  return files.filter((file) => file.endsWith('.json'))
 }
 
-export async function readHistory(file: string): Promise<History> {
-  return History.fromObject(JSON.parse(await readFile(join(historiesFolder, file), 'utf8')))
+const inReleases = 'releases/'
+
+export async function readHistory(name: string): Promise<History> {
+  const file = name.startsWith(inReleases)
+    ? join(releasesFolder, name.slice(inReleases.length))
+    : join(historiesFolder, name)
+  return History.fromObject(JSON.parse(await readFile(file, 'utf8')))
 }
 
 /** Who wrote the history, and where its code lay, is of no use to a replay, and names a machine. */
