@@ -1,0 +1,65 @@
+import { deletionContract } from '../../domain/contracts/deletion.ts'
+import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
+import { newId } from '../../domain/ids.ts'
+import type { ReceiptRecord } from '../../domain/records/receipt.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { Collections } from '../collections.ts'
+
+interface ReapplyDeps {
+  collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files' | 'receipts'>
+  workflows: Pick<WorkflowClient, 'start' | 'result'>
+  /** How long the end of one deletion is waited for. */
+  waitMs: number
+}
+
+export type Receipt = Pick<ReceiptRecord, '_id' | 'kind' | 'subject_id' | 'user_id' | 'created_at'>
+
+/** `gone`: nothing to delete. `newer`: a record of the same id that was made after the deletion. */
+export type Reapplied = 'deleted' | 'gone' | 'newer' | 'pending'
+
+/**
+ * A restore brings back what was deleted after the backup was taken. The receipts of these deletions, kept
+ * apart from the database, say what to delete again. Safe to repeat.
+ */
+export function createReapplyDeletions({ collections, workflows, waitMs }: ReapplyDeps) {
+  return async function reapply(receipt: Receipt): Promise<Reapplied> {
+    const { kind, subject_id: id, user_id: userId } = receipt
+    const subject = await subjectOf(receipt)
+    if (subject === null) return 'gone'
+    if (subject.created_at > receipt.created_at) return 'newer'
+    if (kind === 'file') {
+      const file = await collections.files.findById(id).lean()
+      const assistant = file && (await collections.assistants.findById(file.assistant_id, { project_id: 1 }).lean())
+      if (!file) return 'gone'
+      const { assistant_id: assistantId, blob_id: blobId, ingestion_id: ingestionId } = file
+      const projectId = assistant?.project_id ?? ''
+      await workflows.start(fileDeletionContract, { fileId: id, assistantId, blobId, ingestionId, userId, projectId })
+      return outcome(await workflows.result(fileDeletionContract, { fileId: id }, { waitMs }))
+    }
+    const hasReceipt = (await collections.receipts.countDocuments({ _id: receipt._id })) > 0
+    const receiptId = hasReceipt ? newId() : receipt._id
+    await workflows.start(deletionContract, { kind, id, userId, receiptId })
+    return outcome(await workflows.result(deletionContract, { kind, id }, { waitMs }))
+  }
+
+  async function subjectOf({ kind, subject_id: id }: Receipt): Promise<{ created_at: Date } | null> {
+    const made = { created_at: 1 } as const
+    switch (kind) {
+      case 'account':
+        return collections.users.findById(id, made).lean()
+      case 'project':
+        return collections.projects.findById(id, made).lean()
+      case 'assistant':
+        return collections.assistants.findById(id, made).lean()
+      case 'thread':
+        return collections.threads.findById(id, made).lean()
+      case 'file':
+        return collections.files.findById(id, made).lean()
+    }
+  }
+}
+
+function outcome(end: { status: 'completed' | 'failed' | 'running' | 'not_found'; cause?: Error }): Reapplied {
+  if (end.status === 'failed') throw new Error('the deletion failed', { cause: end.cause })
+  return end.status === 'completed' ? 'deleted' : 'pending'
+}
