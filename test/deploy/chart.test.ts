@@ -1,0 +1,130 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSettings } from '../../infra/config.ts'
+import { installInCache } from '../../local/services/cache.ts'
+import { findOnPath, run } from '../../local/services/command.ts'
+import { goProgram } from './go-program.ts'
+import { runProgram } from './run-program.ts'
+
+const chart = path.join(import.meta.dirname, '../../deploy/helm')
+const kubernetes = '1.31'
+const validator = 'kubernetes-validate==1.37.0'
+/** All that can be switched on. */
+const everything = [
+  'workers.runs.autoscaling.enabled=true',
+  'workers.documents.autoscaling.enabled=true',
+  'serviceMonitor.enabled=true',
+  'ingress.enabled=true',
+  'ingress.tlsSecret=tls',
+  'versioning.enabled=true',
+  'persistence.existingClaim=data',
+].flatMap((value) => ['--set', value])
+
+/** The Helm chart, rendered by Helm and checked against the schemas of Kubernetes. */
+describe('the chart', () => {
+  let helm: string
+  let python: string
+  let folder: string
+  beforeAll(async () => {
+    // A first run builds Helm, which takes a minute on a quiet machine and many on a busy one.
+    helm = await goProgram('helm-3.22.0', 'helm.sh/helm/v3/cmd/helm@v3.22.0', 'helm')
+    const home = await installInCache(validator.replace('==', '-'), console.log, async (target) => {
+      const python3 = await findOnPath('python3')
+      if (!python3) throw new Error('no python3 on PATH')
+      await run(python3, ['-m', 'venv', target])
+      await run(path.join(target, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', validator])
+    })
+    python = path.join(home, 'bin', 'python')
+    folder = await mkdtemp(path.join(tmpdir(), 'chart-'))
+  }, 1_800_000)
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  const render = (...options: string[]) =>
+    runProgram(helm, ['template', 'assistants', chart, '--kube-version', `${kubernetes}.0`, ...options])
+  const documents = (text: string) => text.split(/^---$/m).filter((part) => /^kind:/m.test(part))
+  const kindOf = (document: string) => /^kind: (\w+)/m.exec(document)?.[1] ?? ''
+  const isOfKubernetes = (document: string) => !/^apiVersion: (keda\.sh|monitoring\.coreos\.com)\//m.test(document)
+  async function validate(text: string): Promise<string> {
+    const file = path.join(folder, 'rendered.yaml')
+    await writeFile(file, documents(text).filter(isOfKubernetes).join('\n---\n'))
+    return runProgram(python, ['-m', 'kubernetes_validate', '--strict', '--kubernetes-version', kubernetes, file])
+  }
+
+  it('passes the linter of Helm', async () => {
+    expect(await runProgram(helm, ['lint', '--strict', chart])).toContain('0 chart(s) failed')
+  })
+
+  it('renders what the schemas of Kubernetes accept, with its defaults and with everything on', async () => {
+    for (const options of [[], everything]) {
+      const rendered = await render(...options)
+      const checked = await validate(rendered)
+      const count = documents(rendered).filter(isOfKubernetes).length
+      expect(checked.match(/ passed for resource /g) ?? []).toHaveLength(count)
+      expect(count).toBeGreaterThan(8)
+    }
+    const wrong = (await render()).replace('terminationGracePeriodSeconds', 'graceSeconds')
+    await expect(validate(wrong)).rejects.toThrow(/graceSeconds/)
+  })
+
+  it('has what its page promises', async () => {
+    const kinds: Record<string, number> = {}
+    for (const kind of documents(await render(...everything)).map(kindOf)) kinds[kind] = (kinds[kind] ?? 0) + 1
+    expect(kinds).toEqual({
+      Deployment: 4,
+      Ingress: 1,
+      Job: 1,
+      NetworkPolicy: 2,
+      PodDisruptionBudget: 2,
+      ScaledObject: 2,
+      Service: 2,
+      ServiceMonitor: 1,
+    })
+  })
+
+  it('runs every process without rights, on a root file system that it cannot write', async () => {
+    const pods = documents(await render(...everything)).filter((text) => ['Deployment', 'Job'].includes(kindOf(text)))
+    expect(pods).toHaveLength(5)
+    for (const pod of pods) {
+      expect(pod).toMatch(/runAsNonRoot: true/)
+      expect(pod).toMatch(/readOnlyRootFilesystem: true/)
+      expect(pod).toMatch(/drop: \[ALL\]/)
+      expect(pod).toMatch(/automountServiceAccountToken: false/)
+      // More than what the service allows open streams and activities.
+      expect(pod).toMatch(/terminationGracePeriodSeconds: 90/)
+    }
+  })
+
+  it('gives settings that the service knows, and every secret as a file', async () => {
+    const [api = ''] = documents(await render(...everything)).filter((text) => text.includes('api/server.ts'))
+    const variables = [...api.matchAll(/- name: ([A-Z0-9_]+)\n\s+value: (.*)/g)].map(([, name = '', value = '']) => {
+      const plain = value.replaceAll(/^["']|["']$/g, '')
+      return [name, plain] as const
+    })
+    const env = Object.fromEntries(variables.filter(([name]) => !name.endsWith('_FILE')))
+    const files = variables.filter(([name]) => name.endsWith('_FILE'))
+    expect(files.map(([name]) => name)).toContain('SECRETS_KEY_FILE')
+    for (const [name, file] of files) expect(file).toBe(`/run/secrets/assistant-platform/${name.replace(/_FILE$/, '')}`)
+    const secrets = {
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+      JWT_SECRET: 'x'.repeat(40),
+      PINECONE_API_KEY: 'x',
+    }
+    expect(loadSettings({ NODE_ENV: 'production', ...env, ...secrets })).toMatchObject({
+      vectorStore: 'pinecone',
+      workerVersion: ['assistant-platform', '1.0.0'],
+      schemaWaitSeconds: 300,
+      runsInApi: true,
+    })
+    const asked = new Set<string>()
+    loadSettings(
+      new Proxy<NodeJS.ProcessEnv>(secrets, { get: (of, name) => (asked.add(String(name)), of[String(name)]) }),
+    )
+    for (const [name] of variables) expect(asked).toContain(name.replace(/_FILE$/, ''))
+  })
+
+  it('is refused when a task queue has no worker', async () => {
+    await expect(render('--set', 'workers.other.queues={accounts}')).rejects.toThrow(/serves the queue deletions/)
+  })
+})
