@@ -16,7 +16,7 @@ export const ToolSetting = Type.Object(
     name: Type.Optional(
       Type.String({
         maxLength: requestLimits.nameLength,
-        description: 'What the model sees it called; without it the type.',
+        description: 'The name that the model sees; default: the type.',
       }),
     ),
     config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The tool's own settings." })),
@@ -53,11 +53,11 @@ export const AssistantConfig = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 1000,
-        description: 'The secret that callers present in mode public_token. One assistant only may hold it.',
+        description: 'The secret that callers present in the mode public_token. No two assistants may have the same.',
       }),
     ),
     [`${prefix}model`]: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "The model's name; without it the service's default." }),
+      Type.String({ minLength: 1, maxLength: 200, description: "The model's name; default: the service's." }),
     ),
     [`${prefix}system_message`]: Type.Optional(
       Type.String({
@@ -67,7 +67,7 @@ export const AssistantConfig = Type.Object(
       }),
     ),
     [`${prefix}temperature`]: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; without it the model's own." }),
+      Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; default: the model's." }),
     ),
     [`${prefix}tools`]: Type.Optional(
       Type.Array(ToolSetting, { ...entries, description: 'The tools that the assistant may call.' }),
@@ -76,7 +76,7 @@ export const AssistantConfig = Type.Object(
       Type.String({
         ...text,
         default: assistantConfigDefaults.retrievalDescription,
-        description: 'What the model is told about the files that it can search.',
+        description: 'The description of the files that the model is given with the search tool.',
       }),
     ),
     [`${prefix}max_steps`]: Type.Optional(
@@ -84,7 +84,7 @@ export const AssistantConfig = Type.Object(
         minimum: 1,
         maximum: 200,
         default: assistantConfigDefaults.maxSteps,
-        description: 'Model calls that one run may make.',
+        description: 'Maximum number of model calls in one run.',
       }),
     ),
     [`${prefix}interrupt_before_action`]: Type.Optional(
@@ -103,7 +103,7 @@ export const AssistantConfig = Type.Object(
       Type.String({
         ...text,
         default: assistantConfigDefaults.description,
-        description: 'What the assistant is for; shown to everybody who may read it.',
+        description: 'The purpose of the assistant; shown to everybody who may read it.',
       }),
     ),
   },

@@ -42,7 +42,7 @@ export function installAuthentication(
 
   app.addHook('onRoute', (route) => {
     if (route.config?.auth === undefined)
-      throw new Error(`${String(route.method)} ${route.url} does not say who may call it`)
+      throw new Error(`${String(route.method)} ${route.url} has no access rule (config.auth)`)
   })
 
   app.addHook('onRequest', async (request) => {

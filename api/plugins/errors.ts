@@ -15,7 +15,7 @@ const fastifyRefusals: Record<string, { code: ErrorCode; message: string }> = {
   },
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'payload_too_large', message: 'The body is too large.' },
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { code: 'unsupported_media_type', message: 'A Content-Type is required here.' },
-  FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is not valid.' },
+  FST_ERR_BAD_URL: { code: 'bad_request', message: 'The URL is invalid.' },
 }
 /** Error codes may come from any library. */
 const fastifyCodes = new Map(Object.entries(fastifyRefusals))
@@ -42,7 +42,7 @@ export function installErrors(
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
-    const refused = isBrokenOff ? new AppError('bad_request', 'The request was broken off.') : asAppError(error)
+    const refused = isBrokenOff ? new AppError('bad_request', 'The request was interrupted.') : asAppError(error)
     // The client is still sending: the rest of the body would be taken for the next request.
     if (refused.code === 'request_timeout') reply.header('connection', 'close')
     // Problems of a body do not matter if the path is unknown.

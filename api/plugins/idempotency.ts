@@ -158,5 +158,5 @@ const Key = Type.String({
   maxLength: 255,
   pattern: String.raw`^[\x21-\x7e]+$`,
   description:
-    'A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time.',
+    'A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer.',
 })

@@ -2,13 +2,13 @@ import { within } from '../../services/within.ts'
 import type { FastifyInstance } from 'fastify'
 
 export interface OpenStreams {
-  /** Counts an answer as open until it settles; `stop` ends it when the service has waited long enough. */
+  /** Counts an answer as open until it settles; `stop` ends it when the grace period is over. */
   track(stream: Promise<void>, stop: () => void): void
 }
 
 /**
- * When the service closes, open streams and requests that wait for a workflow may finish for a bounded
- * time. What is left then is ended: a stream's client comes back with `Last-Event-ID`.
+ * When the service shuts down, open streams and requests that wait for a workflow may finish within a limit. After
+ * that they are ended; a stream's client resumes with `Last-Event-ID`.
  */
 export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenStreams {
   const open = new Map<Promise<void>, () => void>()
@@ -16,7 +16,7 @@ export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenS
   let isOver = false
   app.addHook('onClose', async () => clearInterval(idle))
   app.addHook('preClose', async () => {
-    // A connection whose last answer was under way when the server closed would be kept alive for a minute.
+    // A connection whose last answer was under way at the shutdown would be kept alive for a minute.
     idle = setInterval(() => app.server.closeIdleConnections(), 100)
     if (open.size > 0) await within(graceMs, Promise.allSettled(open.keys()))
     isOver = true
@@ -26,7 +26,7 @@ export function installOpenStreams(app: FastifyInstance, graceMs: number): OpenS
     track(stream, stop) {
       const settled = stream.catch(() => undefined).finally(() => open.delete(settled))
       open.set(settled, stop)
-      // Its request was already under way when the service began to close.
+      // Its request was under way when the shutdown began.
       if (isOver) stop()
     },
   }

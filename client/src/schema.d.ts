@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State of the service and of what it depends on */
+        /** State of the service and its dependencies */
         get: operations["health.read"];
         put?: never;
         post?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Whether requests can be answered now
-         * @description Answers 503 while MongoDB, Redis or Temporal is away, and names it in `detail`. Meant for load balancers and readiness probes; `GET /ok` tells of every dependency.
+         * @description Answers 503 while MongoDB, Redis or Temporal does not answer, and names it in `detail`. For load balancers and readiness probes; `GET /ok` shows every dependency.
          */
         get: operations["health.ready"];
         put?: never;
@@ -50,7 +50,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make an account; a verification code is sent by mail */
+        /** Create an account; a verification code is sent by mail */
         post: operations["accounts.signup"];
         delete?: never;
         options?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a new verification code; the one before ends */
+        /** Send a new verification code; it replaces the previous one */
         post: operations["accounts.resendVerification"];
         delete?: never;
         options?: never;
@@ -118,7 +118,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a link to choose a new password; the link before ends */
+        /** Send a link to choose a new password; it replaces the previous link */
         post: operations["accounts.forgotPassword"];
         delete?: never;
         options?: never;
@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether an address is verified, and what its code allows */
+        /** Whether an address is verified, and the state of its code */
         get: operations["accounts.verificationStatus"];
         put?: never;
         post?: never;
@@ -202,8 +202,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the identity provider sends the browser back to
-         * @description Answers with a page for people, and no token, when the account is logged in to in another way.
+         * Callback of the identity provider
+         * @description Answers with an HTML page and no token if the account uses another kind of login.
          */
         get: operations["accounts.socialCallback"];
         put?: never;
@@ -292,7 +292,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the password; tokens that are out stay valid */
+        /** Replace the password; existing tokens stay valid */
         post: operations["users.changePassword"];
         delete?: never;
         options?: never;
@@ -307,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the current user has and has used */
+        /** What the current user has, and the tokens used */
         get: operations["users.usage"];
         put?: never;
         post?: never;
@@ -434,7 +434,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a strong public token in place of the old one; the access mode stays as it is */
+        /** Generate a strong public token that replaces the old one; the access mode does not change */
         post: operations["assistants.publicToken.renew"];
         delete?: never;
         options?: never;
@@ -451,7 +451,7 @@ export interface paths {
         };
         /** Read the assistant's own model account, its key masked */
         get: operations["assistants.compatAccount.read"];
-        /** Set the assistant's own model account; give one member to change only that */
+        /** Set the assistant's own model account; members that are left out do not change */
         put: operations["assistants.compatAccount.put"];
         post?: never;
         /** Remove the assistant's own model account: its runs use the service's model again */
@@ -506,8 +506,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Process a file again that failed through no fault of its own
-         * @description For a file whose `metadata.retryable` is true. Answers at once with the file as it is now; a file that has not failed is left alone, so that asking twice changes nothing. 409 for a file that cannot be read.
+         * Retry a file whose failure was caused by the service
+         * @description For a file whose `metadata.retryable` is true. Answers at once with the current state of the file. A file that has not failed is not processed again, so the request can be repeated. 409 for a file that cannot be read.
          */
         post: operations["files.retry"];
         delete?: never;
@@ -540,7 +540,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far an upload is, with its files in their order; the header Link names the next page */
+        /** The progress of an upload, with its files in order; the header Link names the next page */
         get: operations["files.ingestion"];
         put?: never;
         post?: never;
@@ -557,7 +557,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far an upload is, as server-sent events: `progress` whenever something changes, then `end` */
+        /** The progress of an upload as server-sent events: `progress` whenever something changes, then `end` */
         get: operations["files.ingestionEvents"];
         put?: never;
         post?: never;
@@ -574,7 +574,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The pieces that a file was cut into, in their order; the header Link names the next page */
+        /** The chunks of a file, in order; the header Link names the next page */
         get: operations["files.chunks"];
         put?: never;
         post?: never;
@@ -593,7 +593,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the tool retrieval would give the model for a question */
+        /** The passages that the tool retrieval would give the model for a query */
         post: operations["files.search"];
         delete?: never;
         options?: never;
@@ -631,7 +631,7 @@ export interface paths {
         /** Change a thread, or create it under this id */
         put: operations["threads.put"];
         post?: never;
-        /** Delete a thread with its history; its place in the quota is free again */
+        /** Delete a thread with its history; it no longer counts against the quota */
         delete: operations["threads.delete"];
         options?: never;
         head?: never;
@@ -648,7 +648,7 @@ export interface paths {
         /** The current state; of a large one the newest messages */
         get: operations["threads.state"];
         put?: never;
-        /** Add messages, or replace some */
+        /** Add or replace messages */
         post: operations["threads.addState"];
         delete?: never;
         options?: never;
@@ -765,7 +765,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The proof of a deletion, for who owned what was deleted */
+        /** The receipt of a deletion, for the owner of what was deleted */
         get: operations["receipts.read"];
         put?: never;
         post?: never;
@@ -850,7 +850,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much there is of everything */
+        /** Counts of users, projects, threads, runs and files */
         get: operations["admin.systemStats"];
         put?: never;
         post?: never;
@@ -867,7 +867,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Users who have not been here for long */
+        /** Users who have not been active for a while */
         get: operations["admin.inactiveUsers"];
         put?: never;
         post?: never;
@@ -886,7 +886,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete users who have not been here for long */
+        /** Delete users who have not been active for a while */
         post: operations["admin.cleanupInactiveUsers"];
         delete?: never;
         options?: never;
@@ -920,7 +920,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove what has no owner any more */
+        /** Remove records whose owner is gone */
         post: operations["admin.cleanupOrphans"];
         delete?: never;
         options?: never;
@@ -935,7 +935,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The proof of any deletion */
+        /** The receipt of any deletion */
         get: operations["admin.readReceipt"];
         put?: never;
         post?: never;
@@ -1073,7 +1073,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say what you think of a run; it is stored, and passed on to the tracing service */
+        /** Give feedback on a run; it is stored and sent to the tracing service */
         post: operations["runs.feedback"];
         delete?: never;
         options?: never;
@@ -1088,7 +1088,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of what a run begins with */
+        /** JSON Schema of the input of a run */
         get: operations["runs.input_schema"];
         put?: never;
         post?: never;
@@ -1105,7 +1105,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of what a run leaves in its thread */
+        /** JSON Schema of the messages that a run adds to its thread */
         get: operations["runs.output_schema"];
         put?: never;
         post?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration of an assistant of yours, and what a run would work with; secrets masked */
+        /** The configuration of your assistant and what a run would use, with secrets masked */
         get: operations["runs.debug_assistant"];
         put?: never;
         post?: never;
@@ -1158,7 +1158,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an assistant on a thread and stream what it says */
+        /** Run an assistant on a thread and stream its answer */
         post: operations["runs.stream"];
         delete?: never;
         options?: never;
@@ -1207,7 +1207,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a run, or come back to it with Last-Event-ID */
+        /** Join the stream of a run, or resume it with Last-Event-ID */
         get: operations["runs.join"];
         put?: never;
         post?: never;
@@ -1226,7 +1226,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; one that has ended stays as it is */
+        /** Cancel a run; a run that has ended does not change */
         post: operations["runs.cancel"];
         delete?: never;
         options?: never;
@@ -1243,7 +1243,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about the tools for which an interrupted run waits */
+        /** Decide about the tool calls for which an interrupted run waits */
         post: operations["runs.resume"];
         delete?: never;
         options?: never;
@@ -1278,7 +1278,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run an assistant that is open to the public and stream what it says
+         * Run a public assistant and stream its answer
          * @description Without `thread_id` a new public thread begins; `metadata` names it.
          */
         post: operations["public.runs.stream"];
@@ -1295,7 +1295,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a public run, or come back to it with Last-Event-ID */
+        /** Join the stream of a public run, or resume it with Last-Event-ID */
         get: operations["public.runs.join"];
         put?: never;
         post?: never;
@@ -1366,7 +1366,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a third-party platform asks for to use the assistant */
+        /** The settings with which a third-party platform uses the assistant */
         get: operations["compat.assistants.config"];
         put?: never;
         post?: never;
@@ -1384,7 +1384,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistant, as the one model that there is */
+        /** The list of models, which contains the assistant */
         get: operations["compat.models.list"];
         put?: never;
         post?: never;
@@ -1457,7 +1457,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said in a thread */
+        /** The messages of a thread */
         get: operations["compat.threads.messages.list"];
         put?: never;
         /** Add a message for later runs */
@@ -1551,7 +1551,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; one that has ended stays as it is */
+        /** Cancel a run; a run that has ended does not change */
         post: operations["compat.threads.runs.cancel"];
         delete?: never;
         /** Cross-origin preflight */
@@ -1657,7 +1657,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a third-party platform asks for to use the assistant */
+        /** The settings with which a third-party platform uses the assistant */
         get: operations["public.assistants.config"];
         put?: never;
         post?: never;
@@ -1675,7 +1675,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistant, as the one model that there is */
+        /** The list of models, which contains the assistant */
         get: operations["public.models.list"];
         put?: never;
         post?: never;
@@ -1748,7 +1748,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said in a thread */
+        /** The messages of a thread */
         get: operations["public.threads.messages.list"];
         put?: never;
         /** Add a message for later runs */
@@ -1842,7 +1842,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; one that has ended stays as it is */
+        /** Cancel a run; a run that has ended does not change */
         post: operations["public.threads.runs.cancel"];
         delete?: never;
         /** Cross-origin preflight */
@@ -1893,7 +1893,7 @@ export interface components {
     schemas: {
         /**
          * HealthStatus
-         * @description Whether every server answers.
+         * @description State of all servers together.
          * @enum {unknown}
          */
         HealthStatus: "ok" | "degraded";
@@ -1976,7 +1976,7 @@ export interface components {
         };
         /**
          * ValidationError
-         * @description A request that does not match the declared shape, with the place of each fault.
+         * @description A request that does not match its schema, with the location of each problem.
          */
         ValidationError: {
             detail: {
@@ -2007,7 +2007,7 @@ export interface components {
             jwt_token: string;
             /** @description The default assistant of the project main */
             main_agent_id: string;
-            /** @description The default thread of the project main; empty when the thread quota leaves room for none */
+            /** @description The default thread of the project main; empty if the thread quota is full */
             main_thread_id: string;
         };
         /**
@@ -2033,7 +2033,7 @@ export interface components {
         };
         /**
          * ResendVerificationRequest
-         * @description The account that wants a new code.
+         * @description The account that requests a new code.
          * @example {
          *       "email": "ada@example.com"
          *     }
@@ -2076,7 +2076,7 @@ export interface components {
         };
         /**
          * VerificationStatus
-         * @description Whether an address is verified, and what is known of its code.
+         * @description Whether an address is verified, and the state of its code.
          */
         VerificationStatus: {
             email: string;
@@ -2117,7 +2117,7 @@ export interface components {
         };
         /**
          * ThreadInfo
-         * @description Threads in use, and threads allowed.
+         * @description Number of threads in use, and the quota.
          */
         ThreadInfo: {
             thread_counter: number;
@@ -2132,7 +2132,7 @@ export interface components {
          *     }
          */
         ChangePasswordRequest: {
-            /** @description The password until now */
+            /** @description The current password */
             current_password: string;
             /** @description 8 to 256 characters */
             new_password: string;
@@ -2151,7 +2151,7 @@ export interface components {
             prompt_tokens: number;
             completion_tokens: number;
             total_tokens: number;
-            /** @description The hundred threads that cost most. */
+            /** @description The hundred threads with the most tokens. */
             threads: {
                 thread_id: string;
                 runs: number;
@@ -2159,7 +2159,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description Those of the last 30 days on which something ran, oldest first. */
+            /** @description Days with runs among the last 30 days, oldest first. */
             days: {
                 /** @description Such as 2026-11-22, in UTC. */
                 date: string;
@@ -2168,7 +2168,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description The fifty assistants that cost most, deleted ones among them. */
+            /** @description The fifty assistants with the most tokens, including deleted ones. */
             assistants_used: {
                 assistant_id: string;
                 runs: number;
@@ -2199,7 +2199,7 @@ export interface components {
          *     }
          */
         ProjectCreateRequest: {
-            /** @description 1 to 100 characters, one of a kind among your projects. */
+            /** @description 1 to 100 characters, unique among your projects. */
             name: string;
             description?: string;
         };
@@ -2218,7 +2218,7 @@ export interface components {
          *     }
          */
         ProjectUpdateRequest: {
-            /** @description 1 to 100 characters, one of a kind among your projects. */
+            /** @description 1 to 100 characters, unique among your projects. */
             name?: string;
             description?: string;
         };
@@ -2233,7 +2233,7 @@ export interface components {
             assistants: number;
             threads: number;
             message: string;
-            /** @description The proof: GET /receipts/{id}. */
+            /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id?: string;
         };
         /**
@@ -2256,7 +2256,7 @@ export interface components {
         ToolSetting: {
             /** @description Which tool. */
             type: components["schemas"]["ToolType"];
-            /** @description What the model sees it called; without it the type. */
+            /** @description The name that the model sees; default: the type. */
             name?: string;
             /** @description The tool's own settings. */
             config?: {
@@ -2270,26 +2270,26 @@ export interface components {
         AssistantConfig: {
             /** @description Who may use the public endpoints. */
             "type==agent/access_mode"?: components["schemas"]["AccessMode"];
-            /** @description The secret that callers present in mode public_token. One assistant only may hold it. */
+            /** @description The secret that callers present in the mode public_token. No two assistants may have the same. */
             "type==agent/public_token"?: string;
-            /** @description The model's name; without it the service's default. */
+            /** @description The model's name; default: the service's. */
             "type==agent/model"?: string;
             /**
              * @description Instructions that precede every conversation.
              * @default
              */
             "type==agent/system_message"?: string;
-            /** @description Sampling temperature; without it the model's own. */
+            /** @description Sampling temperature; default: the model's. */
             "type==agent/temperature"?: number;
             /** @description The tools that the assistant may call. */
             "type==agent/tools"?: components["schemas"]["ToolSetting"][];
             /**
-             * @description What the model is told about the files that it can search.
+             * @description The description of the files that the model is given with the search tool.
              * @default Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.
              */
             "type==agent/retrieval_description"?: string;
             /**
-             * @description Model calls that one run may make.
+             * @description Maximum number of model calls in one run.
              * @default 25
              */
             "type==agent/max_steps"?: number;
@@ -2301,7 +2301,7 @@ export interface components {
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
             /**
-             * @description What the assistant is for; shown to everybody who may read it.
+             * @description The purpose of the assistant; shown to everybody who may read it.
              * @default
              */
             "type==agent/description"?: string;
@@ -2354,7 +2354,7 @@ export interface components {
             /** @description False while it is still under way (status 202). */
             deleted: boolean;
             message: string;
-            /** @description The proof: GET /receipts/{id}. */
+            /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id?: string;
         };
         /**
@@ -2369,11 +2369,11 @@ export interface components {
         };
         /**
          * PublicToken
-         * @description The public token that an assistant now holds. It is shown to its owner only.
+         * @description The new public token of an assistant, shown to its owner only.
          */
         PublicToken: {
             assistant_id: string;
-            /** @description The new token. The old one does not work any more. */
+            /** @description The new token. The old one is no longer valid. */
             public_token: string;
         };
         /**
@@ -2385,9 +2385,9 @@ export interface components {
          *     }
          */
         AssistantCompatAccountPayload: {
-            /** @description The key of the account. Needed the first time, and whenever the base URL changes: without it the old key is dropped. */
+            /** @description The API key of the account. Required the first time, and whenever the base URL changes: a new base URL without a key removes the old key. */
             api_key?: string;
-            /** @description Where the chat-completions interface of the provider begins, such as https://api.example.com/v1. Needed the first time. */
+            /** @description Base URL of the provider's chat-completions API, such as https://api.example.com/v1. Required the first time. */
             base_url?: string;
         };
         /**
@@ -2397,7 +2397,7 @@ export interface components {
         AssistantCompatAccount: {
             assistant_id: string;
             base_url: string;
-            /** @description The first characters of the key; null when there is none. */
+            /** @description The first characters of the key; null if there is none. */
             api_key: string | null;
             /** Format: date-time */
             updated_at: string;
@@ -2410,7 +2410,7 @@ export interface components {
             type: components["schemas"]["ToolType"];
             name: string;
             description: string;
-            /** @description JSON Schema of the arguments that the model gives. */
+            /** @description JSON Schema of the arguments that the model passes. */
             parameters: {
                 [key: string]: unknown;
             };
@@ -2423,13 +2423,13 @@ export interface components {
         };
         /**
          * FileStatus
-         * @description How far the ingestion of a file is.
+         * @description Progress of the ingestion of a file.
          * @enum {unknown}
          */
         FileStatus: "queued" | "processing" | "ready" | "failed";
         /**
          * EmbeddedFile
-         * @description A file of an assistant and how far its ingestion is.
+         * @description A file of an assistant and the progress of its ingestion.
          */
         EmbeddedFile: {
             id: string;
@@ -2437,18 +2437,18 @@ export interface components {
             /** @description Bytes */
             size: number;
             metadata: {
-                /** @description What the file is, by its content; before it is read, what the upload said */
+                /** @description The content type, detected from the content; before the file is read, as declared by the upload */
                 content_type: string;
                 status: components["schemas"]["FileStatus"];
-                /** @description Pieces cut so far */
+                /** @description Number of chunks so far */
                 chunks: number;
-                /** @description Pieces that can be found so far */
+                /** @description Number of chunks that can be found so far */
                 embedded: number;
                 characters: number;
                 sha256: string;
                 /** @description Why a failed file failed */
                 error?: string;
-                /** @description Of a failed file: whether the fault was the service's, so that it can be tried again */
+                /** @description For a failed file: whether the service caused the failure, so that a retry makes sense */
                 retryable?: boolean;
                 /** Format: date-time */
                 created_at: string;
@@ -2499,7 +2499,7 @@ export interface components {
             id: string;
             /** @description False while it is still under way (status 202). */
             deleted: boolean;
-            /** @description The proof: GET /receipts/{id}. */
+            /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id: string;
         };
         /**
@@ -2510,7 +2510,7 @@ export interface components {
         IngestionStatus: "processing" | "done";
         /**
          * Ingestion
-         * @description The files of one upload and how far they are.
+         * @description The files of one upload and their progress.
          */
         Ingestion: {
             ingestion_id: string;
@@ -2524,7 +2524,7 @@ export interface components {
          */
         ChunkList: {
             chunks: {
-                /** @description Place in the file, from 0. */
+                /** @description Position in the file, from 0. */
                 position: number;
                 text: string;
                 tokens: number;
@@ -2535,7 +2535,7 @@ export interface components {
         };
         /**
          * SearchFilesRequest
-         * @description A question to the files of an assistant.
+         * @description A query for the files of an assistant.
          * @example {
          *       "query": "When is the office open on Fridays?"
          *     }
@@ -2547,7 +2547,7 @@ export interface components {
         };
         /**
          * PassageList
-         * @description Passages that fit a question, best first.
+         * @description Passages that match a question, best first.
          */
         PassageList: {
             passages: {
@@ -2575,7 +2575,7 @@ export interface components {
             name: string;
             assistant_id: string | null;
             project_id: string;
-            /** @description As it was given. */
+            /** @description Returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -2610,7 +2610,7 @@ export interface components {
             name?: string;
             /** @description Your own assistant or a public one; null for none. */
             assistant_id?: string | null;
-            /** @description Comes back exactly as it went in. */
+            /** @description Returned unchanged. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -2730,7 +2730,7 @@ export interface components {
                 /** @description Number of the state within the thread, from 1. */
                 step?: number;
                 run_id?: string;
-                /** @description How many older messages do not fit into one answer. `GET …/state?before=` the first one shown gives them. */
+                /** @description How many older messages did not fit into the answer. To read them, call `GET …/state?before=` with the id of the first message shown. */
                 omitted_messages?: number;
             };
         };
@@ -2843,7 +2843,7 @@ export interface components {
             values: components["schemas"]["MessageInput"][] | {
                 messages: components["schemas"]["MessageInput"][];
             };
-            /** @description Taken and not used. */
+            /** @description Accepted and ignored. */
             config?: {
                 [key: string]: unknown;
             };
@@ -2897,7 +2897,7 @@ export interface components {
         };
         /**
          * CheckoutStatus
-         * @description Whether a checkout is paid, and whether its plan counts.
+         * @description Whether a checkout is paid, and whether its plan is active.
          * @enum {unknown}
          */
         CheckoutStatus: "open" | "active" | "ended" | "expired";
@@ -2935,7 +2935,7 @@ export interface components {
         DeletionKind: "thread" | "assistant" | "project" | "account" | "file";
         /**
          * ReceiptStatus
-         * @description How far the deletion is.
+         * @description Progress of the deletion.
          * @enum {unknown}
          */
         ReceiptStatus: "running" | "complete" | "failed";
@@ -2949,11 +2949,11 @@ export interface components {
             subject_id: string;
             user_id: string;
             status: components["schemas"]["ReceiptStatus"];
-            /** @description What there was, by store, when it was closed. */
+            /** @description Counts by store before the deletion. */
             found: {
                 [key: string]: number;
             };
-            /** @description What is left, counted last. */
+            /** @description Counts by store after the deletion. */
             left: {
                 [key: string]: number;
             };
@@ -3022,7 +3022,7 @@ export interface components {
         };
         /**
          * AdminUser
-         * @description A user as an administrator sees it.
+         * @description A user as an operator sees it.
          */
         AdminUser: {
             user_id: string;
@@ -3040,7 +3040,7 @@ export interface components {
          * @description Users who have not used the service for a while.
          */
         InactiveUsers: {
-            /** @description Longest unused first. */
+            /** @description Least recently active first. */
             users: components["schemas"]["AdminUser"][];
             total: number;
             min_days_old: number;
@@ -3049,11 +3049,11 @@ export interface components {
         };
         /**
          * UserCleanupResponse
-         * @description The users concerned, and the workflow that deletes them.
+         * @description The users to delete, and the workflow that deletes them.
          */
         UserCleanupResponse: {
             dry_run: boolean;
-            /** @description Whom it concerns; at most 1,000. */
+            /** @description The users to delete; at most 1,000. */
             users: components["schemas"]["AdminUser"][];
             total: number;
             /** @description The workflow that deletes them; a dry run deletes nobody. */
@@ -3062,16 +3062,16 @@ export interface components {
         };
         /**
          * OrphanCleanupResponse
-         * @description What has no owner, by store, and what was removed of it.
+         * @description Orphans by store, and how many were removed.
          */
         OrphanCleanupResponse: {
             dry_run: boolean;
             workflow_id: string;
             /** @description False while it is still under way. */
             complete: boolean;
-            /** @description Owners without an owner, and deletions that stopped half-way. */
+            /** @description Records whose owner is gone, and deletions that stopped half-way. */
             found: number | null;
-            /** @description Things without an owner, by store. */
+            /** @description Orphans by store. */
             orphans: {
                 [key: string]: number;
             };
@@ -3198,7 +3198,7 @@ export interface components {
         };
         /**
          * FeedbackCreateRequest
-         * @description A judgement about a run, for the tracing service.
+         * @description Feedback on a run, for the tracing service.
          * @example {
          *       "run_id": "0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32",
          *       "key": "helpful",
@@ -3208,10 +3208,10 @@ export interface components {
          */
         FeedbackCreateRequest: {
             run_id: string;
-            /** @description What is judged, such as `helpful`. */
+            /** @description What the feedback is about, such as `helpful`. */
             key: string;
             score?: number | boolean;
-            /** @description A judgement that is no number. */
+            /** @description A value that is not a number. */
             value?: string | number | boolean | {
                 [key: string]: unknown;
             };
@@ -3225,16 +3225,16 @@ export interface components {
         ModelAccount: "platform" | "assistant" | "none";
         /**
          * AssistantDebugView
-         * @description What a run of the assistant would work with: configuration, tools and model account.
+         * @description What a run of the assistant would use: configuration, tools and model account.
          */
         AssistantDebugView: {
             assistant_id: string;
             name: string;
-            /** @description The configuration as you wrote it, the values of secrets masked. */
+            /** @description The configuration as you wrote it, with secrets masked. */
             config: {
                 [key: string]: unknown;
             };
-            /** @description The settings in force, defaults filled in, without secrets. */
+            /** @description The effective settings, with defaults and without secrets. */
             resolved: {
                 [key: string]: unknown;
             };
@@ -3274,12 +3274,12 @@ export interface components {
         Configurable: {
             assistant_id?: string;
             thread_id?: string;
-            /** @description Ignored: the user is the one of the token. */
+            /** @description Ignored: the token identifies the user. */
             user_id?: string;
         };
         /**
          * MultitaskStrategy
-         * @description What happens while another run has the thread.
+         * @description What to do while another run is open on the thread.
          * @enum {unknown}
          */
         MultitaskStrategy: "enqueue" | "reject" | "interrupt";
@@ -3305,12 +3305,12 @@ export interface components {
             config?: {
                 configurable?: components["schemas"]["Configurable"];
             };
-            /** @description What happens while another run has the thread: wait for it (the default), answer 409, or cancel it. */
+            /** @description What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it. */
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
         };
         /**
          * RunError
-         * @description Why a run ended without success; the data of the `error` event.
+         * @description The error of a run; the data of the `error` event.
          * @example {
          *       "status_code": 502,
          *       "message": "The model did not answer.",
@@ -3342,11 +3342,11 @@ export interface components {
         };
         /**
          * RunWithOutput
-         * @description A run and the messages that it made.
+         * @description A run and the messages that it produced.
          */
         RunWithOutput: components["schemas"]["Run"] & {
             output: components["schemas"]["Message"][];
-            /** @description How many older messages do not fit into one answer. `GET /runs/{run_id}?before=` the first one shown gives them. */
+            /** @description How many older messages did not fit into the answer. To read them, call `GET /runs/{run_id}?before=` with the id of the first message shown. */
             omitted_messages?: number;
         };
         /**
@@ -3364,7 +3364,7 @@ export interface components {
          */
         ResumeRunPayload: {
             action: components["schemas"]["ToolDecision"];
-            /** @description The call that is decided about; without it all that wait. */
+            /** @description The call to decide about; default: all that wait. */
             tool_call_id?: string;
             /** @description The arguments to use instead, with `edit`. */
             args?: {
@@ -3403,9 +3403,9 @@ export interface components {
             config?: {
                 configurable?: components["schemas"]["Configurable"];
             };
-            /** @description What happens while another run has the thread: wait for it (the default), answer 409, or cancel it. */
+            /** @description What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it. */
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
-            /** @description The assistant's public token, when no header carries it. */
+            /** @description The assistant's public token, if it is not in a header. */
             token?: string;
         };
         /**
@@ -3482,7 +3482,7 @@ export interface components {
          *     }
          */
         CompatChatCompletionRequest: {
-            /** @description Any name: the token selects the assistant. It comes back in the answer. */
+            /** @description Any name: the token selects the assistant. The answer contains the same name. */
             model: string;
             messages: components["schemas"]["CompatChatMessage"][];
             stream?: boolean | null;
@@ -3572,7 +3572,7 @@ export interface components {
             name: string;
             description: string | null;
             model: string;
-            /** @description The system message stays with the owner. */
+            /** @description Always empty: only the owner can read the system message. */
             instructions: null;
             tools: unknown[];
             tool_resources: null;
@@ -3604,11 +3604,11 @@ export interface components {
         CompatPlatformConfig: {
             assistant_id: string;
             name: string;
-            /** @description What third-party platforms call the base URL of the API. */
+            /** @description The base URL of the API, as third-party platforms name it. */
             base_url: string;
-            /** @description What they call the API key. */
+            /** @description The API key, as third-party platforms name it. */
             token: string;
-            /** @description What they may call the model; any name is accepted. */
+            /** @description A model name; any name is accepted. */
             model: string;
         };
         /**
@@ -3683,7 +3683,7 @@ export interface components {
             object: "thread";
             /** @description Seconds since 1970. */
             created_at: number;
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3738,7 +3738,7 @@ export interface components {
                 };
             }[];
             attachments: unknown[];
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3814,10 +3814,10 @@ export interface components {
             } | null;
             incomplete_details: null;
             model: string;
-            /** @description The run's own; those of the assistant are not shown. */
+            /** @description The run's own instructions; those of the assistant are not shown. */
             instructions: string;
             tools: unknown[];
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3939,7 +3939,7 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -4039,7 +4039,7 @@ export interface components {
         };
         /**
          * CompatDoneEvent
-         * @description The last event of a stream that went well.
+         * @description The last event of a successful stream.
          * @example [DONE]
          * @constant
          */
@@ -4174,7 +4174,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -4846,7 +4846,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the consent screen */
+            /** @description Redirect to the consent screen */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -4898,7 +4898,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the front end, with token, assistant and thread */
+            /** @description Redirect to the front end, with token, assistant and thread */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -5118,7 +5118,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description null removes a name; an absent member stays */
+        /** @description null removes a name; an absent member leaves it unchanged */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserUpdateRequest"];
@@ -5490,7 +5490,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -5969,7 +5969,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -6553,7 +6553,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -7079,11 +7079,11 @@ export interface operations {
     "files.upload": {
         parameters: {
             query?: {
-                /** @description Whether to answer only when every file is ready or failed. The processing goes on in any case. */
+                /** @description Whether to answer only when every file is ready or failed. Processing continues in any case. */
                 wait?: boolean;
             };
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -7414,7 +7414,7 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
-                /** @description Id of the ingestion, as the upload answered it. */
+                /** @description Id of the ingestion, from the answer to the upload. */
                 ingestion_id: string;
             };
             cookie?: never;
@@ -7502,7 +7502,7 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
-                /** @description Id of the ingestion, as the upload answered it. */
+                /** @description Id of the ingestion, from the answer to the upload. */
                 ingestion_id: string;
             };
             cookie?: never;
@@ -7867,7 +7867,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -8371,7 +8371,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -8725,7 +8725,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -9600,7 +9600,7 @@ export interface operations {
     "admin.inactiveUsers": {
         parameters: {
             query?: {
-                /** @description Days since the account was last used, or made. */
+                /** @description Minimum number of days since the account was last active, or created. */
                 min_days_old?: number;
                 /** @description Maximum number of entries. */
                 limit?: number;
@@ -9672,7 +9672,7 @@ export interface operations {
     "admin.cleanupInactiveUsers": {
         parameters: {
             query?: {
-                /** @description Days since the account was last used, or made. */
+                /** @description Minimum number of days since the account was last active, or created. */
                 min_days_old?: number;
                 /** @description A dry run changes nothing. */
                 dry_run?: boolean;
@@ -9742,7 +9742,7 @@ export interface operations {
     "admin.cleanupUnverifiedUsers": {
         parameters: {
             query?: {
-                /** @description Days since the account was last used, or made. */
+                /** @description Minimum number of days since the account was last active, or created. */
                 min_days_old?: number;
                 /** @description A dry run changes nothing. */
                 dry_run?: boolean;
@@ -10528,7 +10528,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -10936,7 +10936,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11062,7 +11062,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11277,7 +11277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The last event seen; what follows it is sent. */
+                /** @description The last event received; the events after it are sent. */
                 "last-event-id"?: string;
             };
             path: {
@@ -11669,9 +11669,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11797,9 +11797,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description The last event seen; what follows it is sent. */
+                /** @description The last event received; the events after it are sent. */
                 "last-event-id"?: string;
             };
             path: {
@@ -11888,9 +11888,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -12063,7 +12063,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -12167,7 +12167,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12277,7 +12277,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12387,7 +12387,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -12491,7 +12491,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12601,9 +12601,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -12738,7 +12738,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12827,7 +12827,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12979,7 +12979,7 @@ export interface operations {
                 run_id?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13068,9 +13068,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -13211,7 +13211,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13334,7 +13334,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13423,9 +13423,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -13434,14 +13434,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13595,22 +13595,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13761,7 +13761,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13875,7 +13875,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13998,7 +13998,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14112,7 +14112,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14230,9 +14230,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -14405,7 +14405,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -14509,7 +14509,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14619,7 +14619,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14729,7 +14729,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -14833,7 +14833,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14943,9 +14943,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -15080,7 +15080,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15169,7 +15169,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15321,7 +15321,7 @@ export interface operations {
                 run_id?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15410,9 +15410,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -15553,7 +15553,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15676,7 +15676,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15765,9 +15765,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -15776,14 +15776,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15937,22 +15937,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16103,7 +16103,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16217,7 +16217,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16340,7 +16340,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16454,7 +16454,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {

@@ -70,7 +70,7 @@ describe('odd requests', () => {
 
   it('have a URL that cannot be decoded: 400 in our shape', async () => {
     const answer = await send('GET', '/assistants/%zz')
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { detail: 'The URL is not valid.' }])
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { detail: 'The URL is invalid.' }])
     expect(answer.headers).toMatchObject({ 'x-request-id': expect.any(String), 'cache-control': 'no-store' })
   })
 

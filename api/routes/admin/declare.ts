@@ -6,6 +6,6 @@ export const tags = ['admin']
 
 export const AdminQuery = {
   admin_token: Type.Optional(
-    Type.String({ maxLength: 1000, description: "The service's ADMIN_TOKEN, when it is in no header." }),
+    Type.String({ maxLength: 1000, description: "The service's ADMIN_TOKEN, if it is not in a header." }),
   ),
 }

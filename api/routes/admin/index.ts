@@ -34,7 +34,10 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
 ) => {
   app.get(
     '/admin/system-stats',
-    { config, schema: declare('admin.systemStats', 'How much there is of everything', {}, SystemStats) },
+    {
+      config,
+      schema: declare('admin.systemStats', 'Counts of users, projects, threads, runs and files', {}, SystemStats),
+    },
     () => admin.stats(),
   )
 
@@ -44,7 +47,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
       config,
       schema: declare(
         'admin.inactiveUsers',
-        'Users who have not been here for long',
+        'Users who have not been active for a while',
         { min_days_old: days(inactiveDays), ...ListPage.properties },
         InactiveUsers,
       ),
@@ -60,7 +63,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
     {
       kind: 'inactive-users',
       operationId: 'admin.cleanupInactiveUsers',
-      summary: 'Delete users who have not been here for long',
+      summary: 'Delete users who have not been active for a while',
       fallback: inactiveDays,
     },
     {
@@ -93,7 +96,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
       config,
       schema: declare(
         'admin.cleanupOrphans',
-        'Remove what has no owner any more',
+        'Remove records whose owner is gone',
         { dry_run: dryRun },
         OrphanCleanupResponse,
       ),
@@ -117,7 +120,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
     {
       config,
       schema: {
-        ...declare('admin.readReceipt', 'The proof of any deletion', {}, Receipt),
+        ...declare('admin.readReceipt', 'The receipt of any deletion', {}, Receipt),
         params: Type.Object({ receipt_id: PathId }),
         response: { 200: Receipt, ...refusals(401, 404) },
       },

@@ -32,7 +32,7 @@ export const AdminUser = Type.Object(
 
 export const InactiveUsers = Type.Object(
   {
-    users: Type.Array(AdminUser, { description: 'Longest unused first.' }),
+    users: Type.Array(AdminUser, { description: 'Least recently active first.' }),
     total: count,
     min_days_old: Type.Integer(),
     limit: count,
@@ -44,7 +44,7 @@ export const InactiveUsers = Type.Object(
 export const UserCleanupResponse = Type.Object(
   {
     dry_run: Type.Boolean(),
-    users: Type.Array(AdminUser, { description: 'Whom it concerns; at most 1,000.' }),
+    users: Type.Array(AdminUser, { description: 'The users to delete; at most 1,000.' }),
     total: count,
     workflow_id: Type.String({ description: 'The workflow that deletes them; a dry run deletes nobody.' }),
     message: Type.String(),
@@ -58,9 +58,9 @@ export const OrphanCleanupResponse = Type.Object(
     workflow_id: Type.String(),
     complete: Type.Boolean({ description: 'False while it is still under way.' }),
     found: Type.Union([count, Type.Null()], {
-      description: 'Owners without an owner, and deletions that stopped half-way.',
+      description: 'Records whose owner is gone, and deletions that stopped half-way.',
     }),
-    orphans: Type.Record(Type.String(), count, { description: 'Things without an owner, by store.' }),
+    orphans: Type.Record(Type.String(), count, { description: 'Orphans by store.' }),
     message: Type.String(),
   },
   { title: 'OrphanCleanupResponse' },

@@ -17,7 +17,7 @@ const AssistantCompatAccountPayload = Type.Object(
         maxLength: 4096,
         pattern: '^[\\x21-\\x7e]+$',
         description:
-          'The key of the account. Needed the first time, and whenever the base URL changes: without it the old key is dropped.',
+          'The API key of the account. Required the first time, and whenever the base URL changes: a new base URL without a key removes the old key.',
       }),
     ),
     base_url: Type.Optional(
@@ -25,7 +25,7 @@ const AssistantCompatAccountPayload = Type.Object(
         minLength: 1,
         maxLength: 2048,
         description:
-          'Where the chat-completions interface of the provider begins, such as https://api.example.com/v1. Needed the first time.',
+          "Base URL of the provider's chat-completions API, such as https://api.example.com/v1. Required the first time.",
       }),
     ),
   },
@@ -37,7 +37,7 @@ const AssistantCompatAccount = Type.Object(
     assistant_id: Type.String(),
     base_url: Type.String(),
     api_key: Type.Union([Type.String(), Type.Null()], {
-      description: 'The first characters of the key; null when there is none.',
+      description: 'The first characters of the key; null if there is none.',
     }),
     updated_at: Timestamp,
   },
@@ -57,7 +57,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
       config,
       schema: {
         operationId: 'assistants.compatAccount.put',
-        summary: "Set the assistant's own model account; give one member to change only that",
+        summary: "Set the assistant's own model account; members that are left out do not change",
         tags,
         params,
         body: AssistantCompatAccountPayload,

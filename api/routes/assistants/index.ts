@@ -140,7 +140,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       config: { ...config, idempotent: true },
       schema: {
         operationId: 'assistants.publicToken.renew',
-        summary: 'Make a strong public token in place of the old one; the access mode stays as it is',
+        summary: 'Generate a strong public token that replaces the old one; the access mode does not change',
         tags,
         params,
         response: { 200: PublicToken, ...refusals(401, 403, 404) },

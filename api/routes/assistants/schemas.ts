@@ -34,7 +34,7 @@ export const AssistantProjectUpdateRequest = Type.Object(
 export const PublicToken = Type.Object(
   {
     assistant_id: Type.String(),
-    public_token: Type.String({ description: 'The new token. The old one does not work any more.' }),
+    public_token: Type.String({ description: 'The new token. The old one is no longer valid.' }),
   },
   { title: 'PublicToken' },
 )

@@ -30,7 +30,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       config: { ...config, idempotent: true, limits: ['signup_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.signup',
-        summary: 'Make an account; a verification code is sent by mail',
+        summary: 'Create an account; a verification code is sent by mail',
         tags,
         body: SignupRequest,
         response: { 200: SignupResponse },
@@ -43,7 +43,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
           find: (id) => accounts.resumeSignup(id),
         }),
       ),
-      message: 'The account is made. A verification code is on its way by mail.',
+      message: 'The account was created. A verification code will arrive by mail.',
     }),
   )
 
@@ -86,7 +86,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       config: { ...config, limits: ['resend_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.resendVerification',
-        summary: 'Send a new verification code; the one before ends',
+        summary: 'Send a new verification code; it replaces the previous one',
         tags,
         body: ResendVerificationRequest,
         response: { 200: Message, ...refusals(404) },
@@ -94,7 +94,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
     },
     async ({ body }) => {
       await accounts.verification.resend(body.email)
-      return { message: 'A new verification code is on its way by mail.' }
+      return { message: 'A new verification code will arrive by mail.' }
     },
   )
 
@@ -104,7 +104,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       config: { ...config, limits: ['forgot_client', 'mails_address'] },
       schema: {
         operationId: 'accounts.forgotPassword',
-        summary: 'Send a link to choose a new password; the link before ends',
+        summary: 'Send a link to choose a new password; it replaces the previous link',
         tags,
         body: ForgotPasswordRequest,
         response: { 200: Message, ...refusals(404) },
@@ -112,7 +112,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
     },
     async ({ body }) => {
       await accounts.passwordReset.request(body.email)
-      return { message: 'A link to choose a new password is on its way by mail.' }
+      return { message: 'A link to choose a new password will arrive by mail.' }
     },
   )
 
@@ -154,7 +154,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       config: { ...config, limits: ['accounts_client'] },
       schema: {
         operationId: 'accounts.verificationStatus',
-        summary: 'Whether an address is verified, and what its code allows',
+        summary: 'Whether an address is verified, and the state of its code',
         tags,
         params: VerificationStatusParams,
         response: { 200: VerificationStatus },

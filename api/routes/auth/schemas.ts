@@ -49,7 +49,7 @@ export const LoginResponse = Type.Object(
     jwt_token: Type.String(),
     main_agent_id: Type.String({ description: 'The default assistant of the project main' }),
     main_thread_id: Type.String({
-      description: 'The default thread of the project main; empty when the thread quota leaves room for none',
+      description: 'The default thread of the project main; empty if the thread quota is full',
     }),
   },
   { title: 'LoginResponse' },
@@ -92,10 +92,10 @@ export const UserUpdateRequest = Type.Object(
     first_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
     last_name: Type.Optional(nullable(Type.String({ maxLength: 200 }))),
   },
-  { title: 'UserUpdateRequest', description: 'null removes a name; an absent member stays' },
+  { title: 'UserUpdateRequest', description: 'null removes a name; an absent member leaves it unchanged' },
 )
 export const ChangePasswordRequest = Type.Object(
-  { current_password: credential('The password until now'), new_password: NewPassword },
+  { current_password: credential('The current password'), new_password: NewPassword },
   { title: 'ChangePasswordRequest' },
 )
 const counted = {
@@ -113,13 +113,13 @@ export const Usage = Type.Object(
     files: Type.Integer(),
     ...counted,
     threads: Type.Array(Type.Object({ thread_id: Type.String(), ...counted }), {
-      description: 'The hundred threads that cost most.',
+      description: 'The hundred threads with the most tokens.',
     }),
     days: Type.Array(Type.Object({ date: Type.String({ description: 'Such as 2026-11-22, in UTC.' }), ...counted }), {
-      description: 'Those of the last 30 days on which something ran, oldest first.',
+      description: 'Days with runs among the last 30 days, oldest first.',
     }),
     assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...counted }), {
-      description: 'The fifty assistants that cost most, deleted ones among them.',
+      description: 'The fifty assistants with the most tokens, including deleted ones.',
     }),
   },
   { title: 'UserUsage' },

@@ -9,15 +9,15 @@ const advice: Record<Provider, string> = {
 }
 
 export function otherProviderPage(provider: Provider): string {
-  return page('This account is logged in to in another way', [
-    'There is an account with the e-mail address of your identity provider already.',
+  return page('This account uses another kind of login', [
+    'An account with the e-mail address of your identity provider already exists.',
     advice[provider],
   ])
 }
 
 export function otherSubjectPage(): string {
   return page('This account belongs to another identity', [
-    'There is an account with your e-mail address, but it was made with another identity at this identity provider.',
+    'An account with your e-mail address already exists, but it was created with another identity at this identity provider.',
     'Log in with that identity, or ask the people who run this service.',
   ])
 }

@@ -27,7 +27,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
         operationId: 'accounts.socialLogin',
         summary: 'Send the browser to the identity provider',
         tags: ['accounts'],
-        response: { 302: Type.Null({ description: 'To the consent screen' }) },
+        response: { 302: Type.Null({ description: 'Redirect to the consent screen' }) },
       },
     },
     async (_request, reply) => {
@@ -43,11 +43,11 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
       config,
       schema: {
         operationId: 'accounts.socialCallback',
-        summary: 'Where the identity provider sends the browser back to',
-        description: 'Answers with a page for people, and no token, when the account is logged in to in another way.',
+        summary: 'Callback of the identity provider',
+        description: 'Answers with an HTML page and no token if the account uses another kind of login.',
         tags: ['accounts'],
         querystring: CallbackQuery,
-        response: { 302: Type.Null({ description: 'To the front end, with token, assistant and thread' }) },
+        response: { 302: Type.Null({ description: 'Redirect to the front end, with token, assistant and thread' }) },
       },
     },
     async (request, reply) => {
@@ -73,7 +73,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
 }
 
 function notBegunHere(): AppError {
-  return new AppError('bad_request', 'The callback does not belong to a login that was begun in this browser.')
+  return new AppError('bad_request', 'The callback does not belong to a login that was started in this browser.')
 }
 
 function sendPage(reply: FastifyReply, status: number, html: string) {

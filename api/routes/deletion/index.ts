@@ -26,7 +26,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
       config: { auth: 'project' },
       schema: {
         operationId: 'threads.delete',
-        summary: 'Delete a thread with its history; its place in the quota is free again',
+        summary: 'Delete a thread with its history; it no longer counts against the quota',
         tags: ['threads'],
         params: Type.Object({ tid: PathId }),
         response: { ...answers, ...refusals(401, 403, 404, 500) },
@@ -114,7 +114,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
       config: { auth: 'token' },
       schema: {
         operationId: 'receipts.read',
-        summary: 'The proof of a deletion, for who owned what was deleted',
+        summary: 'The receipt of a deletion, for the owner of what was deleted',
         tags: ['receipts'],
         params: Type.Object({ receipt_id: PathId }),
         response: { 200: Receipt, ...refusals(401, 404) },

@@ -4,7 +4,7 @@ import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receip
 import type { DeletionResult } from '../../../services/deletion/requests.ts'
 import { Timestamp } from '../schemas.ts'
 
-const receiptId = Type.Optional(Type.String({ description: 'The proof: GET /receipts/{id}.' }))
+const receiptId = Type.Optional(Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }))
 
 export const DeletionResponse = Type.Object(
   {
@@ -50,9 +50,9 @@ export const Receipt = Type.Object(
     status: Type.Enum(['running', 'complete', 'failed'], { title: 'ReceiptStatus' }),
     found: Type.Unsafe<Record<string, number>>({
       ...counts,
-      description: 'What there was, by store, when it was closed.',
+      description: 'Counts by store before the deletion.',
     }),
-    left: Type.Unsafe<Record<string, number>>({ ...counts, description: 'What is left, counted last.' }),
+    left: Type.Unsafe<Record<string, number>>({ ...counts, description: 'Counts by store after the deletion.' }),
     created_at: Timestamp,
     completed_at: Type.Union([Timestamp, Type.Null()]),
   },

@@ -113,9 +113,9 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       config,
       schema: {
         operationId: 'files.retry',
-        summary: 'Process a file again that failed through no fault of its own',
+        summary: 'Retry a file whose failure was caused by the service',
         description:
-          'For a file whose `metadata.retryable` is true. Answers at once with the file as it is now; a file that has not failed is left alone, so that asking twice changes nothing. 409 for a file that cannot be read.',
+          'For a file whose `metadata.retryable` is true. Answers at once with the current state of the file. A file that has not failed is not processed again, so the request can be repeated. 409 for a file that cannot be read.',
         tags,
         params: FileParams,
         response: { 202: RetryResponse, ...refusals(400, 401, 403, 404, 409, 503) },
@@ -156,7 +156,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       config,
       schema: {
         operationId: 'files.ingestion',
-        summary: 'How far an upload is, with its files in their order; the header Link names the next page',
+        summary: 'The progress of an upload, with its files in order; the header Link names the next page',
         tags,
         params: IngestionParams,
         querystring: ListPage,
@@ -177,7 +177,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       config: { ...config, staysOpen: true },
       schema: {
         operationId: 'files.ingestionEvents',
-        summary: 'How far an upload is, as server-sent events: `progress` whenever something changes, then `end`',
+        summary: 'The progress of an upload as server-sent events: `progress` whenever something changes, then `end`',
         tags,
         params: IngestionParams,
         produces: ['text/event-stream'],

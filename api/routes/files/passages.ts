@@ -14,7 +14,7 @@ const ChunkList = Type.Object(
   {
     chunks: Type.Array(
       Type.Object({
-        position: Type.Integer({ description: 'Place in the file, from 0.' }),
+        position: Type.Integer({ description: 'Position in the file, from 0.' }),
         text: Type.String(),
         tokens: Type.Integer(),
         ...place,
@@ -59,7 +59,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
       config,
       schema: {
         operationId: 'files.chunks',
-        summary: 'The pieces that a file was cut into, in their order; the header Link names the next page',
+        summary: 'The chunks of a file, in order; the header Link names the next page',
         tags,
         params: FileParams,
         querystring: ListPage,
@@ -88,7 +88,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
       config: { ...config, limits: ['runs_user'] },
       schema: {
         operationId: 'files.search',
-        summary: 'What the tool retrieval would give the model for a question',
+        summary: 'The passages that the tool retrieval would give the model for a query',
         tags,
         params: FilesParams,
         body: SearchFilesRequest,

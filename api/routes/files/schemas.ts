@@ -11,7 +11,7 @@ export const UploadQuery = Type.Object({
   wait: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'Whether to answer only when every file is ready or failed. The processing goes on in any case.',
+      description: 'Whether to answer only when every file is ready or failed. Processing continues in any case.',
     }),
   ),
 })
@@ -36,17 +36,17 @@ export const EmbeddedFile = Type.Object(
     size: Type.Integer({ description: 'Bytes' }),
     metadata: Type.Object({
       content_type: Type.String({
-        description: 'What the file is, by its content; before it is read, what the upload said',
+        description: 'The content type, detected from the content; before the file is read, as declared by the upload',
       }),
       status: Type.Enum(shownStatuses, { title: 'FileStatus' }),
-      chunks: Type.Integer({ description: 'Pieces cut so far' }),
-      embedded: Type.Integer({ description: 'Pieces that can be found so far' }),
+      chunks: Type.Integer({ description: 'Number of chunks so far' }),
+      embedded: Type.Integer({ description: 'Number of chunks that can be found so far' }),
       characters: Type.Integer(),
       sha256: Type.String(),
       error: Type.Optional(Type.String({ description: 'Why a failed file failed' })),
       retryable: Type.Optional(
         Type.Boolean({
-          description: "Of a failed file: whether the fault was the service's, so that it can be tried again",
+          description: 'For a failed file: whether the service caused the failure, so that a retry makes sense',
         }),
       ),
       created_at: Timestamp,
@@ -71,7 +71,7 @@ export const FileDeleted = Type.Object(
   {
     id: Type.String(),
     deleted: Type.Boolean({ description: 'False while it is still under way (status 202).' }),
-    receipt_id: Type.String({ description: 'The proof: GET /receipts/{id}.' }),
+    receipt_id: Type.String({ description: 'Id of the receipt: GET /receipts/{id}.' }),
   },
   { title: 'FileDeleteResponse' },
 )

@@ -31,7 +31,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
       config: { auth: 'none' },
       schema: {
         operationId: 'health.read',
-        summary: 'State of the service and of what it depends on',
+        summary: 'State of the service and its dependencies',
         tags: ['health'],
         response: { 200: HealthReport },
       },
@@ -47,7 +47,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
         operationId: 'health.ready',
         summary: 'Whether requests can be answered now',
         description:
-          'Answers 503 while MongoDB, Redis or Temporal is away, and names it in `detail`. Meant for load balancers and readiness probes; `GET /ok` tells of every dependency.',
+          'Answers 503 while MongoDB, Redis or Temporal does not answer, and names it in `detail`. For load balancers and readiness probes; `GET /ok` shows every dependency.',
         tags: ['health'],
         response: { 200: Readiness, 503: ErrorDetail },
       },

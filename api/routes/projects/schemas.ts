@@ -16,7 +16,7 @@ export const Project = Type.Object(
 
 const name = Type.String({
   maxLength: requestLimits.textLength,
-  description: '1 to 100 characters, one of a kind among your projects.',
+  description: '1 to 100 characters, unique among your projects.',
 })
 const description = Type.Optional(Type.String({ maxLength: requestLimits.textLength }))
 

@@ -18,7 +18,7 @@ const CompatAssistant = Type.Object(
     name: Type.String(),
     description: nullable(Type.String()),
     model: Type.String(),
-    instructions: Type.Null({ description: 'The system message stays with the owner.' }),
+    instructions: Type.Null({ description: 'Always empty: only the owner can read the system message.' }),
     tools: Type.Array(Type.Unknown()),
     tool_resources: Type.Null(),
     metadata: freeForm('Always empty.'),
@@ -38,9 +38,9 @@ const PlatformConfig = Type.Object(
   {
     assistant_id: Type.String(),
     name: Type.String(),
-    base_url: Type.String({ description: 'What third-party platforms call the base URL of the API.' }),
-    token: Type.String({ description: 'What they call the API key.' }),
-    model: Type.String({ description: 'What they may call the model; any name is accepted.' }),
+    base_url: Type.String({ description: 'The base URL of the API, as third-party platforms name it.' }),
+    token: Type.String({ description: 'The API key, as third-party platforms name it.' }),
+    model: Type.String({ description: 'A model name; any name is accepted.' }),
   },
   { title: 'CompatPlatformConfig' },
 )
@@ -85,7 +85,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'assistants.config', 'What a third-party platform asks for to use the assistant'),
+        ...operation(family, 'assistants.config', 'The settings with which a third-party platform uses the assistant'),
         headers: TokenHeader,
         params,
         response: { 200: PlatformConfig, ...compatRefusals },
@@ -109,7 +109,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'models.list', 'The assistant, as the one model that there is'),
+        ...operation(family, 'models.list', 'The list of models, which contains the assistant'),
         headers: TokenHeader,
         response: {
           200: Type.Object(

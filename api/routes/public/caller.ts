@@ -15,7 +15,7 @@ declare module 'fastify' {
 
 export const TokenHeader = Type.Object({
   'x-public-bot-token': Type.Optional(
-    Type.String({ maxLength: 1000, description: "The assistant's public token, when it is not the bearer token." }),
+    Type.String({ maxLength: 1000, description: "The assistant's public token, if it is not the bearer token." }),
   ),
 })
 

@@ -39,7 +39,7 @@ export const ChatCompletionRequest = Type.Object(
   {
     model: Type.String({
       maxLength: requestLimits.nameLength,
-      description: 'Any name: the token selects the assistant. It comes back in the answer.',
+      description: 'Any name: the token selects the assistant. The answer contains the same name.',
     }),
     messages: Type.Array(ChatMessage, { minItems: 1, maxItems: requestLimits.messages }),
     stream: Type.Optional(nullable(Type.Boolean())),

@@ -29,7 +29,7 @@ const PublicCreateRunPayload = Type.Object(
   {
     ...CreateRunPayload.properties,
     token: Type.Optional(
-      Type.String({ description: "The assistant's public token, when no header carries it.", maxLength: 1000 }),
+      Type.String({ description: "The assistant's public token, if it is not in a header.", maxLength: 1000 }),
     ),
   },
   { title: 'PublicCreateRunPayload' },
@@ -67,7 +67,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       preValidation: admit,
       schema: {
         operationId: 'public.runs.stream',
-        summary: 'Run an assistant that is open to the public and stream what it says',
+        summary: 'Run a public assistant and stream its answer',
         description: 'Without `thread_id` a new public thread begins; `metadata` names it.',
         tags: ['public'],
         headers: TokenHeader,
@@ -106,7 +106,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       config: { ...compatConfig, staysOpen: true },
       schema: {
         operationId: 'public.runs.join',
-        summary: 'Join the stream of a public run, or come back to it with Last-Event-ID',
+        summary: 'Join the stream of a public run, or resume it with Last-Event-ID',
         tags: ['public'],
         params: RunParams,
         headers: Type.Object({ ...TokenHeader.properties, ...ResumeHeaders.properties }),

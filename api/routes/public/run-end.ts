@@ -34,7 +34,7 @@ export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams
       () => undefined,
       () => undefined,
     ),
-    () => settled.reject(new AppError('unavailable', 'The service is closing. Try again.')),
+    () => settled.reject(new AppError('unavailable', 'The service is shutting down. Try again.')),
   )
   look()
   if (reply.raw.destroyed) leave()
@@ -49,9 +49,9 @@ export async function waitForEnd(feed: RunFeed, reply: FastifyReply, openStreams
 
 /** The error of a stream that ends before its run. */
 export const brokenStream = {
-  closing: failure('The service is closing. Ask again.', 'service_closing'),
+  closing: failure('The service is shutting down. Try again.', 'service_closing'),
   failed: failure('Something went wrong on our side.', 'internal_error'),
-  contradicted: failure('The answer was begun anew after a failure and differs from what was sent.', 'answer_changed'),
+  contradicted: failure('The answer was restarted after a failure and differs from what was sent.', 'answer_changed'),
 } as const satisfies Record<string, CompatErrorObject>
 
 function failure(message: string, code: string): CompatErrorObject {

@@ -34,7 +34,7 @@ import { refuseUnmetRun } from './unmet-demands.ts'
 
 const runOrStream = {
   200: {
-    description: 'The run; with `stream` its events as server-sent events, up to a last one of the run and `done`.',
+    description: 'The run; with `stream` its events as server-sent events, the last one being `done`.',
     content: { 'application/json': { schema: CompatRun }, 'text/event-stream': { schema: Type.String() } },
   },
 }
@@ -124,7 +124,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.runs.cancel', 'Cancel a run; one that has ended stays as it is'),
+        ...operation(family, 'threads.runs.cancel', 'Cancel a run; a run that has ended does not change'),
         headers: TokenHeader,
         params: ThreadRunParams,
         response: { 200: CompatRun, ...compatRefusals },

@@ -9,7 +9,7 @@ import { runParameters } from './model-parameters.ts'
 /** Schemas of the assistants API, version 2, following the types of the `openai` package (resources/beta). */
 const seconds = Type.Integer({ description: 'Seconds since 1970.' })
 const maybeSeconds = nullable(seconds)
-const Metadata = freeForm('Kept as it is.')
+const Metadata = freeForm('Stored and returned unchanged.')
 const MetadataInput = Type.Optional(nullable(Metadata))
 
 /** A list in the format of the assistants API. */
@@ -71,7 +71,7 @@ const runMembers = {
   stream: Type.Optional(nullable(Type.Boolean())),
 }
 const runDescription =
-  'Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect.'
+  'Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect.'
 export const CompatRunCreateRequest = Type.Object(runMembers, {
   title: 'CompatRunCreateRequest',
   description: runDescription,
@@ -142,7 +142,7 @@ export const CompatRun = Type.Object(
     ),
     incomplete_details: Type.Null(),
     model: Type.String(),
-    instructions: Type.String({ description: "The run's own; those of the assistant are not shown." }),
+    instructions: Type.String({ description: "The run's own instructions; those of the assistant are not shown." }),
     tools: Type.Array(Type.Unknown()),
     metadata: Metadata,
     temperature: nullable(Type.Number()),

@@ -115,7 +115,7 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
     {
       config: compatConfig,
       schema: {
-        ...operation(family, 'threads.messages.list', 'What was said in a thread'),
+        ...operation(family, 'threads.messages.list', 'The messages of a thread'),
         headers: TokenHeader,
         params: ThreadParams,
         querystring: MessageListQuery,

@@ -17,8 +17,8 @@ const AssistantDebugView = Type.Object(
   {
     assistant_id: Type.String(),
     name: Type.String(),
-    config: freeForm('The configuration as you wrote it, the values of secrets masked.'),
-    resolved: freeForm('The settings in force, defaults filled in, without secrets.'),
+    config: freeForm('The configuration as you wrote it, with secrets masked.'),
+    resolved: freeForm('The effective settings, with defaults and without secrets.'),
     model_account: Type.Enum(['platform', 'assistant', 'none'], {
       title: 'ModelAccount',
       description: 'Whose account pays for runs.',
@@ -38,9 +38,9 @@ export const describeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistant
   { assistants, describeAssistant },
 ) => {
   const schemas: Record<string, { summary: string; schema: TSchema }> = {
-    input: { summary: 'JSON Schema of what a run begins with', schema: RunInput },
+    input: { summary: 'JSON Schema of the input of a run', schema: RunInput },
     output: {
-      summary: 'JSON Schema of what a run leaves in its thread',
+      summary: 'JSON Schema of the messages that a run adds to its thread',
       schema: Type.Object({ messages: Type.Array(Message) }),
     },
     config: {
@@ -70,7 +70,7 @@ export const describeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistant
       config,
       schema: {
         operationId: 'runs.debug_assistant',
-        summary: 'The configuration of an assistant of yours, and what a run would work with; secrets masked',
+        summary: 'The configuration of your assistant and what a run would use, with secrets masked',
         tags,
         params: Type.Object({ assistant_id: PathId }),
         response: { 200: AssistantDebugView, ...refusals(401, 403, 404) },

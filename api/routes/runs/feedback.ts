@@ -9,13 +9,13 @@ import { PathId, freeForm, refusals } from '../schemas.ts'
 const FeedbackCreateRequest = Type.Object(
   {
     run_id: PathId,
-    key: Type.String({ minLength: 1, maxLength: 180, description: 'What is judged, such as `helpful`.' }),
+    key: Type.String({ minLength: 1, maxLength: 180, description: 'What the feedback is about, such as `helpful`.' }),
     score: Type.Optional(Type.Union([Type.Number(), Type.Boolean()])),
     value: Type.Optional(
       Type.Union(
         [Type.String({ maxLength: requestLimits.textLength }), Type.Number(), Type.Boolean(), freeForm('Any object.')],
         {
-          description: 'A judgement that is no number.',
+          description: 'A value that is not a number.',
         },
       ),
     ),
@@ -32,7 +32,7 @@ export const feedbackRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'feedback'
       config: { auth: 'project', idempotent: true },
       schema: {
         operationId: 'runs.feedback',
-        summary: 'Say what you think of a run; it is stored, and passed on to the tracing service',
+        summary: 'Give feedback on a run; it is stored and sent to the tracing service',
         tags: ['runs'],
         body: FeedbackCreateRequest,
         response: {

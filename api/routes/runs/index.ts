@@ -47,7 +47,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       config: { ...config, idempotent: true, staysOpen: true, limits: ['runs_user'] },
       schema: {
         operationId: 'runs.stream',
-        summary: 'Run an assistant on a thread and stream what it says',
+        summary: 'Run an assistant on a thread and stream its answer',
         tags,
         body: CreateRunPayload,
         response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
@@ -118,7 +118,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       config: { ...config, staysOpen: true },
       schema: {
         operationId: 'runs.join',
-        summary: 'Join the stream of a run, or come back to it with Last-Event-ID',
+        summary: 'Join the stream of a run, or resume it with Last-Event-ID',
         tags,
         params: RunParams,
         headers: ResumeHeaders,
@@ -142,7 +142,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       config,
       schema: {
         operationId: 'runs.cancel',
-        summary: 'Cancel a run; one that has ended stays as it is',
+        summary: 'Cancel a run; a run that has ended does not change',
         tags,
         params: RunParams,
         response: { 200: Run, ...refusals(401, 403, 404) },
@@ -157,7 +157,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       config,
       schema: {
         operationId: 'runs.resume',
-        summary: 'Decide about the tools for which an interrupted run waits',
+        summary: 'Decide about the tool calls for which an interrupted run waits',
         tags,
         params: RunParams,
         body: ResumePayload,

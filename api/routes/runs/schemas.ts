@@ -20,7 +20,7 @@ export const Configurable = Type.Object(
     user_id: Type.Optional(
       Type.String({
         maxLength: requestLimits.foreignIdLength,
-        description: 'Ignored: the user is the one of the token.',
+        description: 'Ignored: the token identifies the user.',
       }),
     ),
   },
@@ -41,7 +41,7 @@ export const CreateRunPayload = Type.Object(
       Type.Enum(['enqueue', 'reject', 'interrupt'], {
         title: 'MultitaskStrategy',
         description:
-          'What happens while another run has the thread: wait for it (the default), answer 409, or cancel it.',
+          'What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it.',
       }),
     ),
   },
@@ -77,7 +77,7 @@ export const RunWithOutput = Type.Intersect(
       omitted_messages: Type.Optional(
         Type.Integer({
           description:
-            'How many older messages do not fit into one answer. `GET /runs/{run_id}?before=` the first one shown gives them.',
+            'How many older messages did not fit into the answer. To read them, call `GET /runs/{run_id}?before=` with the id of the first message shown.',
         }),
       ),
     }),
@@ -99,7 +99,7 @@ export const ResumeHeaders = Type.Object({
     Type.String({
       pattern: eventIdPattern,
       maxLength: 31,
-      description: 'The last event seen; what follows it is sent.',
+      description: 'The last event received; the events after it are sent.',
     }),
   ),
 })
@@ -110,7 +110,7 @@ export const ResumePayload = Type.Object(
     tool_call_id: Type.Optional(
       Type.String({
         maxLength: requestLimits.foreignIdLength,
-        description: 'The call that is decided about; without it all that wait.',
+        description: 'The call to decide about; default: all that wait.',
       }),
     ),
     args: Type.Optional(freeForm('The arguments to use instead, with `edit`.')),

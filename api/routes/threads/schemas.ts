@@ -15,7 +15,7 @@ export const Thread = Type.Object(
     name: Type.String(),
     assistant_id: Nullable,
     project_id: Type.String(),
-    metadata: freeForm('As it was given.'),
+    metadata: freeForm('Returned unchanged.'),
     status: Type.Enum([...threadStatuses], { title: 'ThreadStatus' }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -36,7 +36,7 @@ export const ThreadPutRequest = Type.Object(
         description: 'Your own assistant or a public one; null for none.',
       }),
     ),
-    metadata: Type.Optional(freeForm('Comes back exactly as it went in.')),
+    metadata: Type.Optional(freeForm('Returned unchanged.')),
   },
   { title: 'ThreadPutRequest' },
 )
@@ -47,7 +47,7 @@ export const ThreadPostRequest = Type.Object(
     values: Type.Union([messageList, Type.Object({ messages: messageList })], {
       description: 'A message whose id exists is replaced, others are appended.',
     }),
-    config: Type.Optional(freeForm('Taken and not used.')),
+    config: Type.Optional(freeForm('Accepted and ignored.')),
   },
   { title: 'ThreadPostRequest' },
 )
@@ -67,7 +67,7 @@ export const ThreadStateView = Type.Object(
       omitted_messages: Type.Optional(
         Type.Integer({
           description:
-            'How many older messages do not fit into one answer. `GET …/state?before=` the first one shown gives them.',
+            'How many older messages did not fit into the answer. To read them, call `GET …/state?before=` with the id of the first message shown.',
         }),
       ),
     }),

@@ -47,7 +47,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
       config: { ...config, idempotent: true },
       schema: {
         operationId: 'threads.addState',
-        summary: 'Add messages, or replace some',
+        summary: 'Add or replace messages',
         tags,
         params,
         body: ThreadPostRequest,

@@ -9,7 +9,7 @@ const ToolDescription = Type.Object(
     type: Type.Enum([...toolTypes], { title: 'ToolType' }),
     name: Type.String(),
     description: Type.String(),
-    parameters: freeForm('JSON Schema of the arguments that the model gives.'),
+    parameters: freeForm('JSON Schema of the arguments that the model passes.'),
     config_schema: freeForm('JSON Schema of `config` in an entry of `type==agent/tools`.'),
     available: Type.Boolean({ description: 'Whether the settings of this service allow it.' }),
   },

@@ -60,7 +60,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.changePassword',
-        summary: 'Replace the password; tokens that are out stay valid',
+        summary: 'Replace the password; existing tokens stay valid',
         tags: ['users'],
         body: ChangePasswordRequest,
         response: { 200: Message },
@@ -78,7 +78,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       config,
       schema: {
         operationId: 'users.usage',
-        summary: 'What the current user has and has used',
+        summary: 'What the current user has, and the tokens used',
         tags: ['users'],
         response: { 200: Usage },
       },
