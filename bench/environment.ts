@@ -17,7 +17,7 @@ export interface BenchProcess extends MeasuredProcess {
   stop(): Promise<void>
 }
 
-/** A service on servers of its own: what every measurement works with. */
+/** A service on its own servers, which every measurement uses. */
 export interface BenchContext {
   url: string
   env: Record<string, string>
@@ -28,7 +28,7 @@ export interface BenchContext {
   /** The processes that make up the service. */
   servers: Record<'API' | 'worker' | 'Temporal' | 'database' | 'Redis', MeasuredProcess>
   model: MeasuredProcess
-  /** This process: what it takes to ask. */
+  /** This process: the cost of the client. */
   client: MeasuredProcess
   /** The model itself, without the service. */
   askModel(): Promise<Timing>
@@ -36,7 +36,7 @@ export interface BenchContext {
   modelUrl: string
   /** A new user's token. */
   newToken(): Promise<string>
-  /** Starts a script of ours beside the service; resolves when it prints a JSON line. */
+  /** Starts one of our scripts beside the service; resolves when it prints a JSON line. */
   startProcess(script: string, env?: Record<string, string>): Promise<BenchProcess & { ready: Record<string, unknown> }>
   log(line: string): void
 }
@@ -55,7 +55,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
   const local = await startLocalServices({ dataDir, env: {}, log: (line) => log(`> ${line}`), watch })
   const databasePid = () => pids.get('MongoDB') ?? 0
   const children: ChildProcess[] = []
-  // Whoever interrupts a measurement leaves nothing running; the servers see to themselves.
+  // An interrupted measurement leaves nothing running; the servers stop by themselves.
   const endAll = () => children.forEach((child) => child.kill('SIGKILL'))
   const leave = () => process.exit(130)
   process.once('exit', endAll).once('SIGINT', leave).once('SIGTERM', leave)
@@ -129,7 +129,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
 }
 
 async function startScript(children: ChildProcess[], script: string, env: Record<string, string>, isReady?: string) {
-  // `BENCH_PROFILE=folder` writes there where API and worker spent their processor time.
+  // With `BENCH_PROFILE=folder`, API and worker write their CPU profiles there.
   const folder = isReady === undefined ? undefined : process.env['BENCH_PROFILE']
   const flags = folder
     ? ['--cpu-prof', '--cpu-prof-dir', folder, '--cpu-prof-name', `${basename(script, '.ts')}.cpuprofile`]

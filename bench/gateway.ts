@@ -13,9 +13,9 @@ const version = '1.106.0'
 const startLimitMs = 180_000
 
 /**
- * A LiteLLM proxy with one worker, its default, in front of the bare model: what somebody takes who needs
- * the interface and no durability. It is installed from PyPI into the cache once. Undefined where there is
- * no Python or PyPI: the other figures are measured all the same.
+ * A LiteLLM proxy with one worker, its default, in front of the bare model: the alternative without durability. It
+ * is installed from PyPI into the cache once. Undefined without Python or PyPI: the other figures are measured all
+ * the same.
  */
 export async function startGateway(modelUrl: string, log: (line: string) => void) {
   if (process.env['BENCH_GATEWAY'] === 'false') return undefined

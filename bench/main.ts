@@ -8,7 +8,7 @@ import { benchReads } from './runs/reads.ts'
 import { benchSteps } from './runs/steps.ts'
 import { benchTurns } from './runs/turns.ts'
 
-/** Each is measured on servers of its own: what one left in them would slow down the next. */
+/** Each part is measured on its own servers, because data of an earlier part would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   runs: benchRuns,
   steps: benchSteps,
@@ -24,7 +24,7 @@ const groups: Record<string, string[]> = {
   database: Object.keys(databaseParts),
 }
 
-/** `npm run bench` measures everything; `npm run bench -- runs` only the parts that are named. */
+/** `npm run bench` measures everything; `npm run bench -- runs` only the named parts. */
 const named = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
 const wanted = named.flatMap((name) => groups[name] ?? [name])
 const unknown = wanted.filter((name) => !(name in parts))

@@ -2,8 +2,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
 /**
- * Says in `{dataDir}/addresses.json` where the running service is and which processes it has, for
- * scripts such as the quickstart: free ports are known to nobody else.
+ * Writes the addresses and processes of the running service to `{dataDir}/addresses.json`, for scripts such as the
+ * quickstart, because its ports may be random.
  */
 export function createAddresses(dataDir: string) {
   const file = path.join(dataDir, 'addresses.json')
@@ -12,12 +12,12 @@ export function createAddresses(dataDir: string) {
 
   const write = () => {
     if (!addresses) return
-    // Whoever reads it finds all of it.
+    // Written in one step, so that readers never see half of it.
     writeFileSync(`${file}.new`, `${JSON.stringify({ ...addresses, processes }, null, 2)}\n`)
     renameSync(`${file}.new`, file)
   }
   return {
-    /** Notes a process that was started, for the first time or again. */
+    /** Records a process that was started, for the first time or again. */
     noteProcess(name: string, pid: number | undefined): void {
       const key = name.replace(/^The /, '').replaceAll(' ', '_').toLowerCase()
       if (pid !== undefined) processes[key] = pid

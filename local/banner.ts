@@ -3,7 +3,7 @@ import { secretFile } from './secrets.ts'
 
 type BannerFacts = { port: number; env: NodeJS.ProcessEnv; dataDir: string; isDemo: boolean; seconds: number }
 
-/** What a developer needs to begin, within a screen. Secrets are named by their file, never shown. */
+/** What a developer needs to begin, within one screen. Secrets are named by their file, never shown. */
 export function banner({ port, env, dataDir, isDemo, seconds }: BannerFacts): string {
   const api = `http://127.0.0.1:${port}`
   const relative = (file: string) => path.relative(process.cwd(), file) || '.'

@@ -4,8 +4,8 @@ import { run } from './services/command.ts'
 const root = path.dirname(import.meta.dirname)
 
 /**
- * Builds the console when its sources have changed, in a process of its own, which gives its memory back. The
- * service works without it, so that a failure is only said.
+ * Builds the console if its sources have changed, in a separate process, which gives its memory back. The service
+ * works without the console, so a failure is only reported.
  */
 export async function buildConsole(say: (line: string) => void): Promise<void> {
   try {

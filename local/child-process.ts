@@ -6,16 +6,19 @@ import { forEachLine } from '../infra/lines.ts'
 import { diesWithUs } from './services/server-process.ts'
 
 export type ChildOptions = {
-  /** What people read in front of its lines, and the name of its log file. */
+  /** The name in front of its lines, and of its log file. */
   name: string
   script: string
   env: NodeJS.ProcessEnv
   logFile: string
-  /** Each line that it writes, as it comes. */
+  /** Called with each line that it writes. */
   onLine: (line: string) => void
 }
 
-/** Starts one of our own processes. It ends with us (see `diesWithUs`), and its output goes to its log file too. */
+/**
+ * Starts one of our own processes. It ends with us (see `diesWithUs`), and its output is also written to its log
+ * file.
+ */
 export function startChild({ name, script, env, logFile, onLine }: ChildOptions) {
   mkdirSync(path.dirname(logFile), { recursive: true })
   const log = createWriteStream(logFile, { flags: 'a' })
@@ -33,7 +36,7 @@ export function startChild({ name, script, env, logFile, onLine }: ChildOptions)
   const { promise: exited, resolve } = Promise.withResolvers<string>()
   process_.once('error', (error) => resolve(error.message))
   process_.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
-  // Only when all it wrote has been read: its last words say why it ended.
+  // Wait until all output has been read, because the last lines say why it ended.
   const { promise: closed, resolve: onClosed } = Promise.withResolvers<void>()
   process_.once('close', () => {
     log.end()
@@ -44,7 +47,7 @@ export function startChild({ name, script, env, logFile, onLine }: ChildOptions)
     pid: process_.pid,
     exited,
     closed,
-    /** Asks it to end, and kills it when that takes longer than `limitMs`. */
+    /** Asks it to end, and kills it if that takes longer than `limitMs`. */
     async stop(limitMs = 5_000): Promise<void> {
       process_.kill('SIGTERM')
       const ended = await Promise.race([exited.then(() => true), pause(limitMs, false, { ref: false })])

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { LocalServiceError } from './services/index.ts'
 
 /**
- * Takes the data folder for this process, since two databases on one folder destroy it. The mark of a
- * process that is gone does not count. Returns the function that gives the folder back.
+ * Locks the data folder for this process, because two databases on one folder destroy it. A lock of a dead process
+ * is ignored. Returns the function that unlocks the folder.
  */
 export function takeDataDir(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true })

@@ -1,4 +1,4 @@
-/** Whether nothing in the environment names a model, and the demo model is not turned off. */
+/** Whether the environment names no model, and the demo model is not turned off. */
 export function wantsDemoModel(env: NodeJS.ProcessEnv): boolean {
   return !env.OPENAI_API_KEY && !env.OPENAI_BASE_URL && env.DEMO_MODEL?.toLowerCase() !== 'off'
 }

@@ -5,8 +5,8 @@ const levelNames = new Map([
 ])
 
 /**
- * One readable line for a JSON log line (pino's members) of level warning or above; undefined for
- * lines below it. What is not JSON, such as the stack of a crash, is passed on as it is.
+ * One readable line for a JSON log line (pino's members) of level warning or above; undefined for lower levels.
+ * Lines that are not JSON, such as the stack of a crash, are returned unchanged.
  */
 export function readableLine(process: string, line: string): string | undefined {
   const entry = parse(line)

@@ -12,8 +12,8 @@ const makers = {
 export type SecretName = keyof typeof makers
 
 /**
- * The secrets that the service needs and the environment does not give, each made once and kept in a
- * file of its own under `dataDir` that only its owner reads: what is encrypted today must be read tomorrow.
+ * Creates the secrets that the service needs and the environment does not set. Each is created once and kept in its
+ * own file under `dataDir`, readable only by its owner, so that data encrypted today can be read tomorrow.
  */
 export function ensureSecrets(dataDir: string, env: NodeJS.ProcessEnv): Record<string, string> {
   const folder = path.join(dataDir, 'secrets')
@@ -28,7 +28,7 @@ const secretNames: SecretName[] = ['SECRETS_KEY', 'TEMPORAL_CODEC_KEY', 'JWT_SEC
 
 function ensureSecret(file: string, make: () => string): string {
   try {
-    // 'wx' fails when the file exists, so that two starts at once agree on one secret.
+    // 'wx' fails if the file exists, so that two simultaneous starts use the same secret.
     writeFileSync(file, `${make()}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error

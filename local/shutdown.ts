@@ -3,9 +3,8 @@ import { LocalServiceError } from './services/index.ts'
 type Step = { name: string; stop: () => void | Promise<void> }
 
 /**
- * Stops what was started, the last first, one after the other: on Ctrl-C, on SIGTERM, when a start
- * fails, and when the process that started us is gone. A second Ctrl-C ends at once; what still runs
- * then is stopped by its guard.
+ * Stops what was started, in reverse order, one after the other: on Ctrl-C, on SIGTERM, when a start fails, and
+ * when the process that started us is gone. A second Ctrl-C ends at once; then the guards stop what still runs.
  */
 export function createShutdown(say: (line: string) => void) {
   const steps: Step[] = []
@@ -29,14 +28,14 @@ export function createShutdown(say: (line: string) => void) {
       void stop(0)
       return
     }
-    // The terminal, npm and the bootstrap each pass the same Ctrl-C on.
+    // The terminal, npm and the bootstrap each pass on the same Ctrl-C.
     if (Date.now() - stoppingSince > 1_000) process.exit(1)
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
   process.on('disconnect', onSignal)
 
   return {
-    /** Adds what the stop begins with. When the stop has begun already, whoever adds goes no further. */
+    /** Adds a process to stop first. If the stop has begun already, the caller must not continue. */
     add(name: string, stopIt: Step['stop']): void {
       steps.push({ name, stop: stopIt })
       if (stoppingSince !== undefined) throw new LocalServiceError('Stopped while starting')

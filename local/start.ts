@@ -24,20 +24,20 @@ const shutdown = createShutdown(say)
 try {
   await start()
 } catch (error) {
-  // What a developer can act on is a message; a stack is for what nobody foresaw.
+  // Errors that a developer can fix show their message, unexpected ones their stack.
   const isKnown = error instanceof LocalServiceError || (error instanceof Error && error.name === 'SettingsError')
   console.error(isKnown ? error.message : error)
   await shutdown.stop(1)
 }
 
-/** `npm start`: servers, demo model, worker, API, and then the addresses. Everything is stopped in the reverse order. */
+/** `npm start`: servers, demo model, worker, API, and then the addresses. Everything is stopped in reverse order. */
 async function start(): Promise<void> {
   process.chdir(path.dirname(import.meta.dirname))
   if (existsSync('.env')) process.loadEnvFile('.env')
-  // An empty variable counts as unset, as it does in the settings.
+  // An empty variable counts as not set, as in the settings.
   const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim()))
   const dataDir = path.resolve(given.DATA_DIR ?? '.data')
-  // Open streams would make Ctrl-C wait for the half minute that suits a real deployment.
+  // Otherwise open streams would make Ctrl-C wait for half a minute, the default for production.
   const base: NodeJS.ProcessEnv = { SHUTDOWN_GRACE_SECONDS: '5', ...given, DATA_DIR: dataDir }
   const env: NodeJS.ProcessEnv = { ...base, ...ensureSecrets(dataDir, base) }
   const settings = loadSettings(env)
@@ -53,7 +53,7 @@ async function start(): Promise<void> {
   shutdown.add('the servers', local.stop)
   for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
 
-  // A process that is started again is there sooner when the code is compiled already.
+  // A restarted process is ready sooner if the code is compiled already.
   const compileCache = { NODE_COMPILE_CACHE: path.join(dataDir, 'compiled') }
   const childOptions = (name: string, script: string, childEnv: NodeJS.ProcessEnv) => ({
     name,
@@ -80,7 +80,7 @@ async function start(): Promise<void> {
     RUNS_IN_API: env['RUNS_IN_API'] || 'true',
     SCHEMA_WAIT_SECONDS: env['SCHEMA_WAIT_SECONDS'] || '120',
   }
-  // Worker and API start meanwhile, and wait for its end.
+  // Worker and API start in parallel and wait for its end.
   const migration = startChild(childOptions('migrations', 'scripts/migrate.ts', serviceEnv))
   shutdown.add('the migrations', () => migration.stop())
   const isDemo = wantsDemoModel(env)

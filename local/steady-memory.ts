@@ -1,12 +1,12 @@
 /**
- * What keeps the memory of API and worker level.
+ * Settings that keep the memory of API and worker level.
  *
- * For glibc's allocator (others ignore it): two arenas instead of eight a core, and large blocks given
- * back at once. The threads of the embedded vector store otherwise leave memory in pieces: writing
- * 75,000 vectors grew a process by 330 MB, and by 140 MB like this.
+ * For glibc's allocator (others ignore them): two arenas instead of eight per core, and large blocks returned at
+ * once. Otherwise the threads of the embedded vector store fragment memory: writing 75,000 vectors grew a process
+ * by 330 MB, and by 140 MB with these settings.
  *
- * For V8: with a heap of at most a gigabyte it lets garbage grow to less than twice what is in use
- * before it collects, with its default to four times; and it needs no more than 16 MB for what is new.
+ * For V8: with a heap of at most a gigabyte, garbage grows to less than twice the memory in use before it is
+ * collected, with the default to four times; and 16 MB are enough for new objects.
  */
 export const steadyMemory = {
   MALLOC_ARENA_MAX: '2',

@@ -3,7 +3,7 @@ import { type Watch, keepRunning } from './services/keep-running.ts'
 
 export type Supervised = ReturnType<typeof supervise>
 
-/** Keeps one of our own processes running, however often it ends: whoever changes its code may mend it. */
+/** Keeps one of our own processes running, however often it exits, because a developer may fix its code meanwhile. */
 export function supervise(options: ChildOptions, watch: Watch) {
   const start = () => startChild(options)
   const kept = keepRunning(

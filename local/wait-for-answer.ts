@@ -5,7 +5,7 @@ import type { Supervised } from './supervise.ts'
 
 const limitMs = 90_000
 
-/** The port for the API: the one that is set, which must be free, or a free one for 0. */
+/** The port of the API: the one that is set, which must be free, or a free one for 0. */
 export async function requireFreePort({ port, host }: { port: number; host: string }): Promise<number> {
   if (port === 0) return freePort()
   if (await isPortFree(port, host)) return port
@@ -13,8 +13,8 @@ export async function requireFreePort({ port, host }: { port: number; host: stri
 }
 
 /**
- * Waits until the address answers 200. Throws when one of the processes ends before: at a start that
- * means a wrong setting or a missing server, and trying again would not help.
+ * Waits until the address answers 200. Throws if one of the processes exits before: at a start that means a wrong
+ * setting or a missing server, and a restart would not help.
  */
 export async function waitForAnswer(url: string, children: Supervised[]): Promise<void> {
   const deadline = Date.now() + limitMs

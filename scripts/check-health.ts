@@ -1,4 +1,4 @@
-/** `node scripts/check-health.ts` ends with 0 when the API or worker of this container does its work, else with 1. */
+/** `node scripts/check-health.ts` exits with 0 if the API or worker of this container is healthy, else with 1. */
 const port = process.env['METRICS_PORT'] || '9464'
 try {
   const response = await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(4000) })

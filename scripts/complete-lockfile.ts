@@ -2,13 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { type LockPackages, missingPackages } from './missing-packages.ts'
 
 /**
- * `node scripts/complete-lockfile.ts` adds to package-lock.json the packages for other systems that
- * npm left out.
+ * `node scripts/complete-lockfile.ts` adds packages for other operating systems that npm left out of
+ * package-lock.json.
  *
- * npm leaves out an optional package that it cannot find at once: a registry that mirrors another may
- * lack the newest builds for systems that nobody near it uses. `npm ci` then refuses the lock file
- * everywhere, also where none of them is needed. Their versions are those that their parents name;
- * npm adds the check sums on a machine that installs them.
+ * npm leaves out an optional package that it cannot find at once, for example because a registry mirror lacks the
+ * newest builds for some systems. `npm ci` then rejects the lock file everywhere. The versions are those that the
+ * parent packages name; npm adds the checksums on a machine that installs them.
  */
 const lockFile = new URL('../package-lock.json', import.meta.url)
 const lock: { packages: LockPackages } = JSON.parse(readFileSync(lockFile, 'utf8'))

@@ -3,13 +3,16 @@ import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 
 /**
- * `node scripts/prune-packages.ts [folder]` halves `node_modules` for the image: it removes what other
- * packages bring along and this service never loads, native code for other machines, and what only
- * people read. A name that is not there any more ends it with an error, so that the list stays true.
+ * `node scripts/prune-packages.ts [folder]` halves `node_modules` for the image: it removes packages that this
+ * service never loads, native code for other machines, and documentation. It fails if a listed name does not exist,
+ * so that the list stays correct.
  */
 const packages = path.resolve(process.argv[2] ?? 'node_modules')
 
-/** Loaded by others on demand only, for what we do not ask of them: embeddings in the process, pictures, PDF by another reader. */
+/**
+ * Optional dependencies of other packages for features that we do not use: local embeddings, images, another PDF
+ * reader.
+ */
 const unused = [
   '@huggingface',
   '@img',
@@ -34,14 +37,14 @@ if (missing.length > 0) {
 }
 await Promise.all(unused.map((name) => remove(path.join(packages, name))))
 
-/** Of Temporal's native module there is one folder a system: `x86_64-unknown-linux-gnu`. */
+/** Temporal's native module has one folder per system: `x86_64-unknown-linux-gnu`. */
 const releases = path.join(packages, '@temporalio/core-bridge/releases')
 const processor = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 for (const release of await readdir(releases)) {
   if (release !== `${processor}-unknown-linux-gnu`) await remove(path.join(releases, release))
 }
 
-/** The same for the canvas that only the other reader of PDF draws on. */
+/** The same for the canvas that only the other PDF reader uses. */
 for (const name of await readdir(path.join(packages, '@napi-rs'))) {
   if (name.startsWith('canvas')) await remove(path.join(packages, '@napi-rs', name))
 }

@@ -3,7 +3,7 @@ import { benchDeletion } from './deletion.ts'
 import { benchKills } from './kills.ts'
 import { benchRecords } from './records.ts'
 
-/** What the database of `npm start` stands: large deletions, deaths, many records. */
+/** The load that the database of `npm start` can take: large deletions, kills, many records. */
 export const databaseParts: Record<string, (context: BenchContext) => Promise<void>> = {
   deletion: benchDeletion,
   kills: benchKills,

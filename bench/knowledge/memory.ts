@@ -7,8 +7,8 @@ const gibibyte = 1024 ** 3
 const watchMs = 20 * 60_000
 
 /**
- * Resident memory while 1 GiB of text is uploaded and processed. The upload is sent as it is made:
- * nobody holds it. Processing is watched to its end, for twenty minutes at most.
+ * Resident memory while 1 GiB of text is uploaded and processed. The upload is generated while it is sent, so that
+ * no process holds it. Processing is observed to its end, for at most twenty minutes.
  */
 export async function benchMemory(context: BenchContext): Promise<void> {
   const client = await newKnowledge(context)

@@ -7,9 +7,9 @@ import { atOnceOf, questions, roundMs, rounds } from './settings.ts'
 import { complete, newTalk, newThread, streamRun } from './talks.ts'
 
 /**
- * What a durable run costs beside the same answer through a gateway that keeps nothing, and beside the
- * least that Temporal does for a durable answer. The rounds alternate, so that a machine that slows down
- * slows all of them; each begins with threads of its own.
+ * The cost of a durable run compared with the same answer through a gateway that stores nothing, and with the
+ * minimum that Temporal needs for a durable answer. The rounds alternate, so that a slow machine affects all of
+ * them; each begins with new threads.
  */
 export async function benchRuns(context: BenchContext): Promise<void> {
   const started = await startContenders(context)

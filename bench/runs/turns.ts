@@ -8,7 +8,10 @@ import { type Client, type Talk, bearer, createClient, newTalk, newThread, strea
 
 const turnsOf = { 'turn 5': 4, 'turn 500': 499 }
 
-/** Whether a turn costs the same however long the thread is. The turns before are added as states, as short as a run's. */
+/**
+ * Whether the cost of a turn is independent of the length of the thread. Earlier turns are added as states, as
+ * short as those of a run.
+ */
 export async function benchTurns(context: BenchContext): Promise<void> {
   const client = createClient(context.url)
   const connection = await Connection.connect({ address: context.env['TEMPORAL_ADDRESS'] ?? '' })

@@ -5,14 +5,14 @@ import type { components, paths } from './schema.d.ts'
 export type Schemas = components['schemas']
 
 export interface ClientOptions {
-  /** Where the service is, without a slash at the end. Empty for the page's own origin. */
+  /** Address of the service, without a trailing slash. Empty for the page's own origin. */
   baseUrl: string
-  /** The token of each request, asked for each time. */
+  /** Called for the token of each request. */
   token?: () => string | undefined
   fetch?: (request: Request) => Promise<Response>
 }
 
-/** Requests whose paths, bodies and answers the compiler knows. */
+/** Requests with paths, bodies and answers that the compiler checks. */
 export function createClient({ baseUrl, token, fetch }: ClientOptions) {
   const client = createFetchClient<paths>({ baseUrl, ...(fetch && { fetch }) })
   const authorize: Middleware = {
@@ -25,11 +25,11 @@ export function createClient({ baseUrl, token, fetch }: ClientOptions) {
   return client
 }
 
-/** A refusal of the service, in its own words. */
+/** A refusal of the service, with its message. */
 export class ApiError extends Error {
   override name = 'ApiError'
   readonly status: number
-  /** What is wrong with which member of the request, of a 422. */
+  /** The members of the request that are wrong, for a 422. */
   readonly fields: { loc: (string | number)[]; msg: string }[]
   readonly retryAfterSeconds: number | undefined
 
@@ -43,15 +43,15 @@ export class ApiError extends Error {
   }
 }
 
-/** The data of an answer; throws `ApiError` for a refusal. */
+/** The data of an answer; throws `ApiError` if the request was refused. */
 export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await call
   if (!response.ok) throw new ApiError(response.status, error, response.headers.get('retry-after'))
-  // An operation answers with what its description says: the data is there whenever the status is good.
+  // Answers match their description, so a successful answer has data.
   return data as T
 }
 
-/** The refusal in a response that was not read yet. */
+/** The refusal in a response whose body has not been read. */
 export async function refusalOf(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
   return new ApiError(response.status, body, response.headers.get('retry-after'))

@@ -2,7 +2,10 @@ import type { Schemas } from './create-client.ts'
 
 export type Message = Schemas['Message']
 
-/** The messages after some more: one whose id is known replaces the earlier one in its place, others are appended. */
+/**
+ * The messages after further ones: a message with a known id replaces the earlier one in place, others are
+ * appended.
+ */
 export function foldMessages(messages: readonly Message[], changed: readonly Message[]): Message[] {
   const result = [...messages]
   const places = new Map(result.map((message, place) => [message.data.id, place]))

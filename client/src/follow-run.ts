@@ -2,11 +2,11 @@ import { ApiError, type Schemas, refusalOf } from './create-client.ts'
 import { type Message, foldMessages } from './fold-messages.ts'
 import { type ServerEvent, readEvents } from './read-events.ts'
 
-/** What is known of a run after an event or a change of the connection. */
+/** The state of a run after an event or a change of the connection. */
 export interface RunSnapshot {
   runId: string
   threadId: string
-  /** All that the run has said so far, and the results of its tools. */
+  /** All messages of the run so far, including the results of its tools. */
   messages: Message[]
   status: 'running' | 'ended' | 'failed'
   /** Why the run failed. */
@@ -17,14 +17,14 @@ export interface RunSnapshot {
 
 interface Connection {
   baseUrl: string
-  /** The token of each request, asked for each time. */
+  /** Called for the token of each request. */
   token?: () => string | undefined
   headers?: Record<string, string>
   signal?: AbortSignal
   fetch?: typeof globalThis.fetch
-  /** How long to try again after the connection was lost, without a success in between. Ten minutes. */
+  /** How long to retry after the connection was lost, without a success in between. Ten minutes. */
   giveUpAfterMs?: number
-  /** A connection that brings nothing for this long is dead: the service sends a comment every 15 seconds. */
+  /** A connection without data for this long is considered dead: the service sends a comment every 15 seconds. */
   silenceMs?: number
 }
 
@@ -45,9 +45,9 @@ const firstPauseMs = 500
 const longestPauseMs = 10_000
 
 /**
- * Joins a run and yields a snapshot after each event, until the run ends, fails or waits for a decision. Reconnects
- * by itself with `Last-Event-ID`. Returns when `signal` aborts. Throws `ApiError` for a refusal that another try
- * does not change, and the last failure when the connection stays away.
+ * Follows a run and yields a snapshot after each event, until the run ends, fails or waits for a decision.
+ * Reconnects by itself with `Last-Event-ID`. Returns when `signal` aborts. Throws `ApiError` for a permanent
+ * refusal, and the last failure if the connection cannot be restored.
  */
 export async function* followRun(options: FollowOptions): AsyncGenerator<RunSnapshot> {
   const begun = newSnapshot(options.runId)
@@ -55,7 +55,7 @@ export async function* followRun(options: FollowOptions): AsyncGenerator<RunSnap
   yield* follow(options, begun)
 }
 
-/** Starts a run and follows it, in one request. Throws when the connection breaks before the run is named. */
+/** Starts a run and follows it, in one request. Throws if the connection breaks before the run's id has arrived. */
 export async function* streamRun(options: StreamOptions): AsyncGenerator<RunSnapshot> {
   const { path = '/runs', body } = options
   const snapshot = newSnapshot('')
@@ -189,7 +189,7 @@ function isAborted({ signal }: Connection): boolean {
   return signal?.aborted === true
 }
 
-/** Ends early when the signal aborts, or when the browser says that it is online again. */
+/** Ends early if the signal aborts, or when the browser reports that it is online again. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const page: unknown = Reflect.get(globalThis, 'window')
   return new Promise((resolve) => {

@@ -5,10 +5,13 @@ export interface ServerEvent {
   data: string
 }
 
-/** An event is at most a whole thread; more is no stream of this service. */
+/** An event contains at most a whole thread; anything larger is not a stream of this service. */
 const maxEventCharacters = 128 * 1024 * 1024
 
-/** The events of a stream as they arrive. `onBytes` hears of every piece, comments included: the connection is alive. */
+/**
+ * The events of a stream as they arrive. `onBytes` is called for every piece, including comments, which show that
+ * the connection is alive.
+ */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void = () => {},
@@ -23,7 +26,7 @@ export async function* readEvents(
       if (done) return
       onBytes()
       const text = rest + decoder.decode(value, { stream: true })
-      // A carriage return at the end may be half of a line end.
+      // A carriage return at the end may be the first half of a line end.
       const complete = text.endsWith('\r') ? text.slice(0, -1) : text
       const parts = complete.split(/\r\n|\r|\n/)
       rest = (parts.pop() ?? '') + text.slice(complete.length)

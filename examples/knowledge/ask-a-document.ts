@@ -59,7 +59,7 @@ const run = await fetch(`${apiUrl}/runs/stream`, {
     config: { configurable: { assistant_id: assistantId, thread_id: threadId } },
   }),
 })
-// Only the end matters here: the quickstart shows how to follow the words as they come.
+// Only the final answer is needed here; the quickstart shows how to follow a stream.
 const events = await run.text()
 if (!run.ok || events.includes('event: error')) throw new Error(`the run failed: ${events}`)
 
@@ -69,7 +69,7 @@ for (const { type, data } of state.values.messages) {
   if (type === 'AIMessage' && data.content !== '') console.log(`\n${data.content}`)
 }
 
-/** Where `npm start` runs the service. */
+/** The address of the service that `npm start` runs. */
 function startedHere(): string | undefined {
   const file = path.join(process.env['DATA_DIR'] ?? '.data', 'addresses.json')
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { api?: string }).api : undefined
@@ -88,7 +88,7 @@ function call<T>(method: string, route: string, body?: unknown): Promise<T> {
   return send<T>(route, { method, ...init })
 }
 
-/** One request. Throws what the service says when it refuses. */
+/** One request. Throws the service's message if it refuses. */
 async function send<T>(
   route: string,
   init: { method: string; headers?: Record<string, string>; body?: string | FormData },

@@ -60,7 +60,7 @@ console.log(`
 
    or open ${apiUrl} and log in as ${email} with the password "${password}".`)
 
-/** One JSON request. Throws what the service says when it refuses. */
+/** One JSON request. Throws the service's message if it refuses. */
 async function call<T>(method: string, route: string, body?: unknown, bearer?: string): Promise<T> {
   const response = await fetch(`${apiUrl}${route}`, {
     method,
@@ -74,7 +74,7 @@ async function call<T>(method: string, route: string, body?: unknown, bearer?: s
   return (await response.json()) as T
 }
 
-/** Asks the mailbox until the mail is there. The code stands on a line of its own. */
+/** Polls the mailbox until the mail has arrived. The code is on a line of its own. */
 async function codeFromMail(): Promise<string> {
   for (let tries = 0; tries < 60; tries++) {
     const response = await fetch(`${mailboxUrl}/email?to.address=${encodeURIComponent(email)}`)
@@ -87,8 +87,8 @@ async function codeFromMail(): Promise<string> {
 }
 
 /**
- * Runs the assistant and shows its words as they come. Every `data` event is a list of messages as
- * they are so far; a later one with the same id replaces the earlier one.
+ * Runs the assistant and shows its answer as it arrives. Every `data` event is a list of whole messages; a later
+ * message with the same id replaces the earlier one.
  */
 async function streamRun(content: string): Promise<void> {
   const response = await fetch(`${apiUrl}/runs/stream`, {
@@ -115,7 +115,7 @@ async function streamRun(content: string): Promise<void> {
   throw new Error('the stream broke off; it can be continued with GET /runs/{run_id}/stream and Last-Event-ID')
 }
 
-/** The events of a stream (WHATWG HTML, server-sent events), as far as this service uses them. */
+/** Parses the events of a stream (WHATWG HTML, server-sent events), as far as this service uses them. */
 async function* serverSentEvents(response: Response): AsyncGenerator<{ event: string; data: string }> {
   let rest = ''
   const text = response.body?.pipeThrough(new TextDecoderStream())

@@ -13,8 +13,8 @@ const introduction =
   'I am the demo model that comes with this service: a small program without any understanding, for trying things out.'
 
 /**
- * What the demo model says. A question is looked up with the `retrieval` tool when the request offers
- * it; the passages that come back are quoted with file and page. Everything else gets a plain echo.
+ * The answers of the demo model. It looks a question up with the `retrieval` tool if the request offers it, and
+ * quotes the returned passages with file and page. Everything else is answered with an echo.
  */
 export function answerTo(messages: ChatMessage[], toolNames: string[]): Answer {
   const last = messages.at(-1)
@@ -42,10 +42,10 @@ export function textOf(content: unknown): string {
     .join('')
 }
 
-/** Words of people who ask what was said before. */
+/** Words in questions about the conversation itself. */
 const asksForMemory = /\b(remember|earlier|before|previous(ly)?|my name|who am i|(did|have) i (say|said|tell|told))\b/i
 
-/** For a question about the conversation: what the user said before it, newest first. */
+/** For a question about the conversation: what the user wrote before it, newest first. */
 function remembered(question: string, messages: ChatMessage[]): string | undefined {
   if (!asksForMemory.test(question)) return undefined
   const said = messages
@@ -75,7 +75,7 @@ function fromResults(question: string, results: string[]): string {
   const sentences = passages.flatMap((passage, rank) =>
     sentencesOf(passage.text).map((text) => ({ text, rank, source: passage.source, score: overlap(text, asked) })),
   )
-  // The tool gives its best passage first; among equally good sentences that order stays.
+  // The tool returns its best passage first; equally good sentences keep that order.
   const best = sentences
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score || a.rank - b.rank)
@@ -91,7 +91,7 @@ function overlap(text: string, asked: Set<string>): number {
   return [...new Set(wordsOf(text))].filter((word) => asked.has(word)).length
 }
 
-/** A few words, such as a term or an abbreviation, say nothing without the sentence that follows. */
+/** A few words, such as a term or an abbreviation, need the sentence that follows. */
 const shortSentence = 30
 
 function sentencesOf(text: string): string[] {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** Shapes of the chat-completions interface, as the types of the `openai` package say. */
+/** Types of the chat-completions API, following the `openai` package. */
 export interface ToolCall {
   id: string
   type: 'function'
@@ -21,7 +21,7 @@ export interface Delta {
 
 export type FinishReason = 'stop' | 'tool_calls' | 'length' | 'content_filter'
 
-/** Builds the objects of one answer: they all carry the same id, time and model. */
+/** Builds the objects of one answer, which have the same id, time and model. */
 export function answerShapes(model: string) {
   const head = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model }
   return {
@@ -68,7 +68,7 @@ export function sseFrame(value: unknown): string {
 
 export const sseDone = 'data: [DONE]\n\n'
 
-/** The error body of this interface. */
+/** The error body of this API. */
 export function errorBody(message: string, type: string, code: string | null = null) {
   return { error: { message, type, param: null, code } }
 }
@@ -86,7 +86,7 @@ export function embeddingList(model: string, vectors: number[][], format: 'float
   }
 }
 
-/** 32-bit floats in little-endian order: what clients of this interface decode. */
+/** 32-bit floats in little-endian order, as clients of this API decode them. */
 function littleEndianBase64(vector: number[]): string {
   const bytes = Buffer.alloc(vector.length * 4)
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4)

@@ -1,6 +1,6 @@
 import { createDemoModel } from './server.ts'
 
-/** The demo model as a process of its own. Prints `{"port":N}` when it listens, and ends on SIGTERM or SIGINT. */
+/** The demo model as a separate process. Prints `{"port":N}` when it listens, and ends on SIGTERM or SIGINT. */
 const port = wholeNumber('DEMO_MODEL_PORT', 0)
 const tokenDelayMs = wholeNumber('DEMO_MODEL_TOKEN_DELAY_MS', 15)
 

@@ -1,13 +1,12 @@
 export interface Passage {
   text: string
-  /** File and place, for people: `guide.pdf, page 3`. */
+  /** File and page for display: `guide.pdf, page 3`. */
   source: string
 }
 
 /**
- * Passages in the answer of a retrieval tool: a JSON list (or an object that holds one) of
- * `{text, file, page}` under their usual names, or text in which a line such as
- * `[1] guide.pdf, page 3` stands before each passage.
+ * The passages in the result of a retrieval tool: a JSON list (or an object that contains one) of `{text, file,
+ * page}` under their usual names, or text in which a line such as `[1] guide.pdf, page 3` precedes each passage.
  */
 export function passagesOf(content: string): Passage[] {
   return fromJson(content) ?? fromText(content)

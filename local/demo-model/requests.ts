@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 
-/** The members that the demo model looks at; all others are accepted and ignored. */
+/** The members that the demo model reads; all others are accepted and ignored. */
 export const ChatRequest = Type.Object({
   messages: Type.Array(Type.Object({ role: Type.String(), content: Type.Optional(Type.Unknown()) }), { minItems: 1 }),
   stream: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
@@ -27,7 +27,7 @@ export const EmbeddingRequest = Type.Object({
 /** A request that this server cannot answer. */
 export class BadRequest extends Error {}
 
-/** The JSON text as the wanted shape. Throws `BadRequest` that names the first wrong member. */
+/** Parses the JSON text into the expected type. Throws `BadRequest` that names the first wrong member. */
 export function parseRequest<T extends TSchema>(schema: T, text: string): Static<T> {
   let value: unknown
   try {

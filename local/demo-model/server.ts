@@ -13,9 +13,9 @@ const defaultDimensions = 1536
 const maxBodyBytes = 32 * 1024 * 1024
 
 /**
- * An OpenAI-compatible server that needs no model: `GET /v1/models`, `POST /v1/chat/completions`
- * (whole or streamed) and `POST /v1/embeddings`. Whatever model a request names, `demo-model` answers
- * and says so. `tokenDelayMs` is the pause between words, so that streaming can be seen.
+ * An OpenAI-compatible server that needs no model: `GET /v1/models`, `POST /v1/chat/completions` (whole or
+ * streamed) and `POST /v1/embeddings`. Any model name is accepted; `demo-model` answers and says so. `tokenDelayMs`
+ * is the pause between words, which makes streaming visible.
  */
 export function createDemoModel({ tokenDelayMs }: { tokenDelayMs: number }): Server {
   return createServer((request, response) => {
@@ -112,7 +112,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request) {
-    // Without an encoding a request gives buffers; its type does not say so.
+    // Without an encoding the stream yields buffers, which its type does not tell.
     if (!Buffer.isBuffer(chunk)) continue
     bytes += chunk.length
     if (bytes > maxBodyBytes) throw new BadRequest('the body is too large')

@@ -5,8 +5,8 @@ const variable = 'CHROMIUM_PATH'
 const commands = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
 /**
- * Finds a Chromium for the tests that need a browser. Unlike the servers it is installed on the
- * machine, by Debian's package and only by root: it leans on some hundred libraries of the system.
+ * Finds a Chromium for the tests that need a browser. Unlike the servers it is installed on the machine, with
+ * Debian's package and only by root, because it depends on about a hundred system libraries.
  */
 export async function prepareBrowser(log: Log): Promise<{ executablePath: string; source: string }> {
   const { value, source } = await firstThatWorks<string>('Chromium, for the tests in a browser,', variable, [

@@ -6,9 +6,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from './ways.ts'
 
 /**
- * The folder that keeps what was fetched or built. It lies outside the repository so that a second
- * clone does not build Temporal again; `ASSISTANT_CACHE_DIR` puts it somewhere else, and where the
- * home folder takes no files it is `.cache` here.
+ * The folder for downloads and builds. It is outside the repository, so that a second clone does not build Temporal
+ * again; `ASSISTANT_CACHE_DIR` moves it. If the home folder is not writable, it is `.cache` here.
  */
 export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
   if (env.ASSISTANT_CACHE_DIR) return path.resolve(env.ASSISTANT_CACHE_DIR)
@@ -21,18 +20,18 @@ export function cacheDir(env: NodeJS.ProcessEnv = process.env): string {
   }
 }
 
-/** A finished installation is told from a broken one by this file, which is written last. */
+/** This file is written last and marks a complete installation. */
 const completeMark = '.complete'
 
-/** The cached folder of that name when its installation was finished, else undefined. */
+/** The cached folder with that name if its installation was completed, else undefined. */
 export function cached(name: string): string | undefined {
   const folder = path.join(cacheDir(), name)
   return existsSync(path.join(folder, completeMark)) ? folder : undefined
 }
 
 /**
- * Fills the cached folder `name` by `install`, which gets the empty folder, and answers its path.
- * Two processes that want the same folder take turns, and the second finds what the first installed.
+ * Fills the cached folder `name` with `install`, which gets the empty folder, and returns its path. Two processes
+ * that need the same folder take turns, and the second finds what the first installed.
  */
 export async function installInCache(
   name: string,
@@ -57,7 +56,7 @@ export async function installInCache(
   }
 }
 
-/** A lock made of a folder (mkdir is atomic). The lock of a process that is gone is taken over. */
+/** A lock made of a folder (mkdir is atomic). The lock of a dead process is taken over. */
 async function lock(lockDir: string, onWait: () => void): Promise<() => Promise<void>> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -70,7 +69,7 @@ async function lock(lockDir: string, onWait: () => void): Promise<() => Promise<
     if (attempt === 0) onWait()
     await pause(500)
     if (await holderIsGone(lockDir)) {
-      // Renamed first: of two processes that see the dead holder, only one gets the folder.
+      // Renamed first: of two processes that see the dead holder, only one succeeds.
       const grave = `${lockDir}.${process.pid}`
       await rename(lockDir, grave).then(
         () => rm(grave, { recursive: true, force: true }),

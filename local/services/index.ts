@@ -11,20 +11,20 @@ export { prepareTimeSkippingServer } from './time-skipping.ts'
 
 export type ServiceName = 'temporal' | 'mongo' | 'redis' | 'mailbox'
 
-/** What a service gave: the variables it sets, and one line for people. */
+/** The result of starting a service: the variables that it sets, and one line for people. */
 type Started = { env: Record<string, string>; name: string; detail: string; source: string; stop: () => Promise<void> }
 
 type StartOptions = {
   dataDir: string
   env: NodeJS.ProcessEnv
   log: Log
-  /** Where the Temporal UI has payloads decoded. */
+  /** Address of the codec endpoint for the Temporal UI. */
   codecEndpoint?: string
-  /** With it, a server that ends by itself is started again. */
+  /** With it, a server that exits is started again. */
   watch?: Watch
 }
 
-/** The variable that names a service that is there already: where it is set, nothing is started. */
+/** The variable that names an existing server; if it is set, nothing is started. */
 const addressVariable = {
   temporal: 'TEMPORAL_ADDRESS',
   mongo: 'MONGODB_URI',
@@ -33,10 +33,10 @@ const addressVariable = {
 } satisfies Record<ServiceName, string>
 
 /**
- * Finds, installs where needed, and starts the servers that the service needs, side by side.
- * `env` in the answer holds the variables for the service (`MONGODB_URI`, `REDIS_URL`,
- * `TEMPORAL_ADDRESS`, `SMTP_URL`) and for people (`MAILBOX_URL`, `TEMPORAL_UI_URL`). When one cannot
- * be had the others are stopped again, and the error says so for each.
+ * Finds, installs if needed, and starts the servers that the service needs, in parallel. `env` in the result
+ * contains the variables for the service (`MONGODB_URI`, `REDIS_URL`, `TEMPORAL_ADDRESS`, `SMTP_URL`) and for
+ * people (`MAILBOX_URL`, `TEMPORAL_UI_URL`). If one cannot be started, the others are stopped again, and the error
+ * lists every failure.
  */
 export async function startLocalServices(options: StartOptions & { need?: ServiceName[] }) {
   const needed = options.need ?? ['temporal', 'mongo', 'redis', 'mailbox']

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { reason } from './ways.ts'
 
-/** A process that was started here. `exited` resolves when it ends, whoever ended it. */
+/** A process that was started here. `exited` resolves when it ends, for whatever reason. */
 export interface Life {
   pid: number | undefined
   exited: Promise<string>
@@ -9,9 +9,9 @@ export interface Life {
 }
 
 export interface Watch {
-  /** Gets one line each time that something was started again, or given up. */
+  /** Called with a line each time something was restarted or given up. */
   say: (line: string) => void
-  /** Told of every process that is started, the first included. */
+  /** Called for every process that is started, including the first. */
   onStart?: (name: string, pid: number | undefined) => void
 }
 
@@ -19,30 +19,27 @@ interface Kept<T extends Life> {
   /** As the subject of a sentence: `Redis`, `The worker`. */
   name: string
   first: T
-  /** Starts another one; whoever stops meanwhile aborts the signal. */
+  /** Starts another process; aborting the signal stops it. */
   start: (signal: AbortSignal) => T | Promise<T>
-  /** A process that lasted this long counts as good: the next pause is short again. */
+  /** After running this long, a process counts as good, and the next pause is short again. */
   stableMs: number
-  /** After this many in a row that did not last, no other one is started. */
+  /** After this many failures in a row, it is not started again. */
   maxFailures: number
-  /** What to add to the words with which it is given up. */
+  /** Added to the message when it is given up. */
   whereToLook: string
 }
 
 const firstPauseMs = 100
 const longestPauseMs = 10_000
 
-/**
- * Keeps a process running: when it ends by itself another one is started, at first at once (whoever
- * killed it waits for it), then after pauses that double.
- */
+/** Keeps a process running: when it exits, another one is started, first at once, then after pauses that double. */
 export function keepRunning<T extends Life>(kept: Kept<T>, { say, onStart }: Watch) {
   const stopping = new AbortController()
   const { promise: firstEnd, resolve: onFirstEnd } = Promise.withResolvers<string>()
   let life = kept.first
   onStart?.(kept.name, life.pid)
 
-  /** Another process, or undefined when it is stopped or given up. */
+  /** Another process, or undefined if it is stopped or given up. */
   const another = async (how: string, failures: number): Promise<T | undefined> => {
     if (failures > kept.maxFailures) {
       say(`${kept.name} ended ${failures} times in a row (${how}) and is not started again. ${kept.whereToLook}`)
@@ -77,13 +74,13 @@ export function keepRunning<T extends Life>(kept: Kept<T>, { say, onStart }: Wat
 
   return {
     pid: () => life.pid,
-    /** Resolves, with how, when it ends by itself for the first time. */
+    /** Resolves with the reason when it ends by itself for the first time. */
     firstEnd,
     async stop(limitMs?: number): Promise<void> {
       stopping.abort()
       await life.stop(limitMs)
       await running
-      // One that was started while the stop began.
+      // A process may have been started while the stop began.
       await life.stop(limitMs)
     },
   }

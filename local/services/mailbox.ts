@@ -14,8 +14,8 @@ export async function prepareMailbox() {
 }
 
 /**
- * Starts a mail receiver with a page and a REST API (`GET /email` lists what has arrived). It takes
- * every mail, sends none on, and keeps them in `dataDir`. `smtpUrl` is for senders, `url` for people.
+ * Starts a mail receiver with a page and a REST API (`GET /email` lists what has arrived). It accepts every mail,
+ * forwards none, and keeps them in `dataDir`. `smtpUrl` is for senders, `url` for people.
  */
 export async function startMailbox(options: { script: string; dataDir: string; port?: number; watch?: Watch }) {
   const port = options.port ?? (await freePort())

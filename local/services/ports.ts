@@ -10,8 +10,8 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 }
 
 /**
- * A free port below the range from which outgoing connections take theirs, so that a connection of
- * another program does not take it between this look and the server's start.
+ * A free port below the range of outgoing connections, so that no connection of another program takes it before the
+ * server starts.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
@@ -21,7 +21,7 @@ export async function freePort(): Promise<number> {
   throw new Error('no free port between 20000 and 32000')
 }
 
-/** Sends `request` to a loopback port and answers the first bytes that come back; undefined when nothing listens. */
+/** Sends `request` to a loopback port and returns the first bytes of the answer; undefined if nothing listens. */
 export async function exchange(port: number, request: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()
   const socket = connect({ port, host: '127.0.0.1', timeout: 1_000 })

@@ -31,7 +31,7 @@ async function onPath(): Promise<RedisServer | undefined> {
   return { command }
 }
 
-/** The packages are unpacked, not installed: that needs no rights and changes nothing on the machine. */
+/** The packages are unpacked, not installed: that needs no rights and does not change the machine. */
 async function fromDebian(folder: string, log: Log): Promise<void> {
   for (const tool of ['apt-get', 'apt-cache', 'dpkg']) {
     if (!(await findOnPath(tool))) throw new Error(`no ${tool} on PATH`)
@@ -46,7 +46,10 @@ async function fromDebian(folder: string, log: Log): Promise<void> {
   for (const archive of archives) await run('dpkg', ['-x', archive, folder], { cwd: folder })
 }
 
-/** The server, its tools and the libraries that a small system lacks. Their names carry version numbers, so the registry is asked. */
+/**
+ * The server, its tools and libraries that a small system lacks. Their names contain version numbers, so the
+ * registry is asked.
+ */
 async function redisPackages(): Promise<string[]> {
   const depends = await run('apt-cache', ['depends', 'redis-tools'])
   const libraries = [...depends.matchAll(/Depends: (lib(?:atomic|jemalloc|lzf|lua|systemd)\S*)/g)].map(
@@ -66,7 +69,7 @@ async function unpacked(folder: string | undefined): Promise<RedisServer | undef
   }
 }
 
-/** Starts Redis on its folder in `dataDir`, with the append-only file: without it a kill loses everything. */
+/** Starts Redis on its folder in `dataDir`, with the append-only file, because otherwise a kill loses everything. */
 export async function startRedis(options: { server: RedisServer; dataDir: string; port?: number; watch?: Watch }) {
   const port = options.port ?? (await freePort())
   const home = path.join(options.dataDir, 'redis')
@@ -82,7 +85,7 @@ export async function startRedis(options: { server: RedisServer; dataDir: string
       env: libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env,
       cwd: home,
       logFile: path.join(options.dataDir, 'logs', 'redis.log'),
-      // While it reads its file it answers -LOADING.
+      // While it loads its file it answers -LOADING.
       ready: async () => (await exchange(port, 'PING\r\n'))?.startsWith('+PONG') === true,
     },
     options.watch,

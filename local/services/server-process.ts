@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Watch, keepRunning } from './keep-running.ts'
 import { LocalServiceError } from './ways.ts'
 
-/** A server that was started here. `exited` resolves when it ends, whoever ended it. */
+/** A server that was started here. `exited` resolves when it ends, for whatever reason. */
 export type ServerProcess = { pid: number; exited: Promise<string>; stop: () => Promise<void> }
 
 export type ServerCommand = {
@@ -15,27 +15,27 @@ export type ServerCommand = {
   env?: NodeJS.ProcessEnv
   cwd: string
   logFile: string
-  /** Whether the server answers; asked until it says true. */
+  /** Whether the server answers; called until it returns true. */
   ready: () => Promise<boolean>
   readyLimitMs?: number
 }
 
 /**
- * The shell becomes the server (`exec`, so that the pid is the server's own). Beside it waits a
- * small shell that reads a pipe from us: when we end, however we end, the pipe closes, and it stops
- * the server's group, then kills it. Nothing is left behind after a `kill -9`, on Linux and macOS
- * alike. Its own command line says nothing of the server, so that no search by name finds it.
+ * The shell becomes the server (`exec`, so that the pid is the server's own). Next to it runs a small shell that
+ * reads a pipe from us: when we end for any reason, the pipe closes, and it stops the server's group, then kills
+ * it. So nothing is left behind after a `kill -9`, on Linux and macOS. Its own command line does not contain the
+ * server's name, so that no search by name finds it.
  */
 export const diesWithUs = [
-  // A background command gets an empty input, even by `<&0`: the pipe needs a number of its own.
+  // A background command gets an empty input, even with `<&0`: the pipe needs its own number.
   'exec 3<&0',
   `sh -c 'trap "" TERM INT HUP; read -r _; if kill -0 $1; then kill -TERM -$1; sleep 3; fi; kill -KILL -$1' guard $$ <&3 3<&- >/dev/null 2>&1 &`,
   'exec "$@" </dev/null 3<&-',
 ].join('\n')
 
 /**
- * Starts a server and waits until it answers. With `watch` it is started again, on its data and its
- * port, whenever it ends by itself; one that keeps ending is given up.
+ * Starts a server and waits until it answers. With `watch` it is restarted with its data and its port whenever it
+ * exits; a server that keeps exiting is given up.
  */
 export async function startServer(server: ServerCommand, watch: Watch | undefined): Promise<ServerProcess> {
   const first = await startServerProcess(server)
@@ -45,7 +45,7 @@ export async function startServer(server: ServerCommand, watch: Watch | undefine
       name: server.name,
       first,
       start: (signal) => startServerProcess(server, signal),
-      // It has answered by then: to be killed a little later is no failure of its own.
+      // It has answered by then, so a later kill is not a failure of the start.
       stableMs: 1_000,
       maxFailures: 6,
       whereToLook: `${server.logFile} says why. The service is without it until npm start is called again.`,
@@ -55,7 +55,7 @@ export async function startServer(server: ServerCommand, watch: Watch | undefine
   return { ...first, stop: () => kept.stop() }
 }
 
-/** Throws with the last lines of the server's log when it does not answer in time, and when the signal is aborted. */
+/** Throws with the last lines of the server's log if it does not answer in time, and if the signal is aborted. */
 export async function startServerProcess(server: ServerCommand, signal?: AbortSignal): Promise<ServerProcess> {
   mkdirSync(path.dirname(server.logFile), { recursive: true })
   mkdirSync(server.cwd, { recursive: true })
@@ -64,13 +64,13 @@ export async function startServerProcess(server: ServerCommand, signal?: AbortSi
     cwd: server.cwd,
     env: server.env ?? process.env,
     stdio: ['pipe', log, log],
-    // A group of its own: Ctrl-C in the terminal reaches only us, and we stop things in order.
+    // A separate process group: Ctrl-C in the terminal reaches only us, and we stop everything in order.
     detached: true,
   })
   closeSync(log)
   const { promise: exited, resolve } = Promise.withResolvers<string>()
   child.once('exit', (code, killedBy) => {
-    // The guard, which waits for the end of this pipe, ends with what is left of the group.
+    // The guard, which waits for the end of this pipe, ends with the rest of the group.
     child.stdin?.destroy()
     resolve(String(killedBy ?? code))
   })
@@ -100,7 +100,7 @@ async function waitUntilReady(server: ServerCommand, exited: Promise<string>, si
   }
 }
 
-/** Asks the group to stop, and kills it when that takes longer than the limit. */
+/** Asks the group to stop, and kills it if that takes longer than the limit. */
 async function stopGroup(pid: number, exited: Promise<string>, limitMs = 8_000): Promise<void> {
   signalGroup(pid, 'SIGTERM')
   const done = await Promise.race([exited.then(() => true), pause(limitMs, false, { ref: false })])

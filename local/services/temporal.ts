@@ -16,9 +16,9 @@ const cacheName = `temporal-${version}`
 const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
 
 /**
- * Measured: the stock dev server adds about 50 ms to every task (20 polls a second on its one shard),
- * and its four partitions of each task queue make stalls of two seconds. Eager execution gives an
- * activity (a tool of a run) to the worker that asked for it with the answer to its workflow task.
+ * Measured: the default dev server adds about 50 ms to every task (20 polls a second on its one shard), and its
+ * four partitions of each task queue cause stalls of two seconds. Eager execution returns an activity (a tool of a
+ * run) to the worker that scheduled it, together with the answer to its workflow task.
  */
 const tuning = [
   ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=5000'],
@@ -76,9 +76,9 @@ export async function startTemporal(options: {
   dataDir: string
   port?: number
   namespace?: string
-  /** Where the Web UI has payloads decoded. */
+  /** Address of the codec endpoint for the Web UI. */
   codecEndpoint?: string
-  /** Further dynamic configuration of the server, such as lower limits in tests. */
+  /** Additional dynamic configuration of the server, such as lower limits in tests. */
   dynamicConfig?: Record<string, string | number>
   watch?: Watch
 }) {
@@ -113,7 +113,7 @@ export async function startTemporal(options: {
 
 const httpGet = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
 
-/** The port opens before the namespace and its search attributes are there. */
+/** The port opens before the namespace and its search attributes exist. */
 async function isServing(address: string, namespace: string): Promise<boolean> {
   const port = Number(address.split(':')[1])
   if ((await exchange(port, '\r\n')) === undefined) return false

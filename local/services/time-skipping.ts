@@ -62,7 +62,9 @@ const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 `
 
-/** The server also ends when the test process that started it is gone (a killed test leaves nothing behind). */
+/**
+ * The server also ends when the test process that started it is gone, so that a killed test leaves nothing behind.
+ */
 const launcherScript = (lib: string) => `#!/bin/sh
 parent=$PPID
 (while kill -0 "$parent" && kill -0 $$; do sleep 1; done; kill -KILL $$) >/dev/null 2>&1 &

@@ -1,16 +1,16 @@
 export type Log = (line: string) => void
 
-/** A failure that a developer can act on: it is shown as its message, without a stack. */
+/** A failure that a developer can fix: only its message is shown, without a stack. */
 export class LocalServiceError extends Error {
   override readonly name = 'LocalServiceError'
 }
 
-/** One way to get something. `attempt` answers undefined when it is simply not there, and throws when it failed. */
+/** One source of a program. `attempt` returns undefined if the source does not have it, and throws if it failed. */
 export type Way<T> = { name: string; attempt: () => Promise<T | undefined> }
 
 /**
- * Tries the ways in order and answers what the first one gives that works, and which one that was.
- * When none does, the error names the service, every way with what went wrong, and the variable to set.
+ * Tries the sources in order and returns the first result, and which source it was. If none works, the error names
+ * the service, each source with its problem, and the variable to set.
  */
 export async function firstThatWorks<T>(
   service: string,
@@ -32,7 +32,7 @@ export async function firstThatWorks<T>(
   )
 }
 
-/** The shortest text that says why: `fetch` hides the cause, and tools put the cause in their last line. */
+/** The shortest text that gives the reason: `fetch` hides the cause, and tools print it in their last line. */
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

@@ -9,12 +9,12 @@ import { mongodArgs, mongodFromDownload, mongodInCache, mongodOnPath } from './m
 
 export type MongoServer = { kind: 'mongod' | 'secantusdb'; command: string }
 
-/** Finds or installs a MongoDB server. A `mongod` wins wherever one can be had. */
+/** Finds or installs a MongoDB server. `mongod` is preferred if it is available. */
 export async function prepareMongo(log: Log) {
   return firstThatWorks<MongoServer>('MongoDB', 'MONGODB_URI', [
     way('mongod', 'PATH', mongodOnPath),
     way('mongod', 'cache', async () => mongodInCache()),
-    // Before the download, which would otherwise be tried in vain at each start where there is none.
+    // Checked before the download, which would fail at each start on such systems.
     way('secantusdb', 'cache', async () => embeddedInCache()),
     way('mongod', 'official download', () => mongodFromDownload(log)),
     way('secantusdb', 'SecantusDB from PyPI', () => embeddedFromPyPi(log)),
@@ -32,13 +32,13 @@ function way(kind: MongoServer['kind'], name: string, find: () => Promise<string
 }
 
 /**
- * Starts a server on its folder in `dataDir`, with transactions. `url` names the database `assistants`.
- * The embedded server gets no retryable writes: it keeps each one's whole answer in memory.
+ * Starts a server on its folder in `dataDir`, with transactions. `url` names the database `assistants`. Retryable
+ * writes are off for the embedded server, because it keeps each whole answer in memory.
  */
 export async function startMongo(options: { server: MongoServer; dataDir: string; port?: number; watch?: Watch }) {
   const port = options.port ?? (await freePort())
   const { kind, command } = options.server
-  // A folder for each kind: their files look alike, and neither may open the other's.
+  // A folder for each kind: their files look alike, and neither server may open the other's.
   const home = path.join(options.dataDir, kind)
   const url = `mongodb://127.0.0.1:${port}/assistants?directConnection=true${kind === 'secantusdb' ? '&retryWrites=false' : ''}`
   const server = await startServer(
@@ -56,7 +56,7 @@ export async function startMongo(options: { server: MongoServer; dataDir: string
   return { ...server, url }
 }
 
-/** A listening server says nothing to an empty request but keeps the connection; a closed port refuses it. */
+/** A listening server does not answer an empty request but keeps the connection; a closed port refuses it. */
 async function isListening(port: number): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const answer = setTimeout(() => resolve(true), 100)
@@ -64,7 +64,7 @@ async function isListening(port: number): Promise<boolean> {
   return promise.finally(() => clearTimeout(answer))
 }
 
-/** Whether there is a primary. A new mongod is told to become one. */
+/** Whether there is a primary. A new mongod is initiated as a replica set. */
 async function isWritable(url: string, port: number): Promise<boolean> {
   const client = new mongo.MongoClient(url, { serverSelectionTimeoutMS: 2_000 })
   try {
