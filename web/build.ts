@@ -12,8 +12,8 @@ const dist = path.join(web, 'dist')
 const stampFile = path.join(dist, '.stamp')
 
 /**
- * Builds the console into `web/dist`, beside the old one and then in its place: a server that runs never sees half
- * of it. Returns whether there was something to do.
+ * Builds the console into a temporary folder and then moves it to `web/dist`, so that a running server never sees
+ * half of it. Returns whether a build was necessary.
  */
 async function buildConsole({ force = false } = {}): Promise<boolean> {
   const stamp = sourcesStamp()
@@ -28,14 +28,14 @@ async function buildConsole({ force = false } = {}): Promise<boolean> {
       outDir: fresh,
       emptyOutDir: true,
       assetsDir: 'console-assets',
-      // The policy of the pages allows no data: scripts or styles, and small files are cached well as they are.
+      // The content security policy forbids inline data, and small files are cached well.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       target: 'es2022',
       rolldownOptions: { input: entries().map((name) => path.join(web, name)) },
     },
   })
-  // One file that other sites load by a script tag.
+  // One file that other sites load with a script tag.
   await build({
     ...shared,
     root: web,
@@ -63,7 +63,7 @@ function entries(): string[] {
   return globSync(['index.html', 'admin/index.html'], { cwd: web })
 }
 
-/** The compressed forms beside each file, so that the server only sends them. */
+/** Compressed forms beside each file, so that the server only has to send them. */
 async function compress(folder: string): Promise<void> {
   const files = globSync('**/*.{js,css,html,svg}', { cwd: folder })
   await Promise.all(

@@ -39,7 +39,7 @@ test('operators see the service, and clean up only after a dry run', async () =>
     .poll(() => site.service.collections.users.countDocuments({ _id: stranger.userId }), { timeout: 30_000 })
     .toBe(0)
 
-  const orphans = page.locator('section.card', { hasText: 'Things without an owner' })
+  const orphans = page.locator('section.card', { hasText: 'Orphaned data' })
   await orphans.getByRole('button', { name: 'Show what would be removed' }).click()
   await orphans.getByText('There are none.').waitFor()
   await page.getByLabel('Id of the receipt').fill('no-such-receipt')

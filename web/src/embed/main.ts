@@ -31,7 +31,7 @@ if (script instanceof HTMLScriptElement) {
   else document.addEventListener('DOMContentLoaded', () => start(options))
 }
 
-/** A chat bubble in the corner of the page. Its shadow root keeps the styles of the page and its own apart. */
+/** A chat bubble in the corner of the page. Its shadow root separates its styles from those of the page. */
 function start(options: Options): void {
   const host = document.createElement('assistant-chat')
   const root = host.attachShadow({ mode: 'open' })
@@ -74,7 +74,7 @@ function start(options: Options): void {
   opener.addEventListener('click', () => show(true))
   close.addEventListener('click', () => show(false))
   panel.addEventListener('keydown', (event) => {
-    // The page around it may have keys of its own.
+    // The page may handle keys itself.
     event.stopPropagation()
     if (event.key === 'Escape') show(false)
   })
@@ -119,7 +119,7 @@ function start(options: Options): void {
     try {
       sessionStorage.setItem(keptKey, JSON.stringify(kept))
     } catch {
-      // A page without storage forgets the chat when it is left.
+      // Without storage the chat is lost when the page is left.
     }
   }
 }
@@ -157,7 +157,7 @@ function addLine(log: HTMLElement, who: 'human' | 'ai', text: string): HTMLEleme
   return line
 }
 
-/** Markdown without HTML of its own, and without pictures: these would tell their server who reads. */
+/** Markdown without HTML, and without images, because loading an image would tell its server who reads the answer. */
 function render(line: HTMLElement, text: string): void {
   const template = document.createElement('template')
   template.innerHTML = micromark(text)

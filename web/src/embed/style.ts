@@ -1,4 +1,7 @@
-/** A style sheet that is made, not written into the page: the policy of the page need not allow it. */
+/**
+ * A style sheet created in JavaScript, so that the content security policy of the page need not allow inline
+ * styles.
+ */
 export const sheet = new CSSStyleSheet()
 sheet.replaceSync(`
 :host {

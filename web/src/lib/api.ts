@@ -13,7 +13,7 @@ export type { Message } from '../../../client/src/index.ts'
 
 export const tokenOf = () => getSession()?.token
 
-/** The service that this page came from. A token that it no longer takes ends the session. */
+/** The service that this page came from. The session ends when it refuses the token. */
 export const api = createClient({
   baseUrl: '',
   token: tokenOf,
@@ -34,13 +34,13 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** After a change of the project: nothing of the old one is shown, and what is on the page is asked for anew. */
+/** After a change of the project: removes the data of the old one and loads the page's data again. */
 export async function forgetAnswers(): Promise<void> {
   queryClient.removeQueries({ type: 'inactive' })
   await queryClient.resetQueries()
 }
 
-/** What went wrong, for people. */
+/** The message of an error for people. */
 export function wordsOf(error: unknown, fallback: string): string {
   if (error instanceof ApiError) return error.message
   if (error instanceof TypeError) return fallback
@@ -102,7 +102,7 @@ export const useFiles = (id: string | undefined) =>
     enabled: id !== undefined,
     queryFn: () =>
       unwrap(api.GET('/assistants/{aid}/files', { params: { path: { aid: id ?? '' }, query: { limit: 1000 } } })),
-    // Another tab or client may have uploaded: look while something is under way.
+    // Another tab or client may have uploaded: poll while an upload is under way.
     refetchInterval: ({ state }) =>
       state.data?.files.some(({ metadata }) => metadata.status === 'queued' || metadata.status === 'processing')
         ? 1500

@@ -7,13 +7,13 @@ export type AIMessage = Extract<Message, { type: 'AIMessage' }>
 export type HumanMessage = Extract<Message, { type: 'HumanMessage' }>
 export type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
 
-/** A question with all that followed it until the next one. */
+/** A question with everything that followed it until the next one. */
 export interface Turn {
   human: HumanMessage | undefined
   answers: AIMessage[]
   results: Map<string, ToolMessage>
   run: Run | undefined
-  /** Whether the question was sent and waits for its turn. */
+  /** Whether the question was sent and its run waits for its turn. */
   isWaiting: boolean
 }
 
@@ -25,7 +25,7 @@ interface Parts {
   followedOf: (runId: string) => Followed | undefined
 }
 
-/** What a thread holds, with what its runs are saying just now and what waits to be said. */
+/** The messages of a thread, together with the streams of its open runs and messages that wait to be sent. */
 export function turnsOf({ stored, runs, sent, followedOf }: Parts): Turn[] {
   const known = new Set(stored.map(({ data }) => data.id))
   let messages = stored
@@ -38,7 +38,7 @@ export function turnsOf({ stored, runs, sent, followedOf }: Parts): Turn[] {
       if (run.status === 'pending' && !followed?.snapshot?.messages.length) waiting.add(human.id)
     }
     const said = followed?.snapshot?.messages ?? []
-    // What is stored is final; a stream that has ended only completes it.
+    // Stored messages are final; a stream that has ended only adds to them.
     messages = foldMessages(messages, followed?.isOver ? said.filter(({ data }) => !known.has(data.id)) : said)
   }
   for (const message of sent) {
@@ -80,7 +80,7 @@ function grouped(messages: Message[], runs: Run[], sent: SentMessage[], waiting:
     const sentAs = sent.find(({ id }) => id === turn.human?.data.id)?.runId
     turn.run = runs.find(({ run_id: id }) => said?.startsWith(`${id}-`) || id === sentAs)
   }
-  // A run that said nothing leaves no message that names it: the newest one belongs to the last question.
+  // A run without an answer leaves no message with its id: the newest one belongs to the last question.
   const last = turns.at(-1)
   if (last && !last.run && last.answers.length === 0) last.run = runs[0]
   return turns
@@ -99,7 +99,7 @@ export interface Passage {
   score: number
 }
 
-/** The passages that a turn's searches found, each once, best first. */
+/** The passages that a turn's searches found, without duplicates, best first. */
 export function passagesOf(turn: Turn): Passage[] {
   const passages = [...turn.results.values()].flatMap(({ data }) => parsePassages(data.content))
   const unique = new Map(passages.map((passage) => [`${passage.file_name}\n${passage.text}`, passage]))
@@ -116,7 +116,7 @@ export function parsePassages(content: string): Passage[] {
   }
 }
 
-/** Text in which each mention of a passage's place is a link to it: `(guide.pdf, page 3)`. */
+/** Turns each mention of a passage's position into a link to it: `(guide.pdf, page 3)`. */
 export function withCitations(text: string, passages: Passage[]): string {
   let result = text
   const labels = passages.flatMap((passage, place) =>

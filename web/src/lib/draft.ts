@@ -9,7 +9,9 @@ export interface Draft {
   config: Config
 }
 
-/** An assistant as it is being changed. `save` replaces it as a whole; keys that this page does not know stay. */
+/**
+ * An assistant while it is being edited. `save` replaces it as a whole; unknown keys of its configuration are kept.
+ */
 export function useDraft(assistant: Assistant) {
   const stored: Draft = { name: assistant.name, public: assistant.public, config: assistant.config }
   const [draft, setDraft] = useState(stored)
@@ -20,7 +22,7 @@ export function useDraft(assistant: Assistant) {
     draft,
     isChanged,
     set: (part: Partial<Draft>) => setDraft((current) => ({ ...current, ...part })),
-    /** Sets a key of the configuration, or takes it out. */
+    /** Sets or removes a key of the configuration. */
     setConfig: (key: (typeof configKey)[keyof typeof configKey], value: unknown) =>
       setDraft(({ config, ...rest }) => {
         const { [key]: _, ...others } = config
@@ -36,7 +38,7 @@ export function useDraft(assistant: Assistant) {
       await queryClient.invalidateQueries({ queryKey: keys.assistants })
       return answer
     },
-    /** What the service changed by itself. */
+    /** Changes that the service made by itself. */
     adopt(part: Record<string, unknown>) {
       setDraft((current) => ({ ...current, config: { ...current.config, ...part } }))
       setSaved((current) => ({ ...current, config: { ...current.config, ...part } }))

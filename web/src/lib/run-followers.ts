@@ -4,7 +4,7 @@ import { keys, queryClient, tokenOf, wordsOf } from './api.ts'
 
 export interface Followed {
   snapshot: RunSnapshot | undefined
-  /** Why following was given up. The run itself may go on. */
+  /** Why following was given up. The run itself may continue. */
   problem?: string
   isOver: boolean
 }
@@ -14,7 +14,9 @@ const listeners = new Set<() => void>()
 let version = 0
 let isScheduled = false
 
-/** Follows a run until it ends, once however often this is asked for. `again` starts anew after a person's decision. */
+/**
+ * Follows a run until it ends, only once even if called several times. `again` restarts after a person's decision.
+ */
 export function follow(runId: string, threadId: string, { again = false } = {}): void {
   if (followed.has(runId) && !again) return
   followed.set(runId, { snapshot: followed.get(runId)?.snapshot, isOver: false })
@@ -36,7 +38,7 @@ async function run(runId: string, threadId: string): Promise<void> {
   ])
 }
 
-/** What is known of the runs that are followed; renders at most once a frame. */
+/** The state of the runs that are followed; renders at most once a frame. */
 export function useFollowed(): (runId: string) => Followed | undefined {
   useSyncExternalStore(
     (listener) => {

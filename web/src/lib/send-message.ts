@@ -6,7 +6,7 @@ interface Sending {
   threadId: string
   assistantId: string
   content: string
-  /** Of a message that is sent again. */
+  /** For a message that is sent again. */
   messageId?: string | undefined
 }
 
@@ -33,7 +33,7 @@ export async function sendMessage({ threadId, assistantId, content, messageId }:
 
 const longestName = 60
 
-/** A chat is called after its first message. */
+/** A chat is named after its first message. */
 export function nameOf(content: string): string {
   const line = content.trim().split('\n')[0]?.trim() ?? ''
   if (line.length <= longestName) return line
@@ -41,7 +41,7 @@ export function nameOf(content: string): string {
   return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), longestName / 2))}…`
 }
 
-/** A new chat; with messages it begins with these. */
+/** Creates a chat, optionally with these messages. */
 export async function newThread(name: string, assistantId: string, messages: Message[] = []): Promise<string> {
   const { thread_id: threadId } = await unwrap(api.POST('/threads/', { body: { name, assistant_id: assistantId } }))
   if (messages.length > 0)

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** A message that was sent and that the thread does not show yet: its run waits for its turn. */
+/** A sent message that the thread does not show yet, because its run waits for its turn. */
 export interface SentMessage {
   id: string
   content: string
@@ -12,7 +12,7 @@ const cache = new Map<string, SentMessage[]>()
 const none: SentMessage[] = []
 const keyOf = (threadId: string) => `sent.${threadId}`
 
-/** Kept in the tab, so that a reload does not lose the text of waiting messages. */
+/** Kept in the tab's storage, so that a reload does not lose the text of waiting messages. */
 export function useSentMessages(threadId: string): SentMessage[] {
   return useSyncExternalStore(
     (listener) => {

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 const storageKey = 'assistant-platform.session'
 
-/** Who is logged in on this browser. The token is pinned to one project. */
+/** The user who is logged in on this browser. The token is pinned to one project. */
 export interface Session {
   token: string
   projectId: string
@@ -24,7 +24,7 @@ export function getSession(): Session | undefined {
   return current
 }
 
-/** Takes a token of the service. What it says is read for display only: the service checks it. */
+/** Stores a token of the service. Its content is only read for display: the service verifies it. */
 export function logIn(token: string): void {
   localStorage.setItem(storageKey, token)
   update(read())
@@ -66,7 +66,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** What is left after an account is deleted: its receipt, which its last token still opens. Kept by this page only. */
+/** After an account was deleted: its receipt, which its last token can still read. Kept by this page only. */
 let last: { receiptId: string; token: string } | undefined
 export const tokenForReceipt = {
   keep(receiptId: string | undefined) {

@@ -9,7 +9,10 @@ interface Snippet {
   text: string
 }
 
-/** Programs that ask a public assistant, ready to be run. Without a token the native stream is used: only it knows assistants by id. */
+/**
+ * Programs that call a public assistant, ready to run. Without a token they use the native stream, because only it
+ * selects assistants by id.
+ */
 export function snippetsOf({ baseUrl, assistantId, token }: Target): Snippet[] {
   const native = JSON.stringify({ assistant_id: assistantId, input: [{ type: 'human', content: 'Hello!' }] })
   const embed = [

@@ -11,7 +11,7 @@ const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let nextId = 1
 
-/** Says something at the edge of the page for a few seconds. */
+/** Shows a message at the edge of the page for a few seconds. */
 export function say(text: string, tone: Toast['tone'] = 'plain'): void {
   const toast = { id: nextId++, text, tone }
   set([...toasts, toast])

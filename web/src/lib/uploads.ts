@@ -4,17 +4,17 @@ import { texts } from '../texts/index.ts'
 import { type Schemas, keys, queryClient, tokenOf, wordsOf } from './api.ts'
 import { say } from './toasts.ts'
 
-/** A file on its way into an assistant's knowledge. */
+/** A file that is being uploaded and processed. */
 export interface Upload {
   key: string
   assistantId: string
   name: string
   size: number
   phase: 'uploading' | 'processing' | 'ready' | 'failed'
-  /** 0 to 1, of its phase. */
+  /** Progress within its phase, from 0 to 1. */
   progress: number
   error?: string
-  /** Whether the service has it: then the list of files shows it too. */
+  /** Whether the service has stored it: then the list of files shows it too. */
   isStored: boolean
 }
 
@@ -32,7 +32,7 @@ export function useUploads(assistantId: string | undefined): readonly Upload[] {
   return all.filter((upload) => upload.assistantId === assistantId)
 }
 
-/** Sends files, each in a request of its own, and follows each until it is ready or failed. */
+/** Uploads files, each in its own request, and follows each until it is ready or failed. */
 export async function upload(assistantId: string, files: Iterable<File>): Promise<void> {
   const started = Array.from(files, (file) => ({ file, key: crypto.randomUUID() }))
   uploads = [
@@ -76,7 +76,7 @@ async function uploadOne(assistantId: string, key: string, file: File): Promise<
 
 const refresh = (assistantId: string) => queryClient.invalidateQueries({ queryKey: keys.files(assistantId) })
 
-/** By XMLHttpRequest: `fetch` does not tell how much of a body has been sent. */
+/** Uses XMLHttpRequest, because `fetch` does not report how much of a body has been sent. */
 function send(assistantId: string, file: File, onProgress: (progress: number) => void) {
   return new Promise<Schemas['UploadFilesResponse']>((resolve, reject) => {
     const request = new XMLHttpRequest()
@@ -96,7 +96,7 @@ function send(assistantId: string, file: File, onProgress: (progress: number) =>
   })
 }
 
-/** The file when its ingestion is over. A broken stream is opened again. */
+/** The file when its ingestion has ended. A broken stream is opened again. */
 async function followIngestion(assistantId: string, ingestionId: string, onProgress: (progress: number) => void) {
   for (let failures = 0; ; failures += 1) {
     let last: Schemas['Ingestion'] | undefined

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { texts } from '../texts/index.ts'
 import { ApiError, wordsOf } from './api.ts'
 
-/** A form that is sent: whether it is under way, and what was wrong with it, by member and as a whole. */
+/** The state of a form: whether it is being sent, and its errors, by member and as a whole. */
 export function useSubmit(send: () => Promise<void>) {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()

@@ -17,7 +17,7 @@ export function NotFound() {
   )
 }
 
-/** A part of the console failed: after an update its old files are gone, for example. */
+/** Shown when a part of the console failed, for example because an update removed its old files. */
 export function Crashed() {
   return (
     <div className="page page-narrow">

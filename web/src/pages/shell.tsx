@@ -26,7 +26,7 @@ const links = [
   { to: '/console/usage', label: t.usage, Icon: ChartColumn },
 ] as const
 
-/** The frame around every page of a person who is logged in. */
+/** The frame around every page of a logged-in user. */
 export function Shell() {
   const session = useSession()
   const navigate = useNavigate()
@@ -126,7 +126,7 @@ function ProjectMenu() {
   )
 }
 
-/** Takes a token that is pinned to a project: everything is then seen from there. */
+/** Gets a token that is pinned to a project; all pages then show that project. */
 export async function openProject(projectId: string, name: string): Promise<void> {
   if (getSession()?.projectId === projectId) return
   const { jwt_token: token } = await unwrap(

@@ -9,7 +9,7 @@ import { Problem, ProgressBar, Skeleton } from '../ui/states.tsx'
 const t = texts.usage
 type UserUsage = Schemas['UserUsage']
 
-/** What the account has used, against what it may use. */
+/** What the account has used, and its limits. */
 export function Usage() {
   useTitle(t.title)
   const usage = useQuery({ queryKey: keys.usage, queryFn: () => unwrap(api.GET('/user/usage')) })
@@ -79,7 +79,7 @@ function Figures({ usage }: { usage: UserUsage }) {
   )
 }
 
-/** Where the tokens went. The models are those that the assistants are set to now. */
+/** Tokens by assistant and model. The models are those of the assistants' current settings. */
 function Shares({ usage }: { usage: UserUsage }) {
   const assistants = useAssistants()
   const find = (id: string) => assistants.data?.find(({ assistant_id: other }) => other === id)
@@ -137,7 +137,7 @@ function ShareList({ title, entries, help }: { title: string; entries: Share[]; 
 
 const days = 30
 
-/** Every day of the last month, also those on which nothing happened. */
+/** Every day of the last month, including those without runs. */
 function lastDays(
   known: UserUsage['days'],
 ): Pick<UserUsage['days'][number], 'date' | 'prompt_tokens' | 'completion_tokens'>[] {

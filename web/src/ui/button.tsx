@@ -34,7 +34,7 @@ export function Button({
 }
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** What the button does: its name for those who do not see the picture, and its tip. */
+  /** What the button does: its accessible name and its tooltip. */
   label: string
   icon: ReactNode
   ref?: Ref<HTMLButtonElement>

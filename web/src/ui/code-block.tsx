@@ -13,7 +13,7 @@ function useCopy(text: string) {
   return { isCopied, copy: () => void copy() }
 }
 
-/** The same without words, where many stand in a row. */
+/** The same without text, for places with many in a row. */
 export function CopyIcon({ text }: { text: string }) {
   const { isCopied, copy } = useCopy(text)
   return (
@@ -35,7 +35,7 @@ export function CopyButton({ text }: { text: string }) {
   )
 }
 
-/** Text of a program, with a button that copies it. */
+/** Source text with a button that copies it. */
 export function CodeBlock({ text, label, children }: { text: string; label: string; children?: ReactNode }) {
   return (
     <div className="code-wrap">

@@ -4,7 +4,7 @@ import { texts } from '../texts/index.ts'
 interface ColumnChartProps {
   label: string
   entries: { name: string; values: number[] }[]
-  /** What the values of a column are, from the bottom up. */
+  /** The meaning of a column's values, from the bottom up. */
   series: string[]
 }
 
@@ -13,7 +13,10 @@ const height = 200
 const left = 52
 const bottom = 24
 
-/** Stacked columns, drawn by hand: a chart library would weigh more than this whole page. The numbers are in a table too. */
+/**
+ * Stacked columns without a chart library, which would be larger than this whole page. A table contains the same
+ * numbers.
+ */
 export function ColumnChart({ label, entries, series }: ColumnChartProps) {
   const totals = entries.map(({ values }) => values.reduce((sum, value) => sum + value, 0))
   const top = niceTop(Math.max(1, ...totals))

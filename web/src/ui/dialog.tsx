@@ -12,7 +12,7 @@ interface DialogProps {
   children: ReactNode
 }
 
-/** The browser's own modal dialog: it keeps the focus inside and gives it back. Shown as long as it is rendered. */
+/** The browser's own modal dialog: it keeps the focus inside and returns it. Shown as long as it is rendered. */
 export function Dialog({ title, onClose, wide, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
@@ -54,7 +54,7 @@ interface ConfirmProps {
   onClose: () => void
 }
 
-/** Asks before something that cannot be taken back. Stays open, and says why, when it fails. */
+/** Asks for confirmation before something that cannot be undone. Stays open and shows the error if it fails. */
 export function ConfirmDialog({ title, text, action, danger = true, onConfirm, onClose }: ConfirmProps) {
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()

@@ -19,7 +19,7 @@ export function Menu({
   align?: 'start' | 'end'
 }) {
   return (
-    // Not modal: that would add a style element, which the policy of the page refuses.
+    // Not modal: that would add a style element, which the content security policy forbids.
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>

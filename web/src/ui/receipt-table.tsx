@@ -5,7 +5,7 @@ import { Notice } from './notice.tsx'
 
 const t = texts.account
 
-/** What a deletion found in each store, and what it left there. */
+/** The counts of a deletion's receipt, by store. */
 export function ReceiptTable({ receipt }: { receipt: Schemas['Receipt'] }) {
   const stores = [...new Set([...Object.keys(receipt.found), ...Object.keys(receipt.left)])].toSorted()
   return (

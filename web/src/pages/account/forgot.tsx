@@ -40,7 +40,7 @@ export function ForgotPassword() {
   )
 }
 
-/** Where the link of the mail leads. */
+/** The page to which the link in the mail leads. */
 export function ResetPassword() {
   const [token] = useState(() => new URLSearchParams(window.location.search).get('token') ?? '')
   const [password, setPassword] = useState('')

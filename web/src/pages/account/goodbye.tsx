@@ -10,7 +10,7 @@ import { Welcome } from './welcome.tsx'
 
 const t = texts.account
 
-/** The end of an account, with its receipt. */
+/** Shown after an account was deleted, with the receipt. */
 export function Goodbye() {
   const last = tokenForReceipt.read()
   const receipt = useQuery({

@@ -3,7 +3,7 @@ import { texts } from '../../texts/index.ts'
 
 const t = texts.account
 
-/** To the identity provider, where there is one. */
+/** Link to the identity provider, if there is one. */
 export function SocialLogIn() {
   if (!useConsoleSettings()?.social_login) return null
   return (
@@ -13,7 +13,7 @@ export function SocialLogIn() {
   )
 }
 
-/** To the local mailbox that gets the mails of the service. */
+/** Link to the local mailbox that receives the service's mails. */
 export function MailboxLink({ address }: { address: string }) {
   return (
     <a href={address} target="_blank" rel="noreferrer">

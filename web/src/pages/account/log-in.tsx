@@ -58,7 +58,10 @@ export function LogIn() {
   )
 }
 
-/** Where social login ends: the token is taken out of the address at once, so that it stays in no history. */
+/**
+ * The page at which social login ends: it removes the token from the address at once, so that no history contains
+ * it.
+ */
 export function AuthCallback() {
   const navigate = useNavigate()
   const [isFailed, setFailed] = useState(false)

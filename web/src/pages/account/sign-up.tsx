@@ -13,7 +13,7 @@ import { Welcome } from './welcome.tsx'
 const t = texts.account
 const shortestPassword = 8
 
-/** Between sign-up and the right code, so that people need not log in a second time. Kept by this page only. */
+/** Kept between sign-up and verification, so that people need not log in a second time. Kept by this page only. */
 const waiting = new Map<string, string>()
 
 export function SignUp() {

@@ -5,7 +5,7 @@ import { useTitle } from '../../lib/use-title.ts'
 
 const icons = [BookOpenText, ShieldCheck, MessagesSquare]
 
-/** The frame of all pages without an account: what this is, beside a form. */
+/** The frame of all pages without an account: an introduction beside a form. */
 export function Welcome({ title, text, children }: { title: string; text?: ReactNode; children: ReactNode }) {
   useTitle(title)
   const { headline, points, openSource, apiPages } = texts.welcome

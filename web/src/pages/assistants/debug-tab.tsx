@@ -10,7 +10,7 @@ import { Problem, Skeleton } from '../../ui/states.tsx'
 const t = texts.debug
 const pretty = (value: unknown) => JSON.stringify(value, undefined, 2)
 
-/** What a run of this assistant would work with. */
+/** The configuration that a run of this assistant would use. */
 export function DebugTab({ assistantId }: { assistantId: string }) {
   const view = useQuery({
     queryKey: ['debug', assistantId],

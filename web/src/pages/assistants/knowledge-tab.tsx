@@ -75,7 +75,7 @@ function DropZone({ assistantId }: { assistantId: string }) {
   )
 }
 
-/** What is still on its way to the service. Once it is there, the list of files shows it. */
+/** Uploads under way. When a file is stored, the list of files shows it. */
 function UploadList({ assistantId }: { assistantId: string }) {
   const uploads = useUploads(assistantId).filter(({ isStored }) => !isStored)
   if (uploads.length === 0) return undefined

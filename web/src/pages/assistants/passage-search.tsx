@@ -9,7 +9,7 @@ import { Notice } from '../../ui/notice.tsx'
 
 const t = texts.knowledge
 
-/** What `retrieval` would give the model for a question. */
+/** The passages that `retrieval` would give the model for a query. */
 export function PassageSearch({ assistantId }: { assistantId: string }) {
   const [query, setQuery] = useState('')
   const [found, setFound] = useState<Schemas['PassageList']>()

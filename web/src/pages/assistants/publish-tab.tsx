@@ -28,7 +28,7 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
     return fresh
   }
   const choose = async (next: (typeof modes)[number]) => {
-    // The service takes this mode only together with a token.
+    // The service accepts this mode only together with a token.
     if (next === 'public_token' && !token) await makeToken()
     setConfig(configKey.accessMode, next === 'authenticated' ? undefined : next)
   }

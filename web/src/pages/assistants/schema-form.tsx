@@ -13,7 +13,7 @@ interface SchemaFormProps {
   onValue: (value: JsonObject) => void
 }
 
-/** A form for what a JSON Schema describes. */
+/** A form for a JSON Schema. */
 export function SchemaForm({ schema, value, onValue }: SchemaFormProps) {
   const required = asList(schema['required'])
   const set = (name: string, next: unknown) => {
@@ -96,7 +96,7 @@ interface LinesProps {
   onLines: (lines: string[]) => void
 }
 
-/** Keeps what is being typed, also while it is not complete. */
+/** Keeps what is being typed while it is incomplete. */
 export function LinesField({ label, help, value, check, onLines }: LinesProps) {
   const [text, setText] = useState(() => value.join('\n'))
   const [error, setError] = useState<string>()

@@ -79,7 +79,7 @@ function withoutEmpty({ type, name, config }: ToolSetting): ToolSetting {
   return { type, ...(name && { name }), ...(config && Object.keys(config).length > 0 && { config }) }
 }
 
-/** What the service makes of the tools: it asks MCP servers, and says what is wrong with a setting. */
+/** The effective tools: the service asks MCP servers, and reports wrong settings. */
 function TryIt({ assistantId, state }: { assistantId: string; state: DraftState }) {
   const [answer, setAnswer] = useState<Debug>()
   const form = useSubmit(async () => {

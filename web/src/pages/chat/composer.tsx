@@ -10,13 +10,13 @@ const t = texts.chat
 interface ComposerProps {
   assistantId: string | undefined
   isBusy: boolean
-  /** Resolves to whether the message was taken; the text stays when it was not. */
+  /** Resolves to whether the message was accepted; otherwise the text is kept. */
   onSend: (text: string) => Promise<boolean>
   onStop: () => void
   children?: React.ReactNode
 }
 
-/** Where messages are written. Files that are dropped here become knowledge of the assistant. */
+/** The field for messages. Files that are dropped here are added to the assistant's knowledge. */
 export function Composer({ assistantId, isBusy, onSend, onStop, children }: ComposerProps) {
   const [text, setText] = useState('')
   const [isSending, setSending] = useState(false)

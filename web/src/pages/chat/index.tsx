@@ -38,7 +38,7 @@ const noRuns: Run[] = []
 const noMessages: Message[] = []
 const lastAssistantKey = 'assistant-platform.last-assistant'
 
-/** A chat that begins with its first message. */
+/** A chat that does not exist before its first message. */
 export function NewChat() {
   useTitle(texts.nav.newChat)
   const assistants = useAssistants()
@@ -118,7 +118,7 @@ function AssistantSelect(props: { assistants: Assistant[]; value: string; onChoo
   )
 }
 
-/** What can be done here, for somebody who is here for the first time. */
+/** Suggestions for new users. */
 function Hello({ assistant, onSend }: { assistant: Assistant; onSend: (text: string) => void }) {
   const files = useFiles(assistant.assistant_id)
   const input = useRef<HTMLInputElement>(null)
@@ -197,7 +197,7 @@ function Conversation({ threadId }: { threadId: string }) {
 
   const stored = state.data?.values.messages ?? noMessages
   useEffect(() => {
-    // A message whose run is over is told by the thread itself.
+    // The thread itself contains the message when its run has ended.
     const known = new Set(stored.map(({ data }) => data.id))
     const over = sent.filter(
       ({ id, runId }) => known.has(id) && runId !== undefined && !isGoingOn(undefined, followedOf(runId)),
@@ -306,7 +306,7 @@ function messagesBefore(stored: Message[], turn: TurnData | undefined): Message[
   return place < 0 ? stored : stored.slice(0, place)
 }
 
-/** Tells those who do not see the page when an answer is there, and what it says. */
+/** Announces to screen readers that an answer is complete, and reads it. */
 function Announcement({ turns, isBusy }: { turns: TurnData[]; isBusy: boolean }) {
   const wasBusy = useRef(false)
   const [words, setWords] = useState('')
@@ -328,7 +328,7 @@ function Announcement({ turns, isBusy }: { turns: TurnData[]; isBusy: boolean })
   )
 }
 
-/** Stays at the newest message, unless the reader has scrolled up. */
+/** Scrolls to the newest message, unless the reader has scrolled up. */
 function ScrollToEnd({ watch, children }: { watch: unknown; children: React.ReactNode }) {
   const box = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)

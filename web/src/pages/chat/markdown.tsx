@@ -14,10 +14,13 @@ interface MarkdownProps {
 
 const passageLink = /^#passage-(\d+)$/
 
-// The prefix keeps ids of the text apart from those of the page; citations are links to none.
+// The prefix separates ids in the text from those of the page; citations do not link to ids.
 const schema = { ...defaultSchema, clobberPrefix: 'answer-' }
 
-/** What an assistant says. No HTML of its own, no pictures from elsewhere: these would tell their server who reads. */
+/**
+ * An answer of an assistant. No HTML, and no images from other sites, because loading one would tell its server who
+ * reads the answer.
+ */
 export const Markdown = memo(({ text, onPassage }: MarkdownProps) => {
   const components: Components = {
     a({ href, children }) {

@@ -12,7 +12,7 @@ interface ToolCallProps {
   isRunning: boolean
 }
 
-/** One call of a tool; unfolds to its arguments and its result. */
+/** One tool call; opens to show its arguments and its result. */
 export function ToolCall({ call, result, isWaiting, isRunning }: ToolCallProps) {
   const query = call.args['query']
   const isSearch = call.name === 'retrieval' && typeof query === 'string'

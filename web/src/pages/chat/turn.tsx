@@ -24,7 +24,7 @@ interface TurnProps {
   onRegenerate: () => void
 }
 
-/** A question and all that came of it. */
+/** A question and its answers. */
 export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProps) {
   const [passage, setPassage] = useState<Passage>()
   const { human, answers, results, run } = turn
@@ -115,7 +115,7 @@ export function isGoingOn(run: Run | undefined, followed: Followed | undefined):
   return run?.status === 'running' || run?.status === 'pending'
 }
 
-/** Nothing is seen to move: neither text that grows nor a call that runs. */
+/** Shown while nothing visible changes: neither growing text nor a running call. */
 function needsThinking({ answers, results }: TurnData): boolean {
   const last = answers.at(-1)
   if (!last) return true
@@ -216,7 +216,7 @@ function Thumbs({ runId }: { runId: string }) {
   )
 }
 
-/** The thread's workflow in the Temporal UI, where this machine has one. */
+/** Link to the thread's workflow in the Temporal UI, if the settings name one. */
 function WorkflowLink({ threadId }: { threadId: string }) {
   const settings = useConsoleSettings()
   if (!settings?.temporal_ui_url) return undefined
