@@ -11,6 +11,8 @@ import { processOf } from './processes.ts'
 
 const version = '1.106.0'
 const startLimitMs = 180_000
+/** It refuses to start without one. */
+const masterKey = 'sk-bench-4f1d9c0e7ab2468893d5'
 
 /**
  * A LiteLLM proxy with one worker, its default, in front of the bare model: the alternative without durability. It
@@ -47,7 +49,13 @@ export async function startGateway(modelUrl: string, log: (line: string) => void
     ['--config', join(home, 'config.yaml'), '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
     {
       cwd: home,
-      env: { PATH: process.env['PATH'], HOME: home, LITELLM_LOG: 'ERROR', LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: home,
+        LITELLM_LOG: 'ERROR',
+        LITELLM_MASTER_KEY: masterKey,
+        LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      },
       stdio: 'ignore',
     },
   )
@@ -70,7 +78,7 @@ export async function startGateway(modelUrl: string, log: (line: string) => void
     }
     await pause(200)
   }
-  return { url, version, process: processOf(child.pid ?? 0), stop }
+  return { url, key: masterKey, process: processOf(child.pid ?? 0), stop }
 }
 
 async function isThere(url: string): Promise<boolean> {

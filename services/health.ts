@@ -14,8 +14,8 @@ export type Health = ReturnType<typeof createHealth>
 type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: string }
 
 const timeoutMs = 2000
-/** How long the result of `away` is cached: load balancers ask often, and anybody may ask. */
-const readyForMs = 500
+/** How long an answer of the dependencies is cached: load balancers ask often, and anybody may ask. */
+const keptMs = 500
 
 /**
  * Checks dependencies in parallel, each within two seconds. The error of a probe is not shown, because it may name
@@ -29,25 +29,30 @@ export function createHealth(probes: Probe[], version: string) {
     const states = await statesOf(probes.filter(({ isNeeded }) => isNeeded))
     return states.filter(({ status }) => status === 'down').map(({ name }) => name)
   }
-  let latest: { away: Promise<string[]>; until: number } | undefined
+  const askAll = async () => {
+    const states = await statesOf(probes)
+    const dependencies = Object.fromEntries(states.map(({ name, ...state }) => [name, state]))
+    const down = states.some(({ status }) => status === 'down')
+    return { status: down ? ('degraded' as const) : ('ok' as const), version, dependencies }
+  }
 
   return {
-    async report() {
-      const states = await statesOf(probes)
-      const dependencies = Object.fromEntries(states.map(({ name, ...state }) => [name, state]))
-      const down = states.some(({ status }) => status === 'down')
-      return { status: down ? ('degraded' as const) : ('ok' as const), version, dependencies }
-    },
-
+    report: kept(askAll),
     /** The dependencies that requests need and that do not answer. */
-    async away(): Promise<string[]> {
-      if (!latest || latest.until < Date.now()) {
-        const asked = { away: askAway(), until: Infinity }
-        latest = asked
-        void asked.away.finally(() => (asked.until = Date.now() + readyForMs))
-      }
-      return latest.away
-    },
+    away: kept(askAway),
+  }
+}
+
+/** Asks once for all who ask at the same time, or within `keptMs` of the answer. */
+function kept<T>(ask: () => Promise<T>): () => Promise<T> {
+  let latest: { answer: Promise<T>; until: number } | undefined
+  return () => {
+    if (latest === undefined || latest.until < Date.now()) {
+      const asked = { answer: ask(), until: Infinity }
+      latest = asked
+      void asked.answer.finally(() => (asked.until = Date.now() + keptMs))
+    }
+    return latest.answer
   }
 }
 

@@ -10,8 +10,8 @@ export interface Contender {
   name: string
   /** Whose processor time it takes. */
   processes: Record<string, MeasuredProcess>
-  /** Does it for `ms` milliseconds, on threads that nothing was said in before. */
-  run(load: { atOnce: number; ms: number }): Promise<Load>
+  /** Makes threads that nothing was said in before; what it returns asks on them for `ms` milliseconds. */
+  prepare(load: { atOnce: number; ms: number }): Promise<() => Promise<Load>>
 }
 
 /** A client may go on when it has read the end of an answer; people take longer, so the next question comes in another thread. */
@@ -30,7 +30,8 @@ export async function startContenders(context: BenchContext) {
   const completions = (name: string, stream: boolean): Contender => ({
     name,
     processes: ofService,
-    run: (load) => drive(() => complete(own, '/public/v1/chat/completions', { token: publicToken, stream }), load),
+    prepare: async (load) => () =>
+      drive(() => complete(own, '/public/v1/chat/completions', { token: publicToken, stream }), load),
   })
   const throughGateway = (name: string, stream: boolean): Contender[] =>
     gateway && gatewayClient
@@ -38,23 +39,26 @@ export async function startContenders(context: BenchContext) {
           {
             name,
             processes: { LiteLLM: gateway.process, model: context.model, client: context.client },
-            run: (load) => drive(() => complete(gatewayClient, '/v1/chat/completions', { token: 'x', stream }), load),
+            prepare: async (load) => () =>
+              drive(() => complete(gatewayClient, '/v1/chat/completions', { token: gateway.key, stream }), load),
           },
         ]
       : []
   const contenders: Contender[] = [
     ...throughGateway('LiteLLM, streamed', true),
-    { name: '/runs/stream', processes: ofService, run: (load) => driveRuns(context, own, load) },
+    { name: '/runs/stream', processes: ofService, prepare: (load) => prepareRuns(context, own, load) },
     completions('chat/completions, streamed', true),
     ...throughGateway('LiteLLM, unstreamed', false),
     completions('chat/completions, unstreamed', false),
     {
       name: 'bare workflow',
       processes: { bare, Temporal: context.servers.Temporal },
-      run: async ({ atOnce, ms }) => {
-        const { text } = await bareClient.send(`/?at_once=${atOnce}&ms=${ms}&tools=0`)
-        return JSON.parse(text) as Load
-      },
+      prepare:
+        async ({ atOnce, ms }) =>
+        async () => {
+          const { text } = await bareClient.send(`/?at_once=${atOnce}&ms=${ms}&tools=0`)
+          return JSON.parse(text) as Load
+        },
     },
   ]
   return {
@@ -62,6 +66,7 @@ export async function startContenders(context: BenchContext) {
     client: own,
     bareClient,
     gatewayClient,
+    gatewayKey: gateway?.key ?? '',
     publicToken,
     close: async () => {
       await Promise.all([own.close(), bareClient.close(), gatewayClient?.close()])
@@ -71,7 +76,7 @@ export async function startContenders(context: BenchContext) {
   }
 }
 
-async function driveRuns(context: BenchContext, client: Client, load: { atOnce: number; ms: number }): Promise<Load> {
+async function prepareRuns(context: BenchContext, client: Client, load: { atOnce: number; ms: number }) {
   const slots = await Promise.all(
     Array.from({ length: load.atOnce }, async () => {
       const first = await newTalk(context, client)
@@ -79,10 +84,11 @@ async function driveRuns(context: BenchContext, client: Client, load: { atOnce: 
       return [first, ...(await Promise.all(more))]
     }),
   )
-  return drive(async (slot) => {
+  const once = async (slot: number) => {
     const [talk, ...others] = slots[slot] ?? []
     if (talk === undefined) throw new Error('a slot has no thread')
     slots[slot] = [...others, talk]
     return streamRun(client, talk)
-  }, load)
+  }
+  return () => drive(once, load)
 }

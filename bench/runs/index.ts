@@ -16,7 +16,7 @@ export async function benchRuns(context: BenchContext): Promise<void> {
   const { contenders } = started
   context.log(`\nTopology: ${context.env['RUNS_IN_API'] === 'true' ? 'steps in the API process' : 'steps in workers'}.`)
   const memory = await memoryOf(context)
-  for (const contender of contenders) await contender.run({ atOnce: 4, ms: 1500 })
+  for (const contender of contenders) await (await contender.prepare({ atOnce: 4, ms: 1500 }))()
   await benchFirstWords(context, started)
 
   const taken: Taken[] = []
@@ -49,8 +49,9 @@ interface Taken {
 }
 
 async function take(contender: Contender, atOnce: number): Promise<Taken> {
+  const run = await contender.prepare({ atOnce, ms: roundMs })
   const before = await processorOf(contender.processes)
-  const load = await contender.run({ atOnce, ms: roundMs })
+  const load = await run()
   const after = await processorOf(contender.processes)
   const processor = Object.fromEntries(
     Object.keys(before).map((name) => [name, ((after[name] ?? 0) - (before[name] ?? 0)) / load.count]),
@@ -66,7 +67,7 @@ async function processorOf(processes: Record<string, MeasuredProcess>): Promise<
 /** The first words, one question at a time, beside those of the model itself. */
 async function benchFirstWords(
   context: BenchContext,
-  { client, gatewayClient, publicToken }: Awaited<ReturnType<typeof startContenders>>,
+  { client, gatewayClient, gatewayKey, publicToken }: Awaited<ReturnType<typeof startContenders>>,
 ): Promise<void> {
   const times: Record<string, { first: number[]; whole: number[] }> = {}
   const note = (name: string, { first, whole }: { first: number; whole: number }) => {
@@ -80,7 +81,7 @@ async function benchFirstWords(
     const talk = talks[index % talks.length] ?? user
     note('the model itself', await context.askModel())
     if (gatewayClient)
-      note('LiteLLM', await complete(gatewayClient, '/v1/chat/completions', { token: 'x', stream: true }))
+      note('LiteLLM', await complete(gatewayClient, '/v1/chat/completions', { token: gatewayKey, stream: true }))
     note('/runs/stream', await streamRun(client, talk))
     note(
       'chat/completions',
