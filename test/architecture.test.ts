@@ -24,7 +24,7 @@ const arrows: Record<string, { may: string[]; types?: string[] }> = {
 const apiEntries = ['api/server.ts', 'api/start-api.ts']
 
 /** The folders of a developer's machine, which the product never needs. */
-const outside = ['local', 'bench', 'test', 'examples', 'scripts']
+const outside = ['local', 'bench', 'faults', 'test', 'examples', 'scripts']
 
 const root = path.dirname(import.meta.dirname)
 

@@ -1,12 +1,13 @@
 import { type Socket, connect, createServer } from 'node:net'
 import { listenOnLoopback } from './http-server.ts'
 
-/** A server between a client and `target` (host:port) whose connections a test can cut or stop. */
+/** A server between clients and `target` (host:port) whose connections a test can cut, slow down or stop. */
 export async function startTcpProxy(target: string) {
   const [host = '', port = ''] = target.split(':')
   const pairs = new Set<[Socket, Socket]>()
   let isSwallowing = false
   let isRefusing = false
+  let delayMs = 0
 
   const server = createServer((client) => {
     if (isRefusing) {
@@ -22,12 +23,32 @@ export async function startTcpProxy(target: string) {
       upstream.destroy()
     }
     for (const socket of pair) socket.on('error', end).on('close', end).setNoDelay(true)
-    client.on('data', (bytes) => upstream.write(bytes))
-    upstream.on('data', (bytes) => client.write(bytes))
+    pass(client, upstream)
+    pass(upstream, client)
     if (isSwallowing) stop(pair)
   })
   const stop = (pair: [Socket, Socket]) => {
     for (const socket of pair) socket.pause()
+  }
+  const cut = () => {
+    for (const [client] of pairs) client.destroy()
+  }
+  /** Bytes leave in the order in which they came, also when the delay changes meanwhile. */
+  const pass = (from: Socket, to: Socket) => {
+    const waiting: { bytes: Buffer; dueAt: number }[] = []
+    const send = () => {
+      for (let next = waiting[0]; next !== undefined && next.dueAt <= Date.now(); next = waiting[0]) {
+        if (!to.destroyed) to.write(next.bytes)
+        waiting.shift()
+      }
+      const [next] = waiting
+      if (next !== undefined) setTimeout(send, next.dueAt - Date.now())
+    }
+    from.on('data', (bytes) => {
+      if (delayMs === 0 && waiting.length === 0) return void to.write(bytes)
+      waiting.push({ bytes, dueAt: Date.now() + delayMs })
+      if (waiting.length === 1) setTimeout(send, delayMs)
+    })
   }
   const listeningPort = await listenOnLoopback(server)
 
@@ -41,12 +62,19 @@ export async function startTcpProxy(target: string) {
     /** Every connection is cut, and new ones are cut at once. */
     refuse() {
       isRefusing = true
-      for (const [client] of pairs) client.destroy()
+      cut()
+    },
+    /** Every connection is cut once; new ones work. */
+    cut,
+    /** From now on bytes take this much longer, in each direction. */
+    slow(milliseconds: number) {
+      delayMs = milliseconds
     },
     /** As at the start. What was swallowed arrives late, as in a network that is back. */
     restore() {
       isSwallowing = false
       isRefusing = false
+      delayMs = 0
       for (const pair of pairs) for (const socket of pair) socket.resume()
     },
     async close() {
@@ -60,6 +88,8 @@ export async function startTcpProxy(target: string) {
     },
   }
 }
+
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>
 
 /** A proxy in front of a dependency; `throughProxy` is the dependency's address (a URL, or host:port) by way of it. */
 export async function startProxyOf(address: string) {

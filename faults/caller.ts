@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isJsonObject } from '../domain/is-json-object.ts'
+import type { ClientLog } from './client-log.ts'
+import type { Random } from './random.ts'
+
+export interface CallOptions {
+  token?: string | undefined
+  /** `Idempotency-Key`; with it a request is repeated until its answer is definite. */
+  key?: string
+  body?: object
+  form?: () => FormData
+  headers?: Record<string, string>
+}
+
+export interface Answer {
+  status: number
+  body: Record<string, unknown>
+}
+
+/** No definite answer came for as long as the client was willing to ask. */
+export class GaveUpError extends Error {
+  override readonly name = 'GaveUpError'
+}
+
+export type Caller = ReturnType<typeof createCaller>
+
+const attemptMs = 30_000
+
+/**
+ * A client as the documentation asks for: it repeats what was not definitely answered, at another API process, with
+ * the same idempotency key.
+ */
+export function createCaller({
+  urls,
+  random,
+  log,
+  patienceMs,
+}: {
+  urls: string[]
+  random: Random
+  log: ClientLog
+  /** For how long it asks again. */
+  patienceMs: number
+}) {
+  let turn = random.between(0, urls.length - 1)
+  const nextUrl = () => urls[++turn % urls.length] ?? ''
+
+  /** One attempt; the answer's body is still to be read. */
+  function attempt(method: string, path: string, options: CallOptions, signal: AbortSignal): Promise<Response> {
+    const { token, key, body, form, headers = {} } = options
+    return fetch(`${nextUrl()}${path}`, {
+      method,
+      signal,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(form === undefined ? {} : { body: form() }),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** Whether an answer settles what was asked; notes answers that the service should never give. */
+  function isDefinite(response: { status: number; headers: Headers }, what: string, body: string): boolean {
+    const { status } = response
+    if (status >= 500 && status !== 503) {
+      const now = Date.now()
+      log.report({
+        kind: 'wrong',
+        what: `${what} was answered ${status}: ${body.slice(0, 200)}`,
+        from: now,
+        until: now,
+      })
+    }
+    return status < 500 && status !== 408 && status !== 429 && !(status === 409 && response.headers.has('retry-after'))
+  }
+
+  /** The definite answer. Throws `GaveUpError` when none comes within its patience. */
+  async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+    const deadline = Date.now() + patienceMs
+    let last = ''
+    for (let attempts = 0; Date.now() < deadline; attempts++) {
+      if (attempts > 0) await pause(Math.min(2_000, 100 * 2 ** attempts))
+      try {
+        const response = await attempt(method, path, options, AbortSignal.timeout(attemptMs))
+        const text = await response.text()
+        if (isDefinite(response, `${method} ${path}`, text)) return { status: response.status, body: parsed(text) }
+        last = `${response.status} ${text.slice(0, 200)}`
+      } catch (error) {
+        last = String(error instanceof Error && error.cause ? error.cause : error)
+      }
+    }
+    throw new GaveUpError(`${method} ${path}: ${last}`)
+  }
+
+  return { attempt, isDefinite, call, patienceMs }
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isJsonObject(value) ? value : { value }
+  } catch {
+    return { text }
+  }
+}

@@ -1,0 +1,122 @@
+import { keptCollections } from '../../services/deletion/stores.ts'
+import { emailOf } from '../actions.ts'
+import type { ClientLog, Intention, Problem } from '../client-log.ts'
+import type { RecordedCall } from '../stand-ins.ts'
+import { checkCounters } from './counters.ts'
+import { idsIn } from './digest.ts'
+import { type ChunkText, checkFiles } from './files.ts'
+import { checkRuns } from './runs.ts'
+import type { StoredRecord, Stores } from './stores.ts'
+
+export interface Evidence {
+  log: Pick<ClientLog, 'intentions'>
+  stores: Stores
+  effects: RecordedCall[]
+  mails: string[]
+  /** The chunks of each document, by its name, from before the first fault. */
+  undisturbed: Map<string, ChunkText[]>
+  /** What is still at work although nobody asks for anything. */
+  unfinished: string[]
+}
+
+export type Records = Map<string, StoredRecord[]>
+export type Report = (kind: Problem['kind'], what: string, intention?: Intention) => void
+
+/** Counts everything: each thing that the client intended, each record, each effect. Answers what is wrong. */
+export async function check(evidence: Evidence): Promise<Problem[]> {
+  const problems: Problem[] = []
+  const report: Report = (kind, what, intention) =>
+    void problems.push({
+      kind,
+      what: intention === undefined ? what : `${intention.id} (${intention.kind}): ${what}`,
+      from: intention?.begunAt ?? 0,
+      until: intention?.endedAt ?? Date.now(),
+    })
+  const records = await evidence.stores.records()
+  for (const what of evidence.unfinished) report('wrong', `is still under way: ${what}`)
+  checkCreations(evidence, records, report)
+  checkRuns(evidence, records, report)
+  await checkFiles(evidence, records, report)
+  await checkDeletions(evidence, records, report)
+  checkCounters(records, report)
+  checkMails(evidence, report)
+  return problems
+}
+
+/** Records that came from an intention, by its kind. */
+const createdBy: Record<string, { collection: string; is: (record: StoredRecord, id: string) => boolean }> = {
+  account: { collection: 'users', is: (user, id) => user['email'] === emailOf(id) },
+  project: { collection: 'projects', is: (project, id) => project['name'] === id },
+  assistant: { collection: 'assistants', is: (assistant, id) => assistant['name'] === id },
+  thread: { collection: 'threads', is: (thread, id) => thread['name'] === id },
+  message: { collection: 'checkpoints', is: (entry, id) => String(entry['messages_json']).includes(`Noted as ${id}`) },
+  upload: {
+    collection: 'files',
+    is: (file, id) => String(file['name']).startsWith(`${id}-`) && file['status'] !== 'uploading',
+  },
+}
+
+/** What was acknowledged is there, once; what was not is there at most once. */
+function checkCreations({ log }: Evidence, records: Records, report: Report): void {
+  for (const intention of log.intentions.values()) {
+    const created = createdBy[intention.kind]
+    if (created === undefined) continue
+    const found = (records.get(created.collection) ?? []).filter((record) => created.is(record, intention.id))
+    const { acknowledged, withdrawn } = intention
+    if (found.length > 1) report('doubled', `${found.length} records in ${created.collection}`, intention)
+    if (acknowledged === undefined || withdrawn) continue
+    if (found.length === 0) report('lost', `not in ${created.collection}`, intention)
+    const id = acknowledged['id']
+    if (id !== undefined && found.length === 1 && String(found[0]?.['_id']) !== id)
+      report('doubled', `acknowledged as ${id}, stored as ${String(found[0]?.['_id'])}`, intention)
+  }
+}
+
+/** What was deleted is in no store, except in those that deletions leave on purpose. */
+async function checkDeletions({ log, stores }: Evidence, records: Records, report: Report): Promise<void> {
+  const deletedBy = new Map<string, Intention>()
+  for (const intention of log.intentions.values()) {
+    if (intention.acknowledged === undefined) continue
+    if (intention.kind === 'deletion')
+      for (const id of (intention.facts['ids'] ?? '').split(' ')) deletedBy.set(id, intention)
+    else if (intention.withdrawn && intention.kind !== 'account')
+      deletedBy.set(intention.acknowledged['id'] ?? '', intention)
+  }
+  for (const [name, all] of records) {
+    if (name in keptCollections) continue
+    for (const record of all)
+      for (const id of idsIn(record)) {
+        const deletion = deletedBy.get(id)
+        if (deletion !== undefined)
+          report('wrong', `${name} ${String(record['_id'])} still names ${id}, which was deleted`, deletion)
+      }
+  }
+  for (const key of await stores.redisKeys())
+    for (const id of idsIn(key)) {
+      const deletion = deletedBy.get(id)
+      if (deletion !== undefined) report('wrong', `Redis still holds ${key}`, deletion)
+    }
+  for (const assistantId of await stores.vectors.listAssistants()) {
+    const deletion = deletedBy.get(assistantId)
+    if (deletion !== undefined && (await stores.vectors.count(assistantId)) > 0)
+      report('wrong', `vectors of ${assistantId} are left`, deletion)
+    for (const fileId of await stores.vectors.listFiles(assistantId)) {
+      const ofFile = deletedBy.get(fileId)
+      if (ofFile !== undefined) report('wrong', `vectors of the file ${fileId} are left`, ofFile)
+    }
+  }
+  for (const receipt of records.get('receipts') ?? [])
+    if (receipt['status'] !== 'complete')
+      report('wrong', `the deletion ${String(receipt['_id'])} is ${String(receipt['status'])}`)
+}
+
+/** One mail a sign-up: a repetition carries the same `Message-ID`, by which receivers drop it. */
+function checkMails({ mails, log }: Evidence, report: Report): void {
+  for (const intention of log.intentions.values()) {
+    if (intention.kind !== 'account') continue
+    const ids = mails
+      .filter((mail) => mail.includes(`To: ${emailOf(intention.id)}`))
+      .map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1])
+    if (new Set(ids).size > 1) report('doubled', `${new Set(ids).size} different mails`, intention)
+  }
+}

@@ -1,0 +1,91 @@
+import { createWriteStream } from 'node:fs'
+import { once } from 'node:events'
+
+export type IntentionKind =
+  | 'account'
+  | 'project'
+  | 'assistant'
+  | 'thread'
+  | 'message'
+  | 'run'
+  | 'completion'
+  | 'upload'
+  | 'deletion'
+
+/** Something that the client wants to happen once. Its id is the idempotency key, and part of what it creates. */
+export interface Intention {
+  id: string
+  kind: IntentionKind
+  facts: Readonly<Record<string, string>>
+  begunAt: number
+  /** When the service said that it has happened, or what else the client had decided by then. */
+  endedAt: number | undefined
+  /** What the service said; undefined when no answer was definite. */
+  acknowledged: Readonly<Record<string, string>> | undefined
+  /** An acknowledged intention of which the client itself made sure that nothing is left. */
+  withdrawn: boolean
+}
+
+export interface Problem {
+  kind: 'lost' | 'doubled' | 'wrong'
+  what: string
+  /** When it happened, to name the fault that was under way. */
+  from: number
+  until: number
+}
+
+export type ClientLog = ReturnType<typeof createClientLog>
+
+/** What the client intended, what was acknowledged and each event that it read, appended to a file in this order. */
+export function createClientLog(path: string) {
+  const file = createWriteStream(path, { flags: 'a' })
+  const intentions = new Map<string, Intention>()
+  const problems: Problem[] = []
+  let count = 0
+
+  const write = (entry: object) => void file.write(`${JSON.stringify({ at: Date.now(), ...entry })}\n`)
+  return {
+    intentions,
+    problems,
+    write,
+
+    intend(kind: IntentionKind, facts: Record<string, string> = {}): Intention {
+      const id = `i${String(++count).padStart(6, '0')}x`
+      const intention: Intention = {
+        id,
+        kind,
+        facts,
+        begunAt: Date.now(),
+        endedAt: undefined,
+        acknowledged: undefined,
+        withdrawn: false,
+      }
+      intentions.set(id, intention)
+      write({ intends: id, kind, ...facts })
+      return intention
+    },
+
+    acknowledge(intention: Intention, facts: Record<string, string> = {}): void {
+      intention.endedAt = Date.now()
+      intention.acknowledged = facts
+      write({ acknowledged: intention.id, ...facts })
+    },
+
+    /** The client stops asking; the service may or may not have done it. */
+    giveUp(intention: Intention, reason: string): void {
+      intention.endedAt = Date.now()
+      write({ gave_up: intention.id, reason })
+    },
+
+    /** What the client itself saw go wrong. */
+    report(problem: Problem): void {
+      problems.push(problem)
+      write({ problem })
+    },
+
+    async close(): Promise<void> {
+      file.end()
+      await once(file, 'finish')
+    },
+  }
+}

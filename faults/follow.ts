@@ -1,0 +1,153 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Message, foldMessages } from '../client/src/fold-messages.ts'
+import { readEvents } from '../client/src/read-events.ts'
+import { compareIds } from '../domain/event-ids.ts'
+import { type CallOptions, type Caller, GaveUpError } from './caller.ts'
+import type { ClientLog, Intention } from './client-log.ts'
+import type { Progress, WatchedStream } from './progress.ts'
+
+/** A stream as a client put it together over any number of connections. */
+export interface Followed {
+  runId: string
+  threadId: string
+  messages: Message[]
+  end: 'end' | 'error'
+  error: string
+  connections: number
+}
+
+export interface FollowOptions {
+  intention: Intention
+  path: '/runs' | '/public/runs'
+  options: CallOptions
+  /** Its progress tells how long a fault was felt: it must have nothing else to wait for than its model. */
+  isSteady: boolean
+  onMetadata?: (runId: string) => void
+}
+
+/** A service that says nothing for so long has lost the connection: it sends a comment every 15 seconds. */
+const silenceMs = 40_000
+
+export function createFollow({ caller, log, progress }: { caller: Caller; log: ClientLog; progress: Progress }) {
+  /** Starts a run and reads its stream to the end, over as many connections as it takes. */
+  return async function follow({ intention, path, options, isSteady, onMetadata }: FollowOptions): Promise<Followed> {
+    const state = {
+      runId: '',
+      threadId: '',
+      messages: [] as Message[],
+      lastId: undefined as string | undefined,
+      end: undefined as Followed['end'] | undefined,
+      error: '',
+    }
+    const watched = isSteady ? progress.watch() : undefined
+    let connections = 0
+    let deadline = Date.now() + caller.patienceMs
+    let last = ''
+    try {
+      while (state.end === undefined) {
+        if (Date.now() > deadline) throw new GaveUpError(`${path} ${intention.id}: ${last}`)
+        if (connections > 0) await pause(Math.min(1_000, 50 * 2 ** Math.min(connections, 5)))
+        connections++
+        const silence = silenceLimit()
+        try {
+          const response =
+            state.runId === ''
+              ? await caller.attempt('POST', `${path}/stream`, options, silence.signal)
+              : await caller.attempt(
+                  'GET',
+                  `${path}/${state.runId}/stream`,
+                  comingBack(options, state.lastId),
+                  silence.signal,
+                )
+          if (!response.ok) {
+            const text = await response.text()
+            last = `${response.status} ${text.slice(0, 200)}`
+            if (caller.isDefinite(response, `${path} stream`, text))
+              throw new RefusedError(response.status, `${path} ${intention.id}: ${last}`)
+            continue
+          }
+          if (response.body === null) throw new Error('no body')
+          if (state.runId === '') state.lastId = undefined
+          for await (const event of readEvents(response.body, silence.alive)) {
+            deadline = Date.now() + caller.patienceMs
+            take(intention, state, event, watched)
+            if (event.event === 'metadata') onMetadata?.(state.runId)
+          }
+          last = 'the stream ended without an end'
+        } catch (error) {
+          if (error instanceof RefusedError) throw error
+          last = String(error)
+        } finally {
+          silence.stop()
+        }
+      }
+    } finally {
+      watched?.over()
+    }
+    return { ...state, end: state.end, connections }
+  }
+
+  interface State {
+    runId: string
+    threadId: string
+    messages: Message[]
+    lastId: string | undefined
+    end: Followed['end'] | undefined
+    error: string
+  }
+
+  function take(
+    intention: Intention,
+    state: State,
+    { event, id, data }: { event: string; id: string | undefined; data: string },
+    watched: WatchedStream | undefined,
+  ): void {
+    const now = Date.now()
+    log.write({ read: intention.id, event, id })
+    const wrong = (what: string) =>
+      log.report({ kind: 'wrong', what: `${intention.id}: ${what}`, from: intention.begunAt, until: now })
+    if (state.end !== undefined) wrong(`${event} after ${state.end}`)
+    if (id === undefined) wrong(`${event} without an id`)
+    else if (state.lastId !== undefined && compareIds(id, state.lastId) <= 0)
+      wrong(`${event} ${id} after ${state.lastId}`)
+    state.lastId = id
+    if (event === 'metadata') {
+      const { run_id: runId, thread_id: threadId } = JSON.parse(data) as { run_id: string; thread_id: string }
+      Object.assign(state, { runId, threadId })
+    }
+    if (event === 'data') {
+      state.messages = foldMessages(state.messages, JSON.parse(data) as Message[])
+      watched?.moved()
+    }
+    if (event === 'end' || event === 'error') {
+      state.end = event
+      state.error = data
+      watched?.moved()
+    }
+  }
+}
+
+/** The service refuses, and asking again would not change it. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError'
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+function comingBack({ token, headers }: CallOptions, lastId: string | undefined): CallOptions {
+  return { token, headers: { ...headers, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) } }
+}
+
+function silenceLimit() {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  const alive = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => controller.abort(new Error('silence')), silenceMs)
+  }
+  alive()
+  return { signal: controller.signal, alive, stop: () => clearTimeout(timer) }
+}

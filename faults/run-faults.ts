@@ -1,0 +1,229 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createActions } from './actions.ts'
+import { type Caller, createCaller } from './caller.ts'
+import { check } from './checker/check.ts'
+import { digestOf } from './checker/digest.ts'
+import { type ChunkText, chunkTexts } from './checker/files.ts'
+import { type Stores, openStores } from './checker/stores.ts'
+import { type ClientLog, type Problem, createClientLog } from './client-log.ts'
+import { documents } from './documents.ts'
+import { createFollow } from './follow.ts'
+import { type Injection, journalLoss, roundOfInjections } from './injections.ts'
+import { type Citizen, live, probe, settleCitizen } from './load.ts'
+import { type Progress, createProgress } from './progress.ts'
+import { type Random, createRandom } from './random.ts'
+import { type Injected, reportTable } from './report.ts'
+import { type WholeService, startWholeService } from './service.ts'
+import { startStandIns } from './stand-ins.ts'
+
+export interface FaultsOptions {
+  faults: number
+  seed: string
+  /** In place of faults that the service must stand, one that it cannot: the checker must find the loss. */
+  isControl?: boolean
+  /** Only faults whose name contains this. */
+  only?: string
+  /** Users who do things at the same time. */
+  clients?: number
+  say: (line: string) => void
+}
+
+export interface FaultsResult {
+  injected: Injected[]
+  problems: Problem[]
+  table: string
+  /** How much the load did, by kind of intention. */
+  intended: Record<string, number>
+  acknowledged: Record<string, number>
+  /** Where logs and data were kept; removed when nothing was wrong. */
+  dataDir: string
+}
+
+const probes = 2
+
+/** How long a client asks, a stream may stand still, and the service may take to become quiet. */
+const limits = { patienceMs: 120_000, recoveryMs: 30_000, quietMs: 180_000 }
+/** Of the control, after which nothing is as it should be. */
+const shortLimits = { patienceMs: 10_000, recoveryMs: 3_000, quietMs: 10_000 }
+
+/** Starts the whole service, disturbs it under load, waits until it is quiet, and counts. */
+export async function runFaults({
+  faults,
+  seed,
+  isControl = false,
+  only = '',
+  clients = 4,
+  say,
+}: FaultsOptions): Promise<FaultsResult> {
+  const random = createRandom(seed)
+  const { patienceMs, recoveryMs, quietMs } = isControl ? shortLimits : limits
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'assistant-faults-'))
+  await mkdir(path.join(dataDir, 'logs'), { recursive: true })
+  const log = createClientLog(path.join(dataDir, 'client.jsonl'))
+  const standIns = await startStandIns()
+  const service = await startWholeService({ dataDir, env: standIns.env, say })
+  const stores = await openStores({ addresses: service.addresses, dataDir })
+  const progress = createProgress()
+  const clientOf = (name: string, patience = patienceMs) => {
+    const own = random.child(name)
+    const caller = createCaller({ urls: service.clientUrls, random: own, log, patienceMs: patience })
+    const follow = createFollow({ caller, log, progress })
+    return { own, caller, actions: createActions({ caller, log, random: own, follow, mails: standIns.mails }) }
+  }
+
+  let isStopped = false
+  let isSound = false
+  try {
+    const bystander = clientOf('bystander', limits.patienceMs)
+    const { undisturbed, digest } = await prepareBystander(bystander, stores)
+    const before = await digest()
+    say(`The service is up; logs are in ${dataDir}. ${clients} users and ${probes} streams begin.`)
+
+    const working: Promise<void>[] = []
+    for (let number = 0; number < clients + probes; number++) {
+      const { actions, own } = clientOf(`client ${number}`)
+      const citizen = await settleCitizen(clientOf(`new client ${number}`, limits.patienceMs).actions)
+      working.push(
+        number < probes ? probe(citizen, actions, () => isStopped) : live(citizen, actions, own, () => isStopped),
+      )
+    }
+    // A client that fails for a reason of its own ends the whole.
+    const failure = Promise.race(working.map((work) => work.then(() => new Promise<never>(() => {}))))
+    failure.catch(() => undefined)
+
+    const injected: Injected[] = []
+    const injections = injectionsOf({ service, standIns, random, dataDir, isControl, only })
+    for (let number = 1; number <= faults; number++) {
+      const one = await Promise.race([
+        disturb(injections.next().value, { progress, log, limitMs: recoveryMs }),
+        failure,
+      ])
+      injected.push(one)
+      const felt =
+        one.recoveryMs === undefined ? '' : `, streams stood still for ${(one.recoveryMs / 1000).toFixed(1)} s`
+      say(`${number}/${faults} ${one.fault} (${one.details})${felt}`)
+      await pause(random.between(0, 500))
+    }
+
+    isStopped = true
+    say('No more faults; waiting until all is quiet.')
+    await Promise.race([Promise.all(working), failure])
+    const unfinished = await untilQuiet(stores, quietMs)
+    const problems = [
+      ...log.problems,
+      ...(await check({ log, stores, effects: standIns.effects, mails: standIns.mails, undisturbed, unfinished })),
+      ...wrongOf(service, before === (await digest())),
+    ]
+    const counts = (wanted: (one: { acknowledged: object | undefined }) => boolean) =>
+      Object.fromEntries(
+        Object.entries(Object.groupBy([...log.intentions.values()].filter(wanted), ({ kind }) => kind)).map(
+          ([kind, all]) => [kind, all.length],
+        ),
+      )
+    isSound = problems.length === 0
+    return {
+      injected,
+      problems,
+      table: reportTable(injected, problems),
+      intended: counts(() => true),
+      acknowledged: counts(({ acknowledged }) => acknowledged !== undefined),
+      dataDir,
+    }
+  } finally {
+    isStopped = true
+    await stores.close()
+    await service.stop()
+    await standIns.close()
+    await log.close()
+    if (isSound || isControl) await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
+  }
+}
+
+async function disturb(
+  { fault, details, inject }: Injection,
+  { progress, log, limitMs }: { progress: Progress; log: ClientLog; limitMs: number },
+): Promise<Injected> {
+  await progress.untilBusy()
+  const standstill = progress.before()
+  const startedAt = Date.now()
+  log.write({ fault, details })
+  const endedAt = await inject()
+  const recoveryMs = await standstill(endedAt, limitMs)
+  log.write({ fault, recoveryMs })
+  return { fault, details, startedAt, endedAt, recoveryMs }
+}
+
+/** Every fault equally often, in an order that the seed decides. */
+function* injectionsOf({
+  service,
+  standIns,
+  random,
+  dataDir,
+  isControl,
+  only,
+}: {
+  service: WholeService
+  standIns: Awaited<ReturnType<typeof startStandIns>>
+  random: Random
+  dataDir: string
+  isControl: boolean
+  only: string
+}): Generator<Injection, never> {
+  for (;;) {
+    if (isControl) yield journalLoss(service, dataDir)
+    else {
+      const round = roundOfInjections({ service, standIns, random }).filter(({ fault }) => fault.includes(only))
+      if (round.length === 0) throw new Error(`no fault is called ${only}`)
+      yield* random.shuffled(round)
+    }
+  }
+}
+
+/**
+ * A user with an assistant, all documents and a conversation, from before the first fault, whom nobody touches: all of
+ * it must be the same afterwards. The chunks are also what an undisturbed ingestion gives.
+ */
+async function prepareBystander(
+  { actions, caller }: { actions: ReturnType<typeof createActions>; caller: Caller },
+  stores: Stores,
+) {
+  const citizen: Citizen = await settleCitizen(actions)
+  const { user, assistant, threads } = citizen
+  const undisturbed = new Map<string, ChunkText[]>()
+  for (const document of documents) {
+    const file = await actions.upload(user, assistant, document)
+    if (file === undefined) throw new Error(`${document.name} was not processed although nothing disturbed it`)
+    const chunks = await stores.db.collection('chunks').find({ file_id: file }).toArray()
+    undisturbed.set(document.name, chunkTexts(chunks))
+  }
+  for (const threadId of threads) await actions.streamedRun(user, { threadId, assistant, tools: true })
+  await caller.call('GET', '/threads/', { token: user.token })
+  while ((await stores.busyWorkflows()).length > 0) await pause(100)
+  const ids = [user.id, user.projectId, assistant.id, ...threads]
+  return { undisturbed, digest: () => digestOf(stores, { ids, assistantIds: [assistant.id] }) }
+}
+
+/** Waits until nothing is under way any more; answers what still is when that takes too long. */
+async function untilQuiet(stores: Stores, limitMs: number): Promise<string[]> {
+  const deadline = Date.now() + limitMs
+  for (;;) {
+    const unfinished = await stores.unfinished()
+    if (unfinished.length === 0 || Date.now() > deadline) return unfinished
+    await pause(250)
+  }
+}
+
+function wrongOf({ crashes, errors }: WholeService, isBystanderTheSame: boolean): Problem[] {
+  const now = Date.now()
+  const wrong = (what: string): Problem => ({ kind: 'wrong', what, from: now, until: now })
+  return [
+    ...crashes.map((name) => wrong(`${name} ended by itself`)),
+    ...[...errors.keys()]
+      .filter((line) => /unexpected error|a worker failed|worker of this process failed/.test(line))
+      .map(wrong),
+    ...(isBystanderTheSame ? [] : [wrong('what a bystander has is not what it was before')]),
+  ]
+}
