@@ -86,7 +86,8 @@ async function settle(
   headerOf: (name: string) => unknown,
 ): Promise<void> {
   if (passing.has(status)) return attempt.forget()
-  if (status >= 500) return attempt.giveUp()
+  // 499: the client went away while it waited, and its next request goes on waiting.
+  if (status >= 500 || status === 499) return attempt.giveUp()
   const headers: Record<string, string> = {}
   const location = headerOf('content-location')
   if (typeof location === 'string') headers['content-location'] = location

@@ -244,6 +244,32 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
   })
 
+  it('goes on waiting for the run when the client went away and comes back', async () => {
+    const open = await newPublicAssistant(service)
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ text: ['Begun, ', gate.promise, 'ended.'] })
+    const key = newId()
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Go' }] }
+    const client = apiClient(service.url, open.token)
+    const leaving = new AbortController()
+    const left = fetch(`${service.url}${compat}/chat/completions`, {
+      method: 'POST',
+      signal: leaving.signal,
+      headers: { authorization: `Bearer ${open.token}`, 'content-type': 'application/json', ...header(key) },
+      body: JSON.stringify(body),
+    }).catch((error: unknown) => error)
+    await reply.arrived
+    leaving.abort()
+    expect(await left).toBeInstanceOf(Error)
+    gate.resolve()
+    const answer = await eventually('the answer', async () => {
+      const found = await client.call('POST', `${compat}/chat/completions`, body, header(key))
+      return found.status !== 409 && found
+    })
+    expect(answer).toMatchObject({ status: 200, body: { choices: [{ message: { content: 'Begun, ended.' } }] } })
+    expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
+  })
+
   it('leaves nothing of its answer when what it shows is deleted', async () => {
     const talk = await conversation(service)
     const key = newId()
