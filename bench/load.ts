@@ -6,6 +6,9 @@ export interface Timing {
 
 export interface Load {
   count: number
+  /** Requests that were not answered well, and what went wrong with the first of them. */
+  failed: number
+  failure?: string
   perSecond: number
   first: number[]
   whole: number[]
@@ -18,15 +21,23 @@ export async function drive(
 ): Promise<Load> {
   const first: number[] = []
   const whole: number[] = []
+  let failed = 0
+  let failure: string | undefined
   const startedAt = performance.now()
   await Promise.all(
     Array.from({ length: atOnce }, async (_, slot) => {
       while (performance.now() - startedAt < ms) {
-        const timing = await once(slot)
-        first.push(timing.first)
-        whole.push(timing.whole)
+        try {
+          const timing = await once(slot)
+          first.push(timing.first)
+          whole.push(timing.whole)
+        } catch (error) {
+          failed += 1
+          failure ??= String(error)
+        }
       }
     }),
   )
-  return { count: whole.length, perSecond: (whole.length * 1000) / (performance.now() - startedAt), first, whole }
+  const perSecond = (whole.length * 1000) / (performance.now() - startedAt)
+  return { count: whole.length, failed, ...(failure === undefined ? {} : { failure }), perSecond, first, whole }
 }

@@ -23,6 +23,8 @@ export async function benchRuns(context: BenchContext): Promise<void> {
   for (const atOnce of atOnceOf)
     for (let round = 0; round < rounds; round++)
       for (const contender of contenders) taken.push(await take(contender, atOnce))
+  for (const { name, atOnce, load } of taken)
+    if (load.failed > 0) context.log(`\n${name}, ${atOnce} at once: ${load.failed} failed. The first: ${load.failure}`)
   showRates(context, contenders, taken)
   showProcessorTime(context, contenders, taken)
   const atEnd = await memoryOf(context)
