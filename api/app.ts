@@ -4,6 +4,7 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'
 import type { Health } from '../services/health.ts'
 import type { Services } from '../composition/platform.ts'
 import type { Tracing } from '../services/tracing.ts'
+import { installAudit } from './plugins/audit.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installOpenApi } from './openapi/install.ts'
 import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
@@ -33,6 +34,8 @@ import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
 import { adminUserRoutes } from './routes/admin/users.ts'
+import { budgetRoutes } from './routes/budgets/index.ts'
+import { auditRoutes } from './routes/audit/index.ts'
 import { billingRoutes } from './routes/billing/index.ts'
 import { codecRoutes } from './routes/codec/index.ts'
 import { deletionRoutes } from './routes/deletion/index.ts'
@@ -55,6 +58,7 @@ export interface AppDeps {
     corsOrigins: string[]
     shutdownGraceSeconds: number
     maxBodyMb: number
+    modelPrices: { currency: string }
     checkResponses?: boolean
   } & BodyTimeouts &
     ConnectionLimits &
@@ -113,6 +117,7 @@ export async function buildApp(deps: AppDeps) {
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
+  installAudit(app, deps.services.audit)
 
   await app.register(healthRoutes, { health: deps.health })
   await app.register(authRoutes, { accounts: deps.services.accounts })
@@ -127,6 +132,8 @@ export async function buildApp(deps: AppDeps) {
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
   await app.register(billingRoutes, deps.services)
+  await app.register(auditRoutes, deps.services)
+  await app.register(budgetRoutes, { ...deps.services, currency: settings.modelPrices.currency })
   await app.register(deletionRoutes, deps.services)
   await app.register(codecRoutes, deps.services)
   await app.register(adminRoutes, deps.services)

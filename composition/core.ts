@@ -7,6 +7,7 @@ import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
+import { createBudgetCounting } from '../services/budgets/counting.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
@@ -50,6 +51,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     stream: createRunStream(infra.redis),
     workflows,
     firstAttempts: createFirstAttempts(),
+    budgetCounting: createBudgetCounting(collections, settings.modelPrices),
     enqueueRun: createEnqueueRun({ collections, workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,

@@ -4,6 +4,7 @@ import { createFiles } from '../services/knowledge/files.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
 import { createStartIngestion } from '../services/knowledge/start-ingestion.ts'
+import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createUploads } from '../services/knowledge/uploads.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
@@ -19,6 +20,10 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     vectors,
     startIngestion,
     canEmbed: embedder !== undefined,
+    storageQuota: createStorageQuota(
+      collections,
+      settings.storageMaxMb === undefined ? undefined : settings.storageMaxMb * 1024 * 1024,
+    ),
   })
   return {
     uploads,

@@ -72,6 +72,16 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'runs by user and time',
     run: ({ database: { connection } }) => makeDeclared(connection, ['runs']),
   },
+  {
+    number: 6,
+    name: 'audit log',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['audit_entries']),
+  },
+  {
+    number: 7,
+    name: 'budgets',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['budgets']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -4,6 +4,8 @@ import type { Logger } from '../infra/logger.ts'
 import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { requireSchema } from '../infra/mongo/schema-version.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
+import { createBudgets } from '../services/budgets/index.ts'
+import { createAudit } from '../services/audit/index.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
@@ -42,6 +44,7 @@ export async function connectPlatform(
   const deletion = composeDeletion(core, billing)
   const administration = composeAdministration(core, { ...accounts, ...runs })
   const { assistants, threads, createThread, tools } = core
+  const audit = createAudit({ collections: core.collections, keepDays: settings.auditKeepDays })
   const idempotency = createIdempotency(core.collections, core.secretBox)
   const codec = createCodecService({
     codec: codecFor(settings),
@@ -63,6 +66,8 @@ export async function connectPlatform(
       idempotency,
       billing,
       administration,
+      audit,
+      budgets: createBudgets(core.collections),
       ...accounts,
       ...knowledge,
       ...runs,

@@ -6,6 +6,7 @@
 export const errorCodes = [
   'bad_request',
   'unauthenticated',
+  'payment_required',
   'forbidden',
   'not_found',
   'method_not_allowed',
@@ -27,6 +28,7 @@ export type ErrorCode = (typeof errorCodes)[number]
 export const httpStatusOf: Record<ErrorCode, number> = {
   bad_request: 400,
   unauthenticated: 401,
+  payment_required: 402,
   forbidden: 403,
   not_found: 404,
   method_not_allowed: 405,
@@ -47,6 +49,7 @@ export const httpStatusOf: Record<ErrorCode, number> = {
 export const isRetryable: Record<ErrorCode, boolean> = {
   bad_request: false,
   unauthenticated: false,
+  payment_required: false,
   forbidden: false,
   not_found: false,
   method_not_allowed: false,

@@ -1,5 +1,6 @@
 import { defaultPatienceHours } from '../domain/contracts/ingestion.ts'
 import { queues } from '../domain/contracts/queues.ts'
+import { noPrices, parseModelPrices } from '../domain/model-prices.ts'
 import { type Reader, createReader } from './settings-reader.ts'
 
 /**
@@ -165,6 +166,9 @@ function tokenSettings(read: Reader) {
     jwtSecret: read.secret('JWT_SECRET', 16),
     jwtDecodeKeyBase64: read.optionalDecodeKey('JWT_DECODE_KEY_BASE64'),
     adminToken: read.optionalSecret('ADMIN_TOKEN'),
+    auditKeepDays: read.integer('AUDIT_KEEP_DAYS', { fallback: 365, min: 1, max: 3650 }),
+    /** What the files of a user may take together. */
+    storageMaxMb: read.optionalInteger('STORAGE_MAX_MB', { min: 1, max: 1_000_000_000 }),
     threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
   }
 }
@@ -194,6 +198,13 @@ function modelSettings(read: Reader) {
   return {
     openaiApiKey: read.optionalText('OPENAI_API_KEY') ?? (openaiBaseUrl === undefined ? undefined : noKey),
     openaiBaseUrl,
+    /** What models cost, for budgets and usage. */
+    modelPrices: read.parsed(
+      'MODEL_PRICES',
+      noPrices,
+      parseModelPrices,
+      'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
+    ),
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     /** Context window of models that are not known by name. */
     modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),

@@ -107,6 +107,8 @@ export function createReader(env: NodeJS.ProcessEnv) {
       checked(name, fallback, parseInteger(min, max), `a whole number from ${min} to ${max}`),
     optionalInteger: (name: string, { min, max }: { min: number; max: number }) =>
       checked<number | undefined>(name, undefined, parseInteger(min, max), `a whole number from ${min} to ${max}`),
+    /** A value of a form of its own. */
+    parsed: checked,
     boolean: (name: string, fallback: boolean) =>
       checked(
         name,

@@ -1,5 +1,7 @@
 import type { Model } from 'mongoose'
+import type { AuditEntryRecord } from '../domain/records/audit-entry.ts'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
+import type { BudgetRecord } from '../domain/records/budget.ts'
 import type { FeedbackRecord } from '../domain/records/feedback.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
@@ -29,5 +31,7 @@ export interface Collections extends KnowledgeCollections {
   receipts: Model<ReceiptRecord>
   idempotencyKeys: Model<IdempotencyKeyRecord>
   purchases: Model<PurchaseRecord>
+  auditEntries: Model<AuditEntryRecord>
+  budgets: Model<BudgetRecord>
   billingEvents: Model<BillingEventRecord>
 }

@@ -17,6 +17,7 @@ export const componentExamples: Record<string, unknown> = {
   },
   AssistantProjectUpdateRequest: { project_id: '0193f7a1-58d7-7b1d-9f32-8a6e4c0b7d54' },
   BillingEvent: { id: 'evt_1', type: 'checkout.session.completed' },
+  BudgetRequest: { runs: 1000, tokens: 2_000_000, money: 5 },
   ChangePasswordRequest: { current_password: 'correct horse', new_password: 'battery staple' },
   CheckoutRequest: { price_id: 'price_1' },
   CodecPayloads: { payloads: [{ metadata: { encoding: 'YmluYXJ5L2VuY3J5cHRlZA==' }, data: 'AAECAw==' }] },

@@ -36,6 +36,8 @@ export interface AssistantRecord {
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
   deleting?: boolean
+  /** Ids of the budgets that its runs count for; absent without any. */
+  budgets?: string[]
   /** A copy of its owner's suspension: public callers are refused, and no step of a run begins. */
   suspended?: boolean
 }

@@ -65,6 +65,8 @@ export interface RunRecord {
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
+  /** Budgets that the run counts for, when there are any. */
+  budgets?: string[]
   /** The model that was asked last. */
   model?: string
   /** From the creation of the run to the first token of its model. */

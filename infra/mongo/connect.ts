@@ -3,7 +3,9 @@ import type { Collections } from '../../services/collections.ts'
 import type { RunInTransaction } from '../../services/transactions.ts'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
 import { accountModels } from './models/accounts.ts'
+import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
+import { budgetModels } from './models/budgets.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
@@ -88,6 +90,8 @@ export async function connectDatabase(
     ...deletionModels(connection),
     ...idempotencyModels(connection),
     ...billingModels(connection),
+    ...auditModels(connection),
+    ...budgetModels(connection),
   }
   return {
     collections,

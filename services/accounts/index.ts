@@ -1,3 +1,4 @@
+import type { ModelPrices } from '../../domain/model-prices.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
@@ -33,7 +34,7 @@ export interface AccountsDeps {
   homeMembers: HomeMembers
   identity: IdentityPorts
   secretBox: SecretBox
-  settings: ExchangeSettings & { threadMaxDefault: number; frontendUrl: string }
+  settings: ExchangeSettings & { threadMaxDefault: number; frontendUrl: string; modelPrices: ModelPrices }
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -52,7 +53,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
     verification: createVerification({ collections, secrets, workflows }),
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
-    usageOf: createUsage(collections),
+    usageOf: createUsage(collections, settings.modelPrices),
     profile: createProfile({ collections, passwords, guard }),
     login,
     loginAttempts: createLoginAttempts(deps.secretBox),

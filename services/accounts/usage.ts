@@ -1,3 +1,4 @@
+import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -14,9 +15,18 @@ export interface UserUsage extends Usage {
   threads: ThreadUsage[]
   /** The last 30 days with runs, oldest first; days are in UTC. */
   days: (Usage & { date: string; runs: number })[]
-  /** The assistants with the most tokens. */
-  assistants_used: (Usage & { assistant_id: string; runs: number })[]
+  /** The assistants that cost most. */
+  assistants_used: (Row & { assistant_id: string; cost: number })[]
+  /** The same of runs by public callers only: what each public token was used for. */
+  public_assistants_used: (Row & { assistant_id: string; cost: number })[]
+  /** The models that cost most; the empty name stands for runs that did not come to ask one, or are older than this list. */
+  models_used: (Row & { model: string; cost: number })[]
+  /** By the prices in the settings, as they are now. */
+  cost: number
+  currency: string
 }
+
+type Row = Usage & { runs: number }
 
 export interface ThreadUsage extends Usage {
   thread_id: string
@@ -25,12 +35,14 @@ export interface ThreadUsage extends Usage {
 
 const threadsShown = 100
 const assistantsShown = 50
+const modelsShown = 50
+const rowsRead = 10_000
 const daysShown = 30
 
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
 
 /** What a user has now, and the tokens that models counted for runs that still exist. */
-export function createUsage({ users, projects, assistants, files, runs }: UsedCollections) {
+export function createUsage({ users, projects, assistants, files, runs }: UsedCollections, prices: ModelPrices) {
   return async function usageOf(userId: string): Promise<UserUsage> {
     const own = { user_id: userId }
     const sums = {
@@ -39,7 +51,7 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       completion_tokens: { $sum: '$usage.completion_tokens' },
       total_tokens: { $sum: '$usage.total_tokens' },
     }
-    const [user, projectCount, assistantCount, fileCount, [totals], byThread, byDay, byAssistant] = await Promise.all([
+    const [user, projectCount, assistantCount, fileCount, [totals], byThread, byDay, grouped] = await Promise.all([
       users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>(),
       projects.countDocuments(own),
       assistants.countDocuments(own),
@@ -56,13 +68,20 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
         { $group: { _id: { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }, ...sums } },
         { $sort: { _id: 1 } },
       ]),
-      runs.aggregate<Usage & { _id: string; runs: number }>([
+      // One row for each pair of assistant and model, private and public: the lists below are made of these.
+      runs.aggregate<Row & { _id: { assistant: string; model?: string; public: boolean } }>([
         { $match: own },
-        { $group: { _id: '$assistant_id', ...sums } },
-        { $sort: { total_tokens: -1, _id: 1 } },
-        { $limit: assistantsShown },
+        { $group: { _id: { assistant: '$assistant_id', model: '$model', public: '$public' }, ...sums } },
+        { $limit: rowsRead },
       ]),
     ])
+    const rows = grouped.map(({ _id, ...row }) => ({ ..._id, ...row, cost: costOf(prices, _id.model, row) }))
+    const byAssistant = summed(rows, (row) => row.assistant)
+    const byPublic = summed(
+      rows.filter((row) => row.public),
+      (row) => row.assistant,
+    )
+    const byModel = summed(rows, (row) => row.model ?? '')
     if (user === null) throw new AppError('not_found', 'This account no longer exists.')
     return {
       thread_counter: user.thread_counter,
@@ -76,7 +95,27 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       total_tokens: totals?.total_tokens ?? 0,
       threads: byThread.map(({ _id, ...counts }) => ({ ...counts, thread_id: _id })),
       days: byDay.map(({ _id, ...counts }) => ({ ...counts, date: _id })),
-      assistants_used: byAssistant.map(({ _id, ...counts }) => ({ ...counts, assistant_id: _id })),
+      assistants_used: byAssistant.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
+      public_assistants_used: byPublic.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
+      models_used: byModel.slice(0, modelsShown).map(([model, sum]) => ({ model, ...sum })),
+      cost: byModel.reduce((total, [, { cost }]) => total + cost, 0),
+      currency: prices.currency,
     }
   }
+}
+
+/** Sums of the rows with the same key, those that cost most tokens first. */
+function summed<R extends Row & { cost: number }>(rows: R[], keyOf: (row: R) => string) {
+  const groups = [...Map.groupBy(rows, keyOf)].map(([key, members]) => {
+    const sum = (member: keyof Row | 'cost') => members.reduce((total, row) => total + row[member], 0)
+    const total = {
+      runs: sum('runs'),
+      prompt_tokens: sum('prompt_tokens'),
+      completion_tokens: sum('completion_tokens'),
+      total_tokens: sum('total_tokens'),
+      cost: sum('cost'),
+    }
+    return [key, total] as const
+  })
+  return groups.toSorted(([a, one], [b, other]) => other.total_tokens - one.total_tokens || a.localeCompare(b))
 }

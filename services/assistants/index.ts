@@ -5,6 +5,7 @@ import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { budgetId } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
@@ -27,7 +28,7 @@ export interface Place {
 }
 
 interface AssistantsDeps {
-  collections: Pick<Collections, 'projects' | 'assistants'>
+  collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
   transaction: RunInTransaction
   configs: AssistantConfigs
 }
@@ -128,13 +129,22 @@ export function createAssistants({ collections, transaction, configs }: Assistan
 
     /** Moves the caller's assistant into another of the caller's projects. */
     async move(userId: string, assistantId: string, projectId: string): Promise<AssistantRecord> {
-      await requireOwn(userId, assistantId)
+      const { budgets: earlier = [] } = await requireOwn(userId, assistantId)
       return transaction(async (session) => {
         await requireProject({ userId, projectId }, session)
         const moved = await assistants
           .findOneAndUpdate(
             { _id: assistantId, user_id: userId, ...present },
-            { $set: { project_id: projectId, updated_at: new Date() } },
+            {
+              $set: {
+                project_id: projectId,
+                updated_at: new Date(),
+                budgets: [
+                  ...earlier.filter((id) => !id.startsWith('project/')),
+                  ...(await projectBudgets(projectId, session)),
+                ],
+              },
+            },
             { session, returnDocument: 'after' },
           )
           .lean<AssistantRecord>()
@@ -158,7 +168,8 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     await refusingTakenTokens(() =>
       transaction(async (session) => {
         await holdProject(collections, place, session)
-        await assistants.create([record], { session })
+        const budgets = await projectBudgets(place.projectId, session)
+        await assistants.create([budgets.length > 0 ? { ...record, budgets } : record], { session })
       }),
     )
     return record
@@ -188,6 +199,14 @@ export function createAssistants({ collections, transaction, configs }: Assistan
   }
 
   type Fields = ReturnType<typeof fieldsOf>
+
+  /** Runs of an assistant count for the budget of its project. The project is held, so that a budget that is being set is seen here or sees the assistant. */
+  async function projectBudgets(projectId: string, session: ClientSession): Promise<string[]> {
+    const found = await collections.budgets
+      .findOne({ _id: budgetId('project', projectId) }, { _id: 1 }, { session })
+      .lean()
+    return found === null ? [] : [found._id]
+  }
 
   async function requireProject(place: Place, session: ClientSession): Promise<void> {
     const project = await collections.projects

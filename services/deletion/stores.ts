@@ -1,4 +1,5 @@
 import { loginFailureKey } from '../accounts/login-guard.ts'
+import { budgetId } from '../../domain/records/budget.ts'
 import type { Billing } from '../billing/index.ts'
 import type { Collections } from '../collections.ts'
 import {
@@ -35,6 +36,8 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
     idempotencyKeys(transaction, collections.idempotencyKeys),
+    ofUsers(transaction, 'audit_entries', collections.auditEntries),
+    budgetStore(transaction, collections.budgets),
     purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
     { ...ofThreads(transaction, 'runs', collections.runs), phase: 'owners' },
   ]
@@ -79,6 +82,25 @@ function ofUsers(transaction: RunInTransaction, name: string, collection: OfUser
     collections: [name],
     deleteFor: ({ userIds }) => inBatches(userIds, (ids) => eraseAll(transaction, collection, filter(ids))),
     countFor: ({ userIds }) => sumOver(userIds, async (ids) => collection.countDocuments(filter(ids))),
+  }
+}
+
+/** Anything that is found by its id. */
+type ById = Erasable<{ _id: { $in: string[] } }> & {
+  countDocuments(filter: { _id: { $in: string[] } }): PromiseLike<number>
+}
+
+function budgetStore(transaction: RunInTransaction, budgets: ById): Store {
+  const idsOf = ({ projectIds, assistantIds }: Members) => [
+    ...projectIds.map((id) => budgetId('project', id)),
+    ...assistantIds.map((id) => budgetId('public', id)),
+  ]
+  return {
+    name: 'budgets',
+    phase: 'contents',
+    collections: ['budgets'],
+    deleteFor: (members) => inBatches(idsOf(members), (ids) => eraseAll(transaction, budgets, { _id: { $in: ids } })),
+    countFor: (members) => sumOver(idsOf(members), async (ids) => budgets.countDocuments({ _id: { $in: ids } })),
   }
 }
 

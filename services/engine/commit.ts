@@ -76,6 +76,7 @@ export async function commitEnd(
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
+  await deps.budgetCounting.spend(run, usage).catch(deps.onError)
   return record
 }
 

@@ -1,3 +1,4 @@
+import type { BudgetCounting } from '../budgets/counting.ts'
 import type { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -16,6 +17,7 @@ import type { CountTokens } from './fit.ts'
 
 /** What the steps of a run depend on. */
 export interface EngineDeps {
+  budgetCounting: Pick<BudgetCounting, 'spend'>
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
   /** Attempts under way in this process. */
   attempts: Attempts

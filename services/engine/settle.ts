@@ -72,11 +72,18 @@ function lastCall({ collections }: EngineDeps, run: RunRecord): Promise<ToolCall
 /**
  * Counts the tokens of the steps so far, however the run ended, and publishes what late readers have not received.
  */
-async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step: number, shown: RunView) {
+async function completeRecord(
+  { collections, budgetCounting, onError }: EngineDeps,
+  run: RunRecord,
+  _step: number,
+  shown: RunView,
+) {
   const usage = await usageOf(collections, run._id)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
   const changes = { ...(usage && { usage }), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
   if (Object.keys(changes).length > 0) await collections.runs.updateOne({ _id: run._id }, { $set: changes })
+  // A repetition finds the usage on the run.
+  if (run.usage === undefined) await budgetCounting.spend(run, usage).catch(onError)
 }
 
 /**

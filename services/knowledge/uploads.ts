@@ -12,6 +12,7 @@ import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { firstFiles } from './files.ts'
 import type { StartIngestion } from './start-ingestion.ts'
+import type { StorageQuota } from './storage-quota.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface UploadPart {
@@ -32,6 +33,7 @@ export interface UploadsDeps {
   blobs: BlobStore
   vectors: Pick<VectorStore, 'ping'>
   startIngestion: StartIngestion
+  storageQuota: StorageQuota
   /** Whether an embedding model is configured. */
   canEmbed: boolean
 }
@@ -68,14 +70,16 @@ export function createUploads(deps: UploadsDeps) {
       for await (const part of parts) {
         const record = await open(assistant, upload.ingestionId, records.length, part)
         records.push(record)
+        const content = await deps.storageQuota.limit(assistant.user_id, part.content)
         const { size, sha256 } = await deps.blobs
-          .write(record.blob_id, assistant._id, part.content)
+          .write(record.blob_id, assistant._id, content)
           .catch((error: unknown) => {
             throw part.content.errored ? brokenOff(error) : error
           })
         Object.assign(record, { size, sha256 })
         const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
         if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
+        await deps.storageQuota.check(assistant.user_id)
         upload.files.push(record)
       }
       await begin(assistant, upload)

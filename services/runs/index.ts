@@ -20,6 +20,7 @@ import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
+import type { BudgetCounting } from '../budgets/counting.ts'
 import { type FirstAttempts, firstFence } from './first-attempts.ts'
 import type { EnqueueRun } from './enqueue-run.ts'
 import type { RunStream } from './run-stream.ts'
@@ -42,6 +43,7 @@ interface RunsDeps {
   transaction: RunInTransaction
   firstAttempts: Pick<FirstAttempts, 'offer' | 'withdraw'>
   enqueueRun: EnqueueRun
+  budgetCounting: Pick<BudgetCounting, 'admit' | 'giveBack'>
   workflows: Pick<WorkflowClient, 'signal'>
   stream: RunStream
   tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
@@ -116,6 +118,7 @@ export function createRuns(deps: RunsDeps) {
       requireModel(assistant)
       const inputJson = messagesToJson(input)
       requireRoom(thread, Buffer.byteLength(inputJson))
+      const budgets = await deps.budgetCounting.admit(assistant, rest.public ?? false)
       const now = new Date()
       const traceparent = deps.tracing.currentTraceparent()
       const run: RunRecord = {
@@ -129,6 +132,7 @@ export function createRuns(deps: RunsDeps) {
         input_json: inputJson,
         overrides,
         ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
+        ...(budgets.length > 0 ? { budgets } : {}),
         fence: firstFence,
         created_at: now,
         check_at: new Date(now.getTime() + firstCheckAfterMs),
@@ -144,6 +148,7 @@ export function createRuns(deps: RunsDeps) {
       if (enqueued !== 'eager') deps.firstAttempts.withdraw(run._id)
       if (enqueued === 'refused') {
         await runs.deleteOne({ _id: run._id })
+        await deps.budgetCounting.giveBack(budgets)
         throw new AppError('conflict', 'Another run is under way on this thread.')
       }
       if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)

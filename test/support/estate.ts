@@ -61,6 +61,19 @@ export async function fillEstate(service: TestService, user: TestUser, { project
     created_at: later,
     updated_at: later,
   })
+  await service.collections.auditEntries.create({
+    _id: newId(),
+    key: newId(),
+    user_id: userId,
+    actor: 'user',
+    action: 'test',
+    outcome: 'done',
+    subjects: [],
+    count: 1,
+    created_at: later,
+    last_at: later,
+    remove_at: later,
+  })
   await pendingPasswords.create({ _id: newId(), user_id: userId, password_hash: 'x', remove_at: later })
   return {
     ...user,

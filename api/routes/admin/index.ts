@@ -76,7 +76,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
     app.post(
       `/admin/cleanup-${kind}`,
       {
-        config,
+        config: { ...config, audit: 'successes' },
         schema: declare(operationId, summary, { min_days_old: days(fallback), dry_run: dryRun }, UserCleanupResponse),
       },
       async ({ query }) => {
@@ -93,7 +93,7 @@ export const adminRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'admin' | 'de
   app.post(
     '/admin/cleanup-orphans',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: declare(
         'admin.cleanupOrphans',
         'Remove records whose owner is gone',

@@ -18,7 +18,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
   app.get(
     '/admin/users',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'admin.findUser',
         summary: 'One user, by the exact e-mail address or the id, with quota, usage and newest runs',
@@ -41,7 +41,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
   app.post(
     '/admin/users/:user_id/suspend',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'admin.suspendUser',
         summary: 'Refuse every token of a user, and cancel the runs under way',
@@ -61,7 +61,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
   app.post(
     '/admin/users/:user_id/restore',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: { operationId: 'admin.restoreUser', summary: 'End a suspension', tags, params, querystring, response },
     },
     async ({ params: { user_id: userId } }) => {
@@ -73,7 +73,7 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
   app.put(
     '/admin/users/:user_id/thread-max',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'admin.setThreadMax',
         summary: 'Set how many threads a user may have without plans',

@@ -54,7 +54,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
   app.put(
     path,
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'assistants.compatAccount.put',
         summary: "Set the assistant's own model account; members that are left out do not change",
@@ -89,7 +89,7 @@ export const compatAccountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'comp
   app.delete(
     path,
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'assistants.compatAccount.delete',
         summary: "Remove the assistant's own model account: its runs use the service's model again",

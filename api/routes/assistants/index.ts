@@ -40,7 +40,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.post(
     '/assistants/',
     {
-      config: { ...config, idempotent: true },
+      config: { ...config, idempotent: true, audit: 'successes' },
       schema: {
         operationId: 'assistants.create',
         summary: 'Create an assistant',
@@ -99,7 +99,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.put(
     '/assistants/:aid',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'assistants.put',
         summary: 'Replace an assistant, or create it under this id',
@@ -118,7 +118,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.put(
     '/assistants/:aid/project',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'assistants.move',
         summary: 'Move an assistant into another of your projects',
@@ -137,7 +137,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.post(
     '/assistants/:aid/public-token',
     {
-      config: { ...config, idempotent: true },
+      config: { ...config, idempotent: true, audit: 'successes' },
       schema: {
         operationId: 'assistants.publicToken.renew',
         summary: 'Generate a strong public token that replaces the old one; the access mode does not change',

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
+import { auditToken } from '../../plugins/audit.ts'
 import { bearerOf } from '../../plugins/bearer-token.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { refusals } from '../schemas.ts'
@@ -27,7 +28,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/signup',
     {
-      config: { ...config, idempotent: true, limits: ['signup_client', 'mails_address'] },
+      config: { ...config, idempotent: true, limits: ['signup_client', 'mails_address'], audit: 'successes' },
       schema: {
         operationId: 'accounts.signup',
         summary: 'Create an account; a verification code is sent by mail',
@@ -50,7 +51,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/login',
     {
-      config: { ...config, limits: ['login_client', 'login_address'] },
+      config: { ...config, limits: ['login_client', 'login_address'], audit: 'and refusals' },
       schema: {
         operationId: 'accounts.login',
         summary: 'Exchange e-mail address and password for an access token of 30 days',
@@ -59,13 +60,17 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         response: { 200: LoginResponse, ...refusals(401) },
       },
     },
-    ({ body }) => accounts.login.withPassword(body),
+    async (request) => {
+      const entered = await accounts.login.withPassword(request.body)
+      auditToken(request, entered.jwt_token)
+      return entered
+    },
   )
 
   app.post(
     '/auth/verify-email',
     {
-      config: { ...config, limits: ['verify_client', 'verify_address'] },
+      config: { ...config, limits: ['verify_client', 'verify_address'], audit: 'successes' },
       schema: {
         operationId: 'accounts.verifyEmail',
         summary: 'Verify the e-mail address with the code of the mail',
@@ -101,7 +106,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/forgot-password',
     {
-      config: { ...config, limits: ['forgot_client', 'mails_address'] },
+      config: { ...config, limits: ['forgot_client', 'mails_address'], audit: 'successes' },
       schema: {
         operationId: 'accounts.forgotPassword',
         summary: 'Send a link to choose a new password; it replaces the previous link',
@@ -119,7 +124,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/reset-password',
     {
-      config: { ...config, limits: ['reset_client'] },
+      config: { ...config, limits: ['reset_client'], audit: 'successes' },
       schema: {
         operationId: 'accounts.resetPassword',
         summary: 'Choose a new password with the token of the mail',
@@ -137,7 +142,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/exchange',
     {
-      config: { ...config, limits: ['accounts_client'] },
+      config: { ...config, limits: ['accounts_client'], audit: 'successes' },
       schema: {
         operationId: 'accounts.exchange',
         summary: "Exchange a user pool's ID token, as bearer token, for a service token of one hour",
@@ -145,7 +150,11 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
         response: { 200: ExchangeResponse, ...refusals(401) },
       },
     },
-    async (request) => ({ token: await accounts.exchange(bearerOf(request)) }),
+    async (request) => {
+      const token = await accounts.exchange(bearerOf(request))
+      auditToken(request, token)
+      return { token }
+    },
   )
 
   app.get(

@@ -104,6 +104,7 @@ const counted = {
   completion_tokens: Type.Integer(),
   total_tokens: Type.Integer(),
 }
+const priced = { ...counted, cost: Type.Number() }
 export const Usage = Type.Object(
   {
     thread_counter: Type.Integer(),
@@ -118,9 +119,17 @@ export const Usage = Type.Object(
     days: Type.Array(Type.Object({ date: Type.String({ description: 'Such as 2026-11-22, in UTC.' }), ...counted }), {
       description: 'Days with runs among the last 30 days, oldest first.',
     }),
-    assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...counted }), {
+    assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...priced }), {
       description: 'The fifty assistants with the most tokens, including deleted ones.',
     }),
+    public_assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...priced }), {
+      description: 'The same of runs by public callers: what each public token was used for.',
+    }),
+    models_used: Type.Array(Type.Object({ model: Type.String(), ...priced }), {
+      description: 'The fifty models with the most tokens; the empty name stands for runs that asked none.',
+    }),
+    cost: Type.Number({ description: 'Of all runs, by the prices in the settings as they are now.' }),
+    currency: Type.String(),
   },
   { title: 'UserUsage' },
 )

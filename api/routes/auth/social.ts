@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { auditToken } from '../../plugins/audit.ts'
 import type { FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
@@ -40,7 +41,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
   app.get(
     '/auth/social/callback',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'accounts.socialCallback',
         summary: 'Callback of the identity provider',
@@ -60,6 +61,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
       const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt)
       switch (end.kind) {
         case 'entered':
+          auditToken(request, new URL(end.redirectTo).searchParams.get('jwt_token') ?? '')
           return reply.redirect(end.redirectTo)
         case 'other_provider':
           return sendPage(reply, 409, otherProviderPage(end.provider))

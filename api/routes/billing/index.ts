@@ -32,7 +32,7 @@ export const billingRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'billing'>>
   app.post(
     '/checkout/',
     {
-      config: { ...config, limits: ['checkout_user'], idempotent: true },
+      config: { ...config, limits: ['checkout_user'], idempotent: true, audit: 'successes' },
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'billing.checkout.create',

@@ -23,7 +23,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
   app.delete(
     '/threads/:tid',
     {
-      config: { auth: 'project' },
+      config: { auth: 'project', audit: 'successes' },
       schema: {
         operationId: 'threads.delete',
         summary: 'Delete a thread with its history; it no longer counts against the quota',
@@ -41,7 +41,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
   app.delete(
     '/assistants/:aid',
     {
-      config: { auth: 'project' },
+      config: { auth: 'project', audit: 'successes' },
       schema: {
         operationId: 'assistants.delete',
         summary: 'Delete an assistant with its files and its public threads',
@@ -59,7 +59,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
   app.delete(
     '/projects/:project_id',
     {
-      config: { auth: 'user' },
+      config: { auth: 'user', audit: 'successes' },
       schema: {
         operationId: 'projects.delete',
         summary: 'Delete a project with its assistants and threads',

@@ -74,7 +74,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
         params: FilesParams,
         querystring: UploadQuery,
         body: UploadBody,
-        response: { 200: UploadResponse, ...refusals(400, 401, 403, 404, 503) },
+        response: { 200: UploadResponse, ...refusals(400, 401, 403, 404, 413, 503) },
       },
     },
     async (request, reply) => {
@@ -132,7 +132,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
   app.delete(
     '/assistants/:aid/files/:file_id',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'files.delete',
         summary: 'Remove a file and everything made from it',

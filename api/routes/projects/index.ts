@@ -38,7 +38,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
   app.post(
     '/projects/',
     {
-      config: { ...config, idempotent: true },
+      config: { ...config, idempotent: true, audit: 'successes' },
       schema: {
         operationId: 'projects.create',
         summary: 'Create a project',
@@ -61,7 +61,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
   app.get(
     '/projects/:project_id',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'projects.token',
         summary: 'A token that is pinned to this project',
@@ -80,7 +80,7 @@ export const projectRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'projects' 
   app.put(
     '/projects/:project_id',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       schema: {
         operationId: 'projects.update',
         summary: 'Change name or description',

@@ -40,7 +40,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.patch(
     '/user/',
     {
-      config,
+      config: { ...config, audit: 'successes' },
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.update',
@@ -56,7 +56,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/user/change-password',
     {
-      config: { ...config, limits: ['password_user'] },
+      config: { ...config, limits: ['password_user'], audit: 'and refusals' },
       bodyLimit: accountBodyBytes,
       schema: {
         operationId: 'users.changePassword',

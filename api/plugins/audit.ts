@@ -1,0 +1,84 @@
+import { decodeJwt } from 'jose'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isJsonObject } from '../../domain/is-json-object.ts'
+import type { Audit } from '../../services/audit/index.ts'
+import { clientOf } from './client-address.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The operation is written into the audit log; `and refusals`: also when it is refused. */
+    audit?: 'successes' | 'and refusals'
+  }
+  interface FastifyRequest {
+    /** Whose account a request without a session turned out to be about. */
+    auditedUser: string | undefined
+  }
+}
+
+const refused = new Set([400, 401, 403])
+
+/**
+ * Writes who did what into the audit log before the answer is sent. The log is no reason to refuse: an entry that
+ * cannot be written is reported. Bodies are not read, beside the address of a refused login, which finds its account.
+ */
+export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' | 'userOf'>): void {
+  app.decorateRequest('auditedUser', undefined)
+
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { audit: kept, auth } = request.routeOptions.config
+    const status = reply.statusCode
+    const isWrongAdmin = auth === 'admin' && status === 401
+    const isDone = status < 400
+    const isRefusal = refused.has(status) && (kept === 'and refusals' || isWrongAdmin)
+    if (!(kept !== undefined && isDone) && !isRefusal) return payload
+    try {
+      await audit.record({
+        actor: actorOf(request, isDone),
+        action: isWrongAdmin
+          ? 'admin.access'
+          : (request.routeOptions.schema?.operationId ?? request.routeOptions.url ?? ''),
+        outcome: isDone ? 'done' : 'refused',
+        subjects: isWrongAdmin ? [] : subjectsOf(request),
+        userId: isWrongAdmin ? undefined : await userOf(request),
+        client: clientOf(request),
+        userAgent: request.headers['user-agent'],
+      })
+    } catch (error) {
+      request.log.warn({ err: error }, 'entry of the audit log not written')
+    }
+    return payload
+  })
+
+  async function userOf(request: FastifyRequest): Promise<string | undefined> {
+    if (request.session !== null) return request.session.user._id
+    if (request.auditedUser !== undefined) return request.auditedUser
+    const inPath = member(request.params, 'user_id') ?? member(request.query, 'user_id')
+    if (inPath !== undefined) return inPath
+    const email = member(request.body, 'email') ?? member(request.query, 'email')
+    return email === undefined ? undefined : audit.userOf(email)
+  }
+}
+
+/** Tells the log whose token an operation has just made. */
+export function auditToken(request: FastifyRequest, token: string): void {
+  const userId = decodeJwt(token)['user_id']
+  if (typeof userId === 'string') request.auditedUser = userId
+}
+
+function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | 'anonymous' {
+  if (request.routeOptions.config.auth === 'admin') return isDone ? 'admin' : 'anonymous'
+  return request.session !== null || isDone ? 'user' : 'anonymous'
+}
+
+/** Ids only: an address of mail in a path is none. */
+function subjectsOf({ params }: FastifyRequest): string[] {
+  if (!isJsonObject(params)) return []
+  return Object.entries(params).flatMap(([name, value]) =>
+    typeof value === 'string' && !['email', 'user_id', 'token'].includes(name) ? [value.slice(0, 255)] : [],
+  )
+}
+
+function member(value: unknown, name: string): string | undefined {
+  const found = isJsonObject(value) ? value[name] : undefined
+  return typeof found === 'string' && found.length <= 320 ? found : undefined
+}

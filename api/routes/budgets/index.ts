@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type, { type Static } from 'typebox'
+import type { Services } from '../../../composition/platform.ts'
+import type { BudgetLimits } from '../../../domain/records/budget.ts'
+import type { BudgetView } from '../../../services/budgets/index.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { PathId, nullable, refusals } from '../schemas.ts'
+
+const count = Type.Integer({ minimum: 0, maximum: 1e12 })
+const money = Type.Number({ minimum: 0, maximum: 1e12 })
+
+const BudgetRequest = Type.Object(
+  {
+    runs: Type.Optional(nullable(count)),
+    tokens: Type.Optional(nullable(count)),
+    money: Type.Optional(nullable(money)),
+  },
+  { title: 'BudgetRequest' },
+)
+
+const Budget = Type.Object(
+  {
+    limits: Type.Object(
+      { runs: nullable(Type.Integer()), tokens: nullable(Type.Integer()), money: nullable(Type.Number()) },
+      { description: 'Null: without limit.' },
+    ),
+    used: Type.Object({ runs: Type.Integer(), tokens: Type.Integer(), money: Type.Number() }),
+    day: Type.String({ description: 'The day of UTC that `used` is of.' }),
+    currency: Type.String({ description: 'Of `money`: that of the prices in the settings.' }),
+  },
+  { title: 'Budget' },
+)
+
+const scopes = [
+  {
+    path: '/projects/:project_id/budget',
+    scope: 'project',
+    name: 'projects.budget',
+    tag: 'projects',
+    params: Type.Object({ project_id: PathId }),
+    of: 'a project, public callers included',
+  },
+  {
+    path: '/assistants/:aid/budget',
+    scope: 'public',
+    name: 'assistants.budget',
+    tag: 'assistants',
+    params: Type.Object({ aid: PathId }),
+    of: 'the public callers of an assistant',
+  },
+] as const
+
+/** Budgets a day, of projects and of public tokens. */
+export const budgetRoutes: FastifyPluginAsyncTypebox<
+  Pick<Services, 'budgets' | 'projects' | 'assistants'> & { currency: string }
+> = async (app, { budgets, projects, assistants, currency }) => {
+  for (const { path, scope, name, tag, params, of } of scopes) {
+    const config = { auth: scope === 'project' ? 'user' : 'project' } as const
+    const response = { 200: Budget, ...refusals(401, 403, 404) }
+    const idOf = (given: Partial<Record<'project_id' | 'aid', string>>) => given.project_id ?? given.aid ?? ''
+    const requireOwn = (userId: string, id: string) =>
+      scope === 'project' ? projects.read(userId, id) : assistants.readOwn(userId, id)
+
+    app.get(
+      path,
+      {
+        config,
+        schema: {
+          operationId: `${name}.read`,
+          summary: `What may be spent today by ${of}, and what was`,
+          tags: [tag],
+          params,
+          response,
+        },
+      },
+      async (request) => {
+        const id = idOf(request.params)
+        await requireOwn(sessionOf(request).user._id, id)
+        return show(await budgets.read(scope, id), currency)
+      },
+    )
+
+    app.put(
+      path,
+      {
+        config: { ...config, audit: 'successes' },
+        schema: {
+          operationId: `${name}.put`,
+          summary: `Set what may be spent in a day by ${of}; a member that is null or absent has no limit`,
+          tags: [tag],
+          params,
+          body: BudgetRequest,
+          response,
+        },
+      },
+      async (request) => {
+        const id = idOf(request.params)
+        const userId = sessionOf(request).user._id
+        await requireOwn(userId, id)
+        return show(await budgets.set(scope, { id, userId }, limitsOf(request.body)), currency)
+      },
+    )
+  }
+}
+
+function limitsOf({ runs, tokens, money: spent }: Static<typeof BudgetRequest>): BudgetLimits {
+  return {
+    ...(typeof runs === 'number' ? { runs } : {}),
+    ...(typeof tokens === 'number' ? { tokens } : {}),
+    ...(typeof spent === 'number' ? { money: spent } : {}),
+  }
+}
+
+function show({ limits, used, day }: BudgetView, currency: string): Static<typeof Budget> {
+  const { runs = null, tokens = null, money: most = null } = limits
+  return { limits: { runs, tokens, money: most }, used, day, currency }
+}

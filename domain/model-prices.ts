@@ -1,0 +1,44 @@
+import { isJsonObject } from './is-json-object.ts'
+import type { Usage } from './records/run.ts'
+
+/** What models cost, by name; `*` stands for all others. For a million tokens, in units of the currency. */
+export interface ModelPrices {
+  currency: string
+  models: ReadonlyMap<string, { input: number; output: number }>
+}
+
+export const noPrices: ModelPrices = { currency: 'usd', models: new Map() }
+
+/** Undefined for a text that is not `{"currency": "usd", "models": {"name": {"input": 0.15, "output": 0.6}}}`. */
+export function parseModelPrices(text: string): ModelPrices | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isJsonObject(value) || typeof value['currency'] !== 'string' || !isJsonObject(value['models']))
+      return undefined
+    const models = Object.entries(value['models']).map(([name, price]) => {
+      const input: unknown = isJsonObject(price) ? price['input'] : undefined
+      const output: unknown = isJsonObject(price) ? price['output'] : undefined
+      return isPrice(input) && isPrice(output) ? ([name, { input, output }] as const) : undefined
+    })
+    const known = models.filter((entry) => entry !== undefined)
+    return known.length === models.length
+      ? { currency: value['currency'].toLowerCase(), models: new Map(known) }
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Nothing for a model without a price. */
+export function costOf(
+  { models }: ModelPrices,
+  model: string | undefined,
+  { prompt_tokens: prompt, completion_tokens: completion }: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>,
+): number {
+  const price = models.get(model ?? '') ?? models.get('*')
+  return price === undefined ? 0 : (prompt * price.input + completion * price.output) / 1_000_000
+}
+
+function isPrice(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && Number.isFinite(value)
+}

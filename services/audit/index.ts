@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { normalizeEmail } from '../../domain/accounts.ts'
+import { newId } from '../../domain/ids.ts'
+import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { type Page, readPage } from '../page.ts'
+
+export type AuditedAct = Pick<AuditEntryRecord, 'actor' | 'action' | 'outcome' | 'subjects'> & {
+  userId?: string | undefined
+  client?: string | undefined
+  userAgent?: string | undefined
+}
+
+interface AuditDeps {
+  collections: Pick<Collections, 'auditEntries' | 'users'>
+  keepDays: number
+  /** Entries that are kept of one user; the oldest go first. */
+  maxOfUser?: number
+}
+
+const minuteMs = 60_000
+/** Equal acts within this time are one entry: refused ones for longer, for strangers can cause many of them. */
+const together = { done: minuteMs, refused: 60 * minuteMs }
+const userAgentLength = 200
+/** Old entries of a user are looked for once in so many entries. */
+const trimEvery = 50
+
+export type Audit = ReturnType<typeof createAudit>
+
+/** Who did what, when and from where. */
+export function createAudit({ collections: { auditEntries, users }, keepDays, maxOfUser = 10_000 }: AuditDeps) {
+  let written = 0
+
+  return {
+    async record({ userId, client, userAgent, ...act }: AuditedAct): Promise<void> {
+      const now = new Date()
+      const agent = cleanText(userAgent)
+      const period = Math.floor(now.getTime() / together[act.outcome])
+      const parts = [act.actor, act.action, act.outcome, userId, client, agent, period, ...act.subjects]
+      const key = createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
+      const entry: AuditEntryRecord = {
+        _id: newId(),
+        key,
+        ...act,
+        ...(userId === undefined ? {} : { user_id: userId }),
+        ...(client === undefined ? {} : { client }),
+        ...(agent === undefined ? {} : { user_agent: agent }),
+        count: 1,
+        created_at: now,
+        last_at: now,
+        remove_at: new Date(now.getTime() + keepDays * 24 * 60 * minuteMs),
+      }
+      try {
+        await auditEntries.create(entry)
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error
+        await auditEntries.updateOne({ key }, { $inc: { count: 1 }, $set: { last_at: now } })
+        return
+      }
+      if (userId === undefined) return
+      // Stored first, looked afterwards: a deletion that begins later finds the entry.
+      const isThere = await users.exists({ _id: userId, deleting: { $ne: true } })
+      if (isThere === null) await auditEntries.deleteOne({ _id: entry._id })
+      else if (++written % trimEvery === 0) await trim(userId)
+    },
+
+    /** Whose account an address is; a refused login belongs to it. */
+    async userOf(email: string): Promise<string | undefined> {
+      return (await users.findOne({ email: normalizeEmail(email) }, { _id: 1 }).lean())?._id
+    },
+
+    /** Newest first; of one user, or of all. */
+    list(
+      { userId, before }: { userId?: string | undefined; before?: string | undefined },
+      limit: number,
+    ): Promise<Page<AuditEntryRecord>> {
+      const filter = {
+        ...(userId === undefined ? {} : { user_id: userId }),
+        ...(before === undefined ? {} : { _id: { $lt: before } }),
+      }
+      const query = auditEntries.find(filter).sort({ _id: -1 }).lean<AuditEntryRecord>()
+      return readPage(query, { limit, offset: 0 }, (entry) => Buffer.byteLength(JSON.stringify(entry)))
+    },
+  }
+
+  async function trim(userId: string): Promise<void> {
+    const [last] = await auditEntries
+      .find({ user_id: userId }, { _id: 1 })
+      .sort({ _id: -1 })
+      .skip(maxOfUser)
+      .limit(1)
+      .lean()
+    if (last !== undefined) await auditEntries.deleteMany({ user_id: userId, _id: { $lte: last._id } })
+  }
+}
+
+/** What a client says of itself, without control characters and not longer than useful. */
+function cleanText(text: string | undefined): string | undefined {
+  return text?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, userAgentLength)
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
+import { useModelService } from '../support/model-service.ts'
+import { type TestUser, insertUser } from '../support/users.ts'
+
+const prices = { currency: 'EUR', models: { scripted: { input: 1_000_000, output: 1_000_000 } } }
+
+describe('budgets', () => {
+  const service = useModelService({
+    respond: () => ({ text: ['well'] }),
+    env: { MODEL_PRICES: JSON.stringify(prices) },
+  })
+
+  async function withAssistant(user: TestUser) {
+    const publicToken = `pt-${newId()}`
+    const config = { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': publicToken }
+    const { assistant_id: id } = await user.post('/assistants/', { name: 'A', config })
+    return { id: String(id), publicToken }
+  }
+
+  async function run(user: TestUser, assistantId: string) {
+    const { thread_id: threadId } = await user.post('/threads/', {})
+    const answer = await user.fetch('POST', '/runs/stream', {
+      thread_id: threadId,
+      assistant_id: assistantId,
+      input: [{ type: 'human', content: 'hi' }],
+    })
+    return { status: answer.status, text: await answer.text(), retryAfter: Number(answer.headers.get('retry-after')) }
+  }
+
+  const ask = (token: string) =>
+    apiClient(service.url, token).call('POST', '/public/compat/v1/chat/completions', {
+      model: 'any',
+      messages: [{ role: 'user', content: 'hi' }],
+    })
+  const usedOf = async (user: TestUser, path: string) => (await user.get(path)).used
+
+  it('refuses the run after the last of the day with 429, and lets other projects go on', async () => {
+    const [user, bystander] = [await insertUser(service), await insertUser(service)]
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    const none = { runs: null, tokens: null, money: null }
+    expect(await user.get(path)).toMatchObject({
+      limits: none,
+      used: { runs: 0, tokens: 0, money: 0 },
+      currency: 'eur',
+    })
+    expect(await user.put(path, { runs: 2 })).toMatchObject({ limits: { ...none, runs: 2 } })
+    expect((await run(user, assistant.id)).status).toBe(200)
+    expect((await ask(assistant.publicToken)).status).toBe(200)
+    const refused = await run(user, assistant.id)
+    expect(refused.status).toBe(429)
+    expect(refused.text).toContain('The budget of this project for today is used up: 2 runs.')
+    expect(refused.retryAfter).toBeGreaterThan(0)
+    const stranger = await ask(assistant.publicToken)
+    expect(stranger.status).toBe(429)
+    expect(stranger.body.detail).toBe('This assistant has reached its limit for today. Try again tomorrow (UTC).')
+    expect(await service.collections.runs.countDocuments({ user_id: user.userId })).toBe(2)
+    expect((await run(bystander, (await withAssistant(bystander)).id)).status).toBe(200)
+    await user.put(path, {})
+    expect((await run(user, assistant.id)).status).toBe(200)
+  })
+
+  it('admits as many runs as the budget allows, however many ask at once', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    await user.put(`/projects/${user.projectId}/budget`, { runs: 5 })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => ask(assistant.publicToken)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(200), ...Array(7).fill(429)])
+    expect((await usedOf(user, `/projects/${user.projectId}/budget`)).runs).toBe(5)
+  })
+
+  it('counts tokens and money of the model that ran, and answers 402 when the money is used up', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { money: 0.5, tokens: 1_000_000 })
+    expect((await run(user, assistant.id)).status).toBe(200)
+    const record = await service.collections.runs.findOne({ user_id: user.userId }).lean()
+    const tokens = record?.usage?.total_tokens ?? 0
+    expect(tokens).toBeGreaterThan(0)
+    expect(record?.model).toBe('scripted')
+    await expect.poll(() => usedOf(user, path)).toEqual({ runs: 1, tokens, money: tokens })
+    const refused = await run(user, assistant.id)
+    expect(refused.status).toBe(402)
+    expect(refused.text).toContain('0.5 of money')
+    await user.put(path, { tokens })
+    const overTokens = await run(user, assistant.id)
+    expect(overTokens.status).toBe(429)
+    expect(overTokens.text).toContain(`${tokens} tokens`)
+    const [model] = (await user.get('/user/usage')).models_used
+    expect(model).toEqual({
+      model: 'scripted',
+      runs: 1,
+      prompt_tokens: record?.usage?.prompt_tokens,
+      completion_tokens: record?.usage?.completion_tokens,
+      total_tokens: tokens,
+      cost: tokens,
+    })
+  })
+
+  it('limits the public callers of one assistant, and not its owner', async () => {
+    const user = await insertUser(service)
+    const [limited, free] = [await withAssistant(user), await withAssistant(user)]
+    await user.put(`/assistants/${limited.id}/budget`, { runs: 1 })
+    expect((await ask(limited.publicToken)).status).toBe(200)
+    expect((await ask(limited.publicToken)).status).toBe(429)
+    expect((await ask(free.publicToken)).status).toBe(200)
+    expect((await run(user, limited.id)).status).toBe(200)
+    expect((await usedOf(user, `/assistants/${limited.id}/budget`)).runs).toBe(1)
+    const tokens = (await user.get('/user/usage')).public_assistants_used
+    expect(tokens.map((entry: any) => [entry.assistant_id, entry.runs]).toSorted()).toEqual(
+      [
+        [limited.id, 1],
+        [free.id, 1],
+      ].toSorted(),
+    )
+  })
+
+  it('takes nothing from one budget when another refuses', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    await user.put(`/projects/${user.projectId}/budget`, { runs: 9 })
+    await user.put(`/assistants/${assistant.id}/budget`, { runs: 0 })
+    expect((await ask(assistant.publicToken)).status).toBe(429)
+    expect((await usedOf(user, `/projects/${user.projectId}/budget`)).runs).toBe(0)
+  })
+
+  it('holds assistants that are made in the project or moved into it, and lets go those that leave it', async () => {
+    const user = await insertUser(service)
+    const { project_id: other } = await user.post('/projects/', { name: 'other' })
+    const outside = await withAssistant(user)
+    await user.put(`/projects/${other}/budget`, { runs: 0 })
+    await user.put(`/assistants/${outside.id}/project`, { project_id: other })
+    expect((await ask(outside.publicToken)).status).toBe(429)
+    const token = await service.api.services.tokens.sign({ user_id: user.userId, project_id: String(other) })
+    const made = await withAssistant({ ...user, ...apiClient(service.url, token), token })
+    expect((await ask(made.publicToken)).status).toBe(429)
+    await user.put(`/assistants/${made.id}/project`, { project_id: user.projectId })
+    expect((await ask(made.publicToken)).status).toBe(200)
+  })
+
+  it('begins anew with the day', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    await user.put(`/assistants/${assistant.id}/budget`, { runs: 1 })
+    await service.collections.budgets.updateOne(
+      { _id: `public/${assistant.id}` },
+      { $set: { day: '2020-01-01', runs: 1, tokens: 5, money: 5 } },
+    )
+    expect((await usedOf(user, `/assistants/${assistant.id}/budget`)).runs).toBe(0)
+    const answers = await Promise.all([1, 2, 3].map(() => ask(assistant.publicToken)))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 429, 429])
+  })
+
+  it('gives the place back of a run that is refused for another reason', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { runs: 9 })
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ after: gate.promise, text: ['late'] })
+    const { thread_id: threadId } = await user.post('/threads/', {})
+    const body = { thread_id: threadId, assistant_id: assistant.id, input: [{ type: 'human', content: 'hi' }] }
+    await user.post('/runs/', body)
+    await reply.arrived
+    await user.post('/runs/', { ...body, multitask_strategy: 'reject' }, 409)
+    expect((await usedOf(user, path)).runs).toBe(1)
+    gate.resolve()
+  })
+
+  it('goes with its project and its assistant, and is nobody else’s', async () => {
+    const [user, other] = [await insertUser(service), await insertUser(service)]
+    const assistant = await withAssistant(user)
+    await user.put(`/projects/${user.projectId}/budget`, { runs: 1 })
+    await user.put(`/assistants/${assistant.id}/budget`, { runs: 1 })
+    await other.put(`/projects/${user.projectId}/budget`, { runs: 9 }, 403)
+    await other.get(`/assistants/${assistant.id}/budget`, 403)
+    await user.put(`/projects/${user.projectId}/budget`, { runs: -1 }, 422)
+    await user.delete('/auth/delete-user', { email_confirmation: user.email })
+    expect(await service.collections.budgets.countDocuments({ user_id: user.userId })).toBe(0)
+  })
+})

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { knowledgeClient } from '../support/knowledge.ts'
+import { type TestService, startService } from '../support/service.ts'
+import { insertUser } from '../support/users.ts'
+
+const kilobyte = 1024
+
+describe('the storage quota of a user', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService({
+      worker: false,
+      env: { STORAGE_MAX_MB: '1', OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
+    })
+  })
+  afterAll(() => service.close())
+
+  const file = (name: string, kilobytes: number) => ({ name, content: 'x'.repeat(kilobytes * kilobyte) })
+  const bytesOf = async (userId: string) =>
+    (await service.collections.files.find({ user_id: userId }).lean()).reduce((sum, { size }) => sum + size, 0)
+
+  it('refuses an upload that would go past it, whole, and leaves nothing of it', async () => {
+    const user = await knowledgeClient(await insertUser(service))
+    expect((await user.upload([file('a.txt', 600)], '?wait=false')).status).toBe(200)
+    const refused = await user.upload([file('b.txt', 100), file('c.txt', 700)], '?wait=false')
+    expect(refused.status).toBe(413)
+    expect(refused.body.detail).toContain('1 MB')
+    const [stored] = (await user.list()).body.files
+    expect((await user.list()).body.files).toHaveLength(1)
+    expect(stored.name).toBe('a.txt')
+    expect((await user.upload([file('d.txt', 300)], '?wait=false')).status).toBe(200)
+  })
+
+  it('counts the files of all assistants, and of nobody else', async () => {
+    const owner = await insertUser(service)
+    const [one, two] = [await knowledgeClient(owner), await knowledgeClient(owner)]
+    const bystander = await knowledgeClient(await insertUser(service))
+    expect((await one.upload([file('a.txt', 900)], '?wait=false')).status).toBe(200)
+    expect((await two.upload([file('b.txt', 200)], '?wait=false')).status).toBe(413)
+    expect((await bystander.upload([file('b.txt', 200)], '?wait=false')).status).toBe(200)
+  })
+
+  it('is never passed by uploads at the same time', async () => {
+    const owner = await insertUser(service)
+    const user = await knowledgeClient(owner)
+    await Promise.all([1, 2, 3, 4].map((n) => user.upload([file(`${n}.txt`, 400)], '?wait=false')))
+    expect(await bytesOf(owner.userId)).toBeLessThanOrEqual(1024 * kilobyte)
+  })
+})
