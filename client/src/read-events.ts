@@ -15,31 +15,44 @@ const maxEventCharacters = 128 * 1024 * 1024
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   onBytes: () => void = () => {},
+  { maxCharacters = maxEventCharacters }: { maxCharacters?: number } = {},
 ): AsyncGenerator<ServerEvent> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let rest = ''
+  /** The line under way, and the lines of the event under way with their length. */
+  let open = ''
   let lines: string[] = []
+  let length = 0
+  let endsWithReturn = false
   try {
     for (;;) {
       const { value, done } = await reader.read()
       if (done) return
       onBytes()
-      const text = rest + decoder.decode(value, { stream: true })
-      // A carriage return at the end may be the first half of a line end.
-      const complete = text.endsWith('\r') ? text.slice(0, -1) : text
-      const parts = complete.split(/\r\n|\r|\n/)
-      rest = (parts.pop() ?? '') + text.slice(complete.length)
-      if (rest.length > maxEventCharacters) throw new Error('an event of the stream is too long')
+      let text = decoder.decode(value, { stream: true })
+      if (text === '') continue
+      // The second half of a line end whose first half came with the piece before.
+      if (endsWithReturn && text.startsWith('\n')) text = text.slice(1)
+      endsWithReturn = text.endsWith('\r') || (endsWithReturn && text === '')
+      // Only the new text is searched, so that a long line costs no more than its length.
+      const parts = text.split(/\r\n|\r|\n/)
+      parts[0] = open + (parts[0] ?? '')
+      open = parts.pop() ?? ''
       for (const line of parts) {
+        length += line.length
+        if (length > maxCharacters) throw new Error('an event of the stream is too long')
         if (line !== '') {
-          lines.push(line)
+          // Comments are no part of an event.
+          if (line.startsWith(':')) length -= line.length
+          else lines.push(line)
           continue
         }
         const event = eventOf(lines)
         lines = []
+        length = 0
         if (event) yield event
       }
+      if (length + open.length > maxCharacters) throw new Error('an event of the stream is too long')
     }
   } finally {
     await reader.cancel().catch(() => undefined)

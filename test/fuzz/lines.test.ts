@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type ExtractionLine, parseLine } from '../../infra/extract/messages.ts'
+import { linesOf } from '../../infra/lines.ts'
+import { cutAt, cuts, oddText } from './pieces.ts'
+import { cases } from './settings.ts'
+
+const linesFrom = async (pieces: Uint8Array[], maxCharacters?: number) => {
+  const source = (async function* () {
+    for (const piece of pieces) yield Buffer.from(piece)
+  })()
+  return Array.fromAsync(linesOf(source, maxCharacters === undefined ? {} : { maxCharacters }))
+}
+
+const line: fc.Arbitrary<ExtractionLine> = fc.oneof(
+  fc.record({
+    chunk: fc.record(
+      { text: oddText, tokens: fc.nat(), newCharacters: fc.nat(), page: fc.nat(), heading: oddText },
+      { requiredKeys: ['text', 'tokens', 'newCharacters'], noNullPrototype: true },
+    ),
+  }),
+  fc.record({ end: fc.record({ contentType: fc.string({ maxLength: 100 }) }) }),
+  fc.record({
+    failed: fc.record({ reason: fc.constantFrom('damaged' as const, 'too_large' as const), message: oddText }),
+  }),
+)
+
+describe("the line protocol of files' readers", () => {
+  it('gives every answer back wherever the pipe cuts it', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(line, { maxLength: 8 }), cuts, async (answers, places) => {
+        const text = answers.map((answer) => `${JSON.stringify(answer)}\n`).join('')
+        const read = await linesFrom(cutAt(new TextEncoder().encode(text), places))
+        expect(read.map(parseLine)).toEqual(answers.map((answer) => JSON.parse(JSON.stringify(answer))))
+      }),
+      cases(),
+    )
+  })
+
+  it('takes nothing from a reader that writes something else, and never throws', async () => {
+    const shape = fc.record(
+      { chunk: fc.anything(), end: fc.anything(), failed: fc.anything() },
+      { requiredKeys: [], noNullPrototype: true },
+    )
+    const written = fc.oneof(
+      oddText,
+      fc.json(),
+      shape.map((value) => safeJson(value)),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(written, { maxLength: 5 }), cuts, async (texts, places) => {
+        const read = await linesFrom(cutAt(new TextEncoder().encode(texts.join('\n')), places))
+        const answers = read.map(parseLine).filter((answer) => answer !== undefined)
+        expect(answers.filter((answer) => !isSound(answer))).toEqual([])
+      }),
+      cases(),
+    )
+  })
+
+  it('ends a reader whose line is too long, wherever it is cut', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(200), cuts, async (length, places) => {
+        const pieces = cutAt(new TextEncoder().encode('x'.repeat(length)), places)
+        const read = await linesFrom(pieces, 100).then(
+          (lines) => lines.join('').length,
+          (error: unknown) => String(error),
+        )
+        expect(read).toBe(length > 100 ? 'Error: A line is longer than 100 characters.' : length)
+      }),
+      cases(100),
+    )
+  })
+})
+
+function isSound(answer: ExtractionLine): boolean {
+  if ('chunk' in answer) return typeof answer.chunk.text === 'string'
+  return 'end' in answer ? answer.end.contentType.length <= 200 : typeof answer.failed.message === 'string'
+}
+
+function safeJson(value: unknown): string {
+  try {
+    return (
+      JSON.stringify(value, (_key, member: unknown) => (typeof member === 'bigint' ? String(member) : member)) ?? ''
+    )
+  } catch {
+    return '{"chunk":'
+  }
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { argumentCheck } from '../../domain/tool-arguments.ts'
+import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
+import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import { createAnswerReader } from '../../infra/model/answer-reader.ts'
+import { createEventReader } from '../../infra/model/event-reader.ts'
+import { createAnswer } from '../../services/engine/answer.ts'
+import { cutAt, cuts, oddText, sent } from './pieces.ts'
+import { cases } from './settings.ts'
+
+const call = fc.record(
+  {
+    index: fc.oneof({ weight: 9, arbitrary: fc.nat(3) }, fc.anything()),
+    id: fc.oneof({ weight: 9, arbitrary: fc.constantFrom('a', 'b', null) }, fc.anything()),
+    function: fc.record(
+      { name: fc.constantFrom('look', 'write', null), arguments: fc.oneof(oddText, fc.json(), fc.constant(null)) },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: ['index'] },
+)
+const delta = fc.record(
+  { content: fc.oneof(oddText, fc.constant(null)), tool_calls: fc.array(call, { maxLength: 3 }) },
+  { requiredKeys: [] },
+)
+const chunk = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.record(
+      {
+        choices: fc.array(
+          fc.record({ delta, finish_reason: fc.constantFrom('stop', 'length', null) }, { requiredKeys: [] }),
+          { maxLength: 2 },
+        ),
+        usage: fc.oneof(
+          fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat() }, { requiredKeys: [] }),
+          fc.constant(null),
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.anything() },
+)
+
+describe("a model server's chunks", () => {
+  it('are read, or refused with words that name the member: nothing else happens', () => {
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
+        const reader = createAnswerReader()
+        const types: string[] = []
+        let failure: unknown
+        for (const value of chunks) {
+          try {
+            types.push(...reader.read(value).map(({ type }) => type))
+          } catch (error) {
+            failure = error
+            break
+          }
+        }
+        expect(types.filter((type) => !['text', 'call', 'usage', 'cut'].includes(type))).toEqual([])
+        expect(failure === undefined || failure instanceof ModelFailure).toBe(true)
+        expect(failure instanceof Error ? failure.message : 'a chunk').toMatch(/chunk|choices|usage|longer|arguments/)
+      }),
+      cases(1000),
+    )
+  })
+
+  it('show readers of the stream the message that is stored in the end', () => {
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
+        const reader = createAnswerReader()
+        const answer = createAnswer('run-0')
+        const [live, late] = [emptyView(), emptyView()]
+        let number = 0
+        applyEntries(live, `1-${number++}`, [{ type: 'begin', id: 'run-0' }])
+        for (const value of chunks) {
+          try {
+            for (const piece of reader.read(value)) applyEntries(live, `1-${number++}`, answer.add(piece))
+          } catch {
+            break
+          }
+        }
+        applyEntries(late, '1-1', answer.entries())
+        const { usage: _usage, cut: _cut, ...stored } = answer.message().data
+        for (const view of [live, late]) {
+          const message = view.messages.get('run-0')
+          expect(message && shownMessage(message)).toEqual({ type: 'AIMessage', data: stored })
+        }
+      }),
+      cases(1000),
+    )
+  })
+
+  it('come out of the event stream wherever the connection cuts it', () => {
+    const line = oddText.map((text) => sent(text).replaceAll(/[\r\n]/g, ''))
+    const event = fc.record({ data: fc.array(line, { minLength: 1, maxLength: 3 }), other: line })
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 5 }), fc.constantFrom('\n', '\r\n'), cuts, (events, end, places) => {
+        const text = events
+          .map(({ data, other }) => [`: ${other}`, ...data.map((part) => `data: ${part}`), '', ''].join(end))
+          .join('')
+        const reader = createEventReader(100_000, () => new Error('too long'))
+        const read = cutAt(new TextEncoder().encode(text), places).flatMap((piece) => [...reader.read(piece)])
+        expect(read).toEqual(events.map(({ data }) => data.join('\n')))
+        expect(reader.end()).toBeUndefined()
+      }),
+      cases(1000),
+    )
+  })
+
+  it('are read to their end or refused for their length, whatever the bytes', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      oddText.map((text) => new TextEncoder().encode(text)),
+    )
+    fc.assert(
+      fc.property(bytes, cuts, (body, places) => {
+        const readAll = (pieces: Uint8Array[]) => {
+          const reader = createEventReader(60, () => new Error('too long'))
+          try {
+            return [...pieces.flatMap((piece) => [...reader.read(piece)]), reader.end()]
+          } catch (error) {
+            return String(error)
+          }
+        }
+        expect(readAll(cutAt(body, places))).toEqual(readAll([body]))
+      }),
+      cases(1000),
+    )
+  })
+})
+
+describe('arguments of a tool call', () => {
+  it('can be read at each length, never throw, and are the whole object in the end', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(oddText, fc.jsonValue({ noUnicodeString: false }), { noNullPrototype: true }),
+        fc.nat(),
+        (object, at) => {
+          const text = JSON.stringify(object)
+          expect(readJsonObject(text)).toEqual(JSON.parse(text))
+          const soFar = readPartialObject(text.slice(0, at % (text.length + 1)))
+          for (const name of Object.keys(soFar)) expect(Object.hasOwn(object, name)).toBe(true)
+        },
+      ),
+      cases(1000),
+    )
+  })
+
+  it('that are no JSON, or are nested deeply, read as nothing', () => {
+    fc.assert(
+      fc.property(oddText, fc.nat(5000), (text, depth) => {
+        for (const given of [text, `{"a":${'['.repeat(depth)}`, `{"a":${'{"a":'.repeat(depth)}${text}`]) {
+          const read = readPartialObject(given)
+          expect(typeof read).toBe('object')
+          expect(Array.isArray(read)).toBe(false)
+        }
+      }),
+      cases(),
+    )
+  })
+
+  it('are held against a schema without throwing, in words of bounded length', () => {
+    const check = argumentCheck({
+      type: 'object',
+      properties: { query: { type: 'string', maxLength: 20 }, limit: { type: 'integer', enum: [1, 2, 3] } },
+      required: ['query'],
+      additionalProperties: false,
+    })
+    fc.assert(
+      fc.property(fc.object({ withNullPrototype: false }), (given) => {
+        const args = readJsonObject(
+          JSON.stringify(given, (_key, value: unknown) => (typeof value === 'bigint' ? 1 : value)),
+        )
+        const problem = args === undefined ? undefined : check?.(args)
+        expect(problem?.length ?? 0).toBeLessThan(10_000)
+      }),
+      cases(),
+    )
+  })
+})
