@@ -61,6 +61,13 @@ export const Message = Type.Union(
   { title: 'Message' },
 )
 export type Message = Static<typeof Message>
+/** Text that was added to an assistant's message, in streams of mode `deltas`. */
+export const MessageDelta = Type.Object(
+  { type: Type.Literal('AIMessageDelta'), data: Type.Object({ id: Type.String(), content: Type.String() }) },
+  { title: 'AIMessageDelta' },
+)
+export type MessageDelta = Static<typeof MessageDelta>
+
 export type AIMessage = Extract<Message, { type: 'AIMessage' }>
 
 const flatTypes = { human: 'HumanMessage', ai: 'AIMessage', system: 'SystemMessage' } as const

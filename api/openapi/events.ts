@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { Message } from '../../domain/messages.ts'
+import { Message, MessageDelta } from '../../domain/messages.ts'
 import { CompatErrorObject } from '../plugins/compat-errors.ts'
 import { Ingestion } from '../routes/files/schemas.ts'
 import { CompatMessage, CompatRun, CompatRunStep, CompatThread } from '../routes/public/thread-schemas.ts'
@@ -11,7 +11,7 @@ import { RunError } from '../routes/runs/schemas.ts'
  */
 const RunStarting = Type.Object({ status: Type.Literal('starting') }, { title: 'RunStartEvent' })
 const RunMetadata = Type.Object({ run_id: Type.String(), thread_id: Type.String() }, { title: 'RunMetadataEvent' })
-const RunData = Type.Array(Message, { title: 'RunDataEvent' })
+const RunData = Type.Array(Type.Union([Message, MessageDelta]), { title: 'RunDataEvent' })
 const RunEnd = Type.Literal('', { title: 'EndEvent' })
 const Done = Type.Literal('[DONE]', { title: 'CompatDoneEvent' })
 const CompatFailure = Type.Object({ error: CompatErrorObject }, { title: 'CompatErrorEvent' })

@@ -1,17 +1,23 @@
 import type { Schemas } from './create-client.ts'
 
 export type Message = Schemas['Message']
+/** What a `data` event carries: whole messages, and in streams of mode `deltas` the text that was added to one. */
+export type StreamedMessage = Schemas['RunDataEvent'][number]
 
 /**
- * The messages after further ones: a message with a known id replaces the earlier one in place, others are
- * appended.
+ * The messages after further ones: a whole message with a known id replaces the earlier one in place, others are
+ * appended. A delta adds to the text of its message; without that message it is ignored, because a whole one follows.
  */
-export function foldMessages(messages: readonly Message[], changed: readonly Message[]): Message[] {
+export function foldMessages(messages: readonly Message[], changed: readonly StreamedMessage[]): Message[] {
   const result = [...messages]
   const places = new Map(result.map((message, place) => [message.data.id, place]))
   for (const message of changed) {
     const place = places.get(message.data.id)
-    if (place === undefined) places.set(message.data.id, result.push(message) - 1)
+    const known = place === undefined ? undefined : result[place]
+    if (message.type === 'AIMessageDelta') {
+      if (place === undefined || known?.type !== 'AIMessage') continue
+      result[place] = { ...known, data: { ...known.data, content: known.data.content + message.data.content } }
+    } else if (place === undefined) places.set(message.data.id, result.push(message) - 1)
     else result[place] = message
   }
   return result

@@ -1,5 +1,5 @@
 import { ApiError, type Schemas, refusalOf } from './create-client.ts'
-import { type Message, foldMessages } from './fold-messages.ts'
+import { type Message, type StreamedMessage, foldMessages } from './fold-messages.ts'
 import { type ServerEvent, readEvents } from './read-events.ts'
 
 /** The state of a run after an event or a change of the connection. */
@@ -26,6 +26,11 @@ interface Connection {
   giveUpAfterMs?: number
   /** A connection without data for this long is considered dead: the service sends a comment every 15 seconds. */
   silenceMs?: number
+  /**
+   * What the service sends of a message that grows: the text that was added (`deltas`, the default), or all of it
+   * each time. Snapshots are the same.
+   */
+  streamMode?: 'messages' | 'deltas'
 }
 
 export interface FollowOptions extends Connection {
@@ -114,6 +119,7 @@ interface Call {
 /** The events of one response. */
 async function* connect(options: Connection, { url, method, body, after }: Call): AsyncGenerator<ServerEvent> {
   const { baseUrl, token, headers, signal, fetch = globalThis.fetch, silenceMs = 45_000 } = options
+  const mode = options.streamMode ?? 'deltas'
   const silence = new AbortController()
   let timer = setTimeout(() => silence.abort(), silenceMs)
   const alive = () => {
@@ -122,7 +128,7 @@ async function* connect(options: Connection, { url, method, body, after }: Call)
   }
   const current = token?.()
   try {
-    const response = await fetch(`${baseUrl}${url}`, {
+    const response = await fetch(`${baseUrl}${url}?stream_mode=${mode}`, {
       method,
       signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
       ...(body === undefined ? {} : { body }),
@@ -153,7 +159,7 @@ async function* read(events: AsyncIterable<ServerEvent>, snapshot: RunSnapshot):
         break
       }
       case 'data':
-        snapshot.messages = foldMessages(snapshot.messages, JSON.parse(data) as Message[])
+        snapshot.messages = foldMessages(snapshot.messages, JSON.parse(data) as StreamedMessage[])
         break
       case 'end':
         snapshot.status = 'ended'

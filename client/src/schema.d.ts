@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State of the service and its dependencies */
+        /** State of the service and of what it depends on */
         get: operations["health.read"];
         put?: never;
         post?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Whether requests can be answered now
-         * @description Answers 503 while MongoDB, Redis or Temporal does not answer, and names it in `detail`. For load balancers and readiness probes; `GET /ok` shows every dependency.
+         * @description Answers 503 while MongoDB, Redis or Temporal is away, and names it in `detail`. Meant for load balancers and readiness probes; `GET /ok` tells of every dependency.
          */
         get: operations["health.ready"];
         put?: never;
@@ -50,7 +50,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create an account; a verification code is sent by mail */
+        /** Make an account; a verification code is sent by mail */
         post: operations["accounts.signup"];
         delete?: never;
         options?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a new verification code; it replaces the previous one */
+        /** Send a new verification code; the one before ends */
         post: operations["accounts.resendVerification"];
         delete?: never;
         options?: never;
@@ -118,7 +118,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a link to choose a new password; it replaces the previous link */
+        /** Send a link to choose a new password; the link before ends */
         post: operations["accounts.forgotPassword"];
         delete?: never;
         options?: never;
@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether an address is verified, and the state of its code */
+        /** Whether an address is verified, and what its code allows */
         get: operations["accounts.verificationStatus"];
         put?: never;
         post?: never;
@@ -202,8 +202,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Callback of the identity provider
-         * @description Answers with an HTML page and no token if the account uses another kind of login.
+         * Where the identity provider sends the browser back to
+         * @description Answers with a page for people, and no token, when the account is logged in to in another way.
          */
         get: operations["accounts.socialCallback"];
         put?: never;
@@ -292,7 +292,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the password; existing tokens stay valid */
+        /** Replace the password; tokens that are out stay valid */
         post: operations["users.changePassword"];
         delete?: never;
         options?: never;
@@ -307,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the current user has, and the tokens used */
+        /** What the current user has and has used */
         get: operations["users.usage"];
         put?: never;
         post?: never;
@@ -434,7 +434,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Generate a strong public token that replaces the old one; the access mode does not change */
+        /** Make a strong public token in place of the old one; the access mode stays as it is */
         post: operations["assistants.publicToken.renew"];
         delete?: never;
         options?: never;
@@ -451,7 +451,7 @@ export interface paths {
         };
         /** Read the assistant's own model account, its key masked */
         get: operations["assistants.compatAccount.read"];
-        /** Set the assistant's own model account; members that are left out do not change */
+        /** Set the assistant's own model account; give one member to change only that */
         put: operations["assistants.compatAccount.put"];
         post?: never;
         /** Remove the assistant's own model account: its runs use the service's model again */
@@ -506,8 +506,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retry a file whose failure was caused by the service
-         * @description For a file whose `metadata.retryable` is true. Answers at once with the current state of the file. A file that has not failed is not processed again, so the request can be repeated. 409 for a file that cannot be read.
+         * Process a file again that failed through no fault of its own
+         * @description For a file whose `metadata.retryable` is true. Answers at once with the file as it is now; a file that has not failed is left alone, so that asking twice changes nothing. 409 for a file that cannot be read.
          */
         post: operations["files.retry"];
         delete?: never;
@@ -540,7 +540,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The progress of an upload, with its files in order; the header Link names the next page */
+        /** How far an upload is, with its files in their order; the header Link names the next page */
         get: operations["files.ingestion"];
         put?: never;
         post?: never;
@@ -557,7 +557,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The progress of an upload as server-sent events: `progress` whenever something changes, then `end` */
+        /** How far an upload is, as server-sent events: `progress` whenever something changes, then `end` */
         get: operations["files.ingestionEvents"];
         put?: never;
         post?: never;
@@ -574,7 +574,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The chunks of a file, in order; the header Link names the next page */
+        /** The pieces that a file was cut into, in their order; the header Link names the next page */
         get: operations["files.chunks"];
         put?: never;
         post?: never;
@@ -593,7 +593,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The passages that the tool retrieval would give the model for a query */
+        /** What the tool retrieval would give the model for a question */
         post: operations["files.search"];
         delete?: never;
         options?: never;
@@ -631,7 +631,7 @@ export interface paths {
         /** Change a thread, or create it under this id */
         put: operations["threads.put"];
         post?: never;
-        /** Delete a thread with its history; it no longer counts against the quota */
+        /** Delete a thread with its history; its place in the quota is free again */
         delete: operations["threads.delete"];
         options?: never;
         head?: never;
@@ -648,7 +648,7 @@ export interface paths {
         /** The current state; of a large one the newest messages */
         get: operations["threads.state"];
         put?: never;
-        /** Add or replace messages */
+        /** Add messages, or replace some */
         post: operations["threads.addState"];
         delete?: never;
         options?: never;
@@ -835,7 +835,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The receipt of a deletion, for the owner of what was deleted */
+        /** The proof of a deletion, for who owned what was deleted */
         get: operations["receipts.read"];
         put?: never;
         post?: never;
@@ -920,7 +920,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Counts of users, projects, threads, runs and files */
+        /** How much there is of everything */
         get: operations["admin.systemStats"];
         put?: never;
         post?: never;
@@ -937,7 +937,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Users who have not been active for a while */
+        /** Users who have not been here for long */
         get: operations["admin.inactiveUsers"];
         put?: never;
         post?: never;
@@ -956,7 +956,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete users who have not been active for a while */
+        /** Delete users who have not been here for long */
         post: operations["admin.cleanupInactiveUsers"];
         delete?: never;
         options?: never;
@@ -990,7 +990,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove records whose owner is gone */
+        /** Remove what has no owner any more */
         post: operations["admin.cleanupOrphans"];
         delete?: never;
         options?: never;
@@ -1005,127 +1005,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The receipt of any deletion */
+        /** The proof of any deletion */
         get: operations["admin.readReceipt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One user, by the exact e-mail address or the id, with quota, usage and newest runs */
-        get: operations["admin.findUser"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{user_id}/suspend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Refuse every token of a user, and cancel the runs under way */
-        post: operations["admin.suspendUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{user_id}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** End a suspension */
-        post: operations["admin.restoreUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/users/{user_id}/thread-max": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** Set how many threads a user may have without plans */
-        put: operations["admin.setThreadMax"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/activity": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Users, runs, tokens and failures of each of the last days; figures are up to a minute old */
-        get: operations["admin.activity"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/queues": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What waits in each task queue, and how many workers serve it */
-        get: operations["admin.queues"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/admin/ingestions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Ingestions under way, the one that has not moved for longest first */
-        get: operations["admin.ingestions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1143,7 +1024,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Give feedback on a run; it is stored and sent to the tracing service */
+        /** Say what you think of a run; it is stored, and passed on to the tracing service */
         post: operations["runs.feedback"];
         delete?: never;
         options?: never;
@@ -1158,7 +1039,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of the input of a run */
+        /** JSON Schema of what a run begins with */
         get: operations["runs.input_schema"];
         put?: never;
         post?: never;
@@ -1175,7 +1056,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of the messages that a run adds to its thread */
+        /** JSON Schema of what a run leaves in its thread */
         get: operations["runs.output_schema"];
         put?: never;
         post?: never;
@@ -1209,7 +1090,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration of your assistant and what a run would use, with secrets masked */
+        /** The configuration of an assistant of yours, and what a run would work with; secrets masked */
         get: operations["runs.debug_assistant"];
         put?: never;
         post?: never;
@@ -1228,7 +1109,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an assistant on a thread and stream its answer */
+        /** Run an assistant on a thread and stream what it says */
         post: operations["runs.stream"];
         delete?: never;
         options?: never;
@@ -1277,7 +1158,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a run, or resume it with Last-Event-ID */
+        /** Join the stream of a run, or come back to it with Last-Event-ID */
         get: operations["runs.join"];
         put?: never;
         post?: never;
@@ -1296,7 +1177,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; a run that has ended does not change */
+        /** Cancel a run; one that has ended stays as it is */
         post: operations["runs.cancel"];
         delete?: never;
         options?: never;
@@ -1313,7 +1194,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about the tool calls for which an interrupted run waits */
+        /** Decide about the tools for which an interrupted run waits */
         post: operations["runs.resume"];
         delete?: never;
         options?: never;
@@ -1348,7 +1229,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run a public assistant and stream its answer
+         * Run an assistant that is open to the public and stream what it says
          * @description Without `thread_id` a new public thread begins; `metadata` names it.
          */
         post: operations["public.runs.stream"];
@@ -1365,7 +1246,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a public run, or resume it with Last-Event-ID */
+        /** Join the stream of a public run, or come back to it with Last-Event-ID */
         get: operations["public.runs.join"];
         put?: never;
         post?: never;
@@ -1436,7 +1317,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings with which a third-party platform uses the assistant */
+        /** What a third-party platform asks for to use the assistant */
         get: operations["compat.assistants.config"];
         put?: never;
         post?: never;
@@ -1454,7 +1335,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The list of models, which contains the assistant */
+        /** The assistant, as the one model that there is */
         get: operations["compat.models.list"];
         put?: never;
         post?: never;
@@ -1527,7 +1408,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages of a thread */
+        /** What was said in a thread */
         get: operations["compat.threads.messages.list"];
         put?: never;
         /** Add a message for later runs */
@@ -1621,7 +1502,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; a run that has ended does not change */
+        /** Cancel a run; one that has ended stays as it is */
         post: operations["compat.threads.runs.cancel"];
         delete?: never;
         /** Cross-origin preflight */
@@ -1727,7 +1608,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The settings with which a third-party platform uses the assistant */
+        /** What a third-party platform asks for to use the assistant */
         get: operations["public.assistants.config"];
         put?: never;
         post?: never;
@@ -1745,7 +1626,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The list of models, which contains the assistant */
+        /** The assistant, as the one model that there is */
         get: operations["public.models.list"];
         put?: never;
         post?: never;
@@ -1818,7 +1699,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The messages of a thread */
+        /** What was said in a thread */
         get: operations["public.threads.messages.list"];
         put?: never;
         /** Add a message for later runs */
@@ -1912,7 +1793,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; a run that has ended does not change */
+        /** Cancel a run; one that has ended stays as it is */
         post: operations["public.threads.runs.cancel"];
         delete?: never;
         /** Cross-origin preflight */
@@ -1963,7 +1844,7 @@ export interface components {
     schemas: {
         /**
          * HealthStatus
-         * @description State of all servers together.
+         * @description Whether every server answers.
          * @enum {unknown}
          */
         HealthStatus: "ok" | "degraded";
@@ -2046,7 +1927,7 @@ export interface components {
         };
         /**
          * ValidationError
-         * @description A request that does not match its schema, with the location of each problem.
+         * @description A request that does not match the declared shape, with the place of each fault.
          */
         ValidationError: {
             detail: {
@@ -2077,7 +1958,7 @@ export interface components {
             jwt_token: string;
             /** @description The default assistant of the project main */
             main_agent_id: string;
-            /** @description The default thread of the project main; empty if the thread quota is full */
+            /** @description The default thread of the project main; empty when the thread quota leaves room for none */
             main_thread_id: string;
         };
         /**
@@ -2103,7 +1984,7 @@ export interface components {
         };
         /**
          * ResendVerificationRequest
-         * @description The account that requests a new code.
+         * @description The account that wants a new code.
          * @example {
          *       "email": "ada@example.com"
          *     }
@@ -2146,7 +2027,7 @@ export interface components {
         };
         /**
          * VerificationStatus
-         * @description Whether an address is verified, and the state of its code.
+         * @description Whether an address is verified, and what is known of its code.
          */
         VerificationStatus: {
             email: string;
@@ -2187,7 +2068,7 @@ export interface components {
         };
         /**
          * ThreadInfo
-         * @description Number of threads in use, and the quota.
+         * @description Threads in use, and threads allowed.
          */
         ThreadInfo: {
             thread_counter: number;
@@ -2202,7 +2083,7 @@ export interface components {
          *     }
          */
         ChangePasswordRequest: {
-            /** @description The current password */
+            /** @description The password until now */
             current_password: string;
             /** @description 8 to 256 characters */
             new_password: string;
@@ -2221,7 +2102,7 @@ export interface components {
             prompt_tokens: number;
             completion_tokens: number;
             total_tokens: number;
-            /** @description The hundred threads with the most tokens. */
+            /** @description The hundred threads that cost most. */
             threads: {
                 thread_id: string;
                 runs: number;
@@ -2229,7 +2110,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description Days with runs among the last 30 days, oldest first. */
+            /** @description Those of the last 30 days on which something ran, oldest first. */
             days: {
                 /** @description Such as 2026-11-22, in UTC. */
                 date: string;
@@ -2238,7 +2119,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description The fifty assistants with the most tokens, including deleted ones. */
+            /** @description The fifty assistants that cost most, deleted ones among them. */
             assistants_used: {
                 assistant_id: string;
                 runs: number;
@@ -2291,7 +2172,7 @@ export interface components {
          *     }
          */
         ProjectCreateRequest: {
-            /** @description 1 to 100 characters, unique among your projects. */
+            /** @description 1 to 100 characters, one of a kind among your projects. */
             name: string;
             description?: string;
         };
@@ -2310,7 +2191,7 @@ export interface components {
          *     }
          */
         ProjectUpdateRequest: {
-            /** @description 1 to 100 characters, unique among your projects. */
+            /** @description 1 to 100 characters, one of a kind among your projects. */
             name?: string;
             description?: string;
         };
@@ -2325,7 +2206,7 @@ export interface components {
             assistants: number;
             threads: number;
             message: string;
-            /** @description Id of the receipt: GET /receipts/{id}. */
+            /** @description The proof: GET /receipts/{id}. */
             receipt_id?: string;
         };
         /**
@@ -2348,7 +2229,7 @@ export interface components {
         ToolSetting: {
             /** @description Which tool. */
             type: components["schemas"]["ToolType"];
-            /** @description The name that the model sees; default: the type. */
+            /** @description What the model sees it called; without it the type. */
             name?: string;
             /** @description The tool's own settings. */
             config?: {
@@ -2362,26 +2243,26 @@ export interface components {
         AssistantConfig: {
             /** @description Who may use the public endpoints. */
             "type==agent/access_mode"?: components["schemas"]["AccessMode"];
-            /** @description The secret that callers present in the mode public_token. No two assistants may have the same. */
+            /** @description The secret that callers present in mode public_token. One assistant only may hold it. */
             "type==agent/public_token"?: string;
-            /** @description The model's name; default: the service's. */
+            /** @description The model's name; without it the service's default. */
             "type==agent/model"?: string;
             /**
              * @description Instructions that precede every conversation.
              * @default
              */
             "type==agent/system_message"?: string;
-            /** @description Sampling temperature; default: the model's. */
+            /** @description Sampling temperature; without it the model's own. */
             "type==agent/temperature"?: number;
             /** @description The tools that the assistant may call. */
             "type==agent/tools"?: components["schemas"]["ToolSetting"][];
             /**
-             * @description The description of the files that the model is given with the search tool.
+             * @description What the model is told about the files that it can search.
              * @default Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.
              */
             "type==agent/retrieval_description"?: string;
             /**
-             * @description Maximum number of model calls in one run.
+             * @description Model calls that one run may make.
              * @default 25
              */
             "type==agent/max_steps"?: number;
@@ -2393,7 +2274,7 @@ export interface components {
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
             /**
-             * @description The purpose of the assistant; shown to everybody who may read it.
+             * @description What the assistant is for; shown to everybody who may read it.
              * @default
              */
             "type==agent/description"?: string;
@@ -2446,7 +2327,7 @@ export interface components {
             /** @description False while it is still under way (status 202). */
             deleted: boolean;
             message: string;
-            /** @description Id of the receipt: GET /receipts/{id}. */
+            /** @description The proof: GET /receipts/{id}. */
             receipt_id?: string;
         };
         /**
@@ -2461,11 +2342,11 @@ export interface components {
         };
         /**
          * PublicToken
-         * @description The new public token of an assistant, shown to its owner only.
+         * @description The public token that an assistant now holds. It is shown to its owner only.
          */
         PublicToken: {
             assistant_id: string;
-            /** @description The new token. The old one is no longer valid. */
+            /** @description The new token. The old one does not work any more. */
             public_token: string;
         };
         /**
@@ -2477,9 +2358,9 @@ export interface components {
          *     }
          */
         AssistantCompatAccountPayload: {
-            /** @description The API key of the account. Required the first time, and whenever the base URL changes: a new base URL without a key removes the old key. */
+            /** @description The key of the account. Needed the first time, and whenever the base URL changes: without it the old key is dropped. */
             api_key?: string;
-            /** @description Base URL of the provider's chat-completions API, such as https://api.example.com/v1. Required the first time. */
+            /** @description Where the chat-completions interface of the provider begins, such as https://api.example.com/v1. Needed the first time. */
             base_url?: string;
         };
         /**
@@ -2489,7 +2370,7 @@ export interface components {
         AssistantCompatAccount: {
             assistant_id: string;
             base_url: string;
-            /** @description The first characters of the key; null if there is none. */
+            /** @description The first characters of the key; null when there is none. */
             api_key: string | null;
             /** Format: date-time */
             updated_at: string;
@@ -2502,7 +2383,7 @@ export interface components {
             type: components["schemas"]["ToolType"];
             name: string;
             description: string;
-            /** @description JSON Schema of the arguments that the model passes. */
+            /** @description JSON Schema of the arguments that the model gives. */
             parameters: {
                 [key: string]: unknown;
             };
@@ -2515,13 +2396,13 @@ export interface components {
         };
         /**
          * FileStatus
-         * @description Progress of the ingestion of a file.
+         * @description How far the ingestion of a file is.
          * @enum {unknown}
          */
         FileStatus: "queued" | "processing" | "ready" | "failed";
         /**
          * EmbeddedFile
-         * @description A file of an assistant and the progress of its ingestion.
+         * @description A file of an assistant and how far its ingestion is.
          */
         EmbeddedFile: {
             id: string;
@@ -2529,18 +2410,18 @@ export interface components {
             /** @description Bytes */
             size: number;
             metadata: {
-                /** @description The content type, detected from the content; before the file is read, as declared by the upload */
+                /** @description What the file is, by its content; before it is read, what the upload said */
                 content_type: string;
                 status: components["schemas"]["FileStatus"];
-                /** @description Number of chunks so far */
+                /** @description Pieces cut so far */
                 chunks: number;
-                /** @description Number of chunks that can be found so far */
+                /** @description Pieces that can be found so far */
                 embedded: number;
                 characters: number;
                 sha256: string;
                 /** @description Why a failed file failed */
                 error?: string;
-                /** @description For a failed file: whether the service caused the failure, so that a retry makes sense */
+                /** @description Of a failed file: whether the fault was the service's, so that it can be tried again */
                 retryable?: boolean;
                 /** Format: date-time */
                 created_at: string;
@@ -2591,7 +2472,7 @@ export interface components {
             id: string;
             /** @description False while it is still under way (status 202). */
             deleted: boolean;
-            /** @description Id of the receipt: GET /receipts/{id}. */
+            /** @description The proof: GET /receipts/{id}. */
             receipt_id: string;
         };
         /**
@@ -2602,7 +2483,7 @@ export interface components {
         IngestionStatus: "processing" | "done";
         /**
          * Ingestion
-         * @description The files of one upload and their progress.
+         * @description The files of one upload and how far they are.
          */
         Ingestion: {
             ingestion_id: string;
@@ -2616,7 +2497,7 @@ export interface components {
          */
         ChunkList: {
             chunks: {
-                /** @description Position in the file, from 0. */
+                /** @description Place in the file, from 0. */
                 position: number;
                 text: string;
                 tokens: number;
@@ -2627,7 +2508,7 @@ export interface components {
         };
         /**
          * SearchFilesRequest
-         * @description A query for the files of an assistant.
+         * @description A question to the files of an assistant.
          * @example {
          *       "query": "When is the office open on Fridays?"
          *     }
@@ -2639,7 +2520,7 @@ export interface components {
         };
         /**
          * PassageList
-         * @description Passages that match a question, best first.
+         * @description Passages that fit a question, best first.
          */
         PassageList: {
             passages: {
@@ -2667,7 +2548,7 @@ export interface components {
             name: string;
             assistant_id: string | null;
             project_id: string;
-            /** @description Returned unchanged. */
+            /** @description As it was given. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -2702,7 +2583,7 @@ export interface components {
             name?: string;
             /** @description Your own assistant or a public one; null for none. */
             assistant_id?: string | null;
-            /** @description Returned unchanged. */
+            /** @description Comes back exactly as it went in. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -2822,7 +2703,7 @@ export interface components {
                 /** @description Number of the state within the thread, from 1. */
                 step?: number;
                 run_id?: string;
-                /** @description How many older messages did not fit into the answer. To read them, call `GET …/state?before=` with the id of the first message shown. */
+                /** @description How many older messages do not fit into one answer. `GET …/state?before=` the first one shown gives them. */
                 omitted_messages?: number;
             };
         };
@@ -2935,7 +2816,7 @@ export interface components {
             values: components["schemas"]["MessageInput"][] | {
                 messages: components["schemas"]["MessageInput"][];
             };
-            /** @description Accepted and ignored. */
+            /** @description Taken and not used. */
             config?: {
                 [key: string]: unknown;
             };
@@ -2989,7 +2870,7 @@ export interface components {
         };
         /**
          * CheckoutStatus
-         * @description Whether a checkout is paid, and whether its plan is active.
+         * @description Whether a checkout is paid, and whether its plan counts.
          * @enum {unknown}
          */
         CheckoutStatus: "open" | "active" | "ended" | "expired";
@@ -3104,7 +2985,7 @@ export interface components {
         DeletionKind: "thread" | "assistant" | "project" | "account" | "file";
         /**
          * ReceiptStatus
-         * @description Progress of the deletion.
+         * @description How far the deletion is.
          * @enum {unknown}
          */
         ReceiptStatus: "running" | "complete" | "failed";
@@ -3118,11 +2999,11 @@ export interface components {
             subject_id: string;
             user_id: string;
             status: components["schemas"]["ReceiptStatus"];
-            /** @description Counts by store before the deletion. */
+            /** @description What there was, by store, when it was closed. */
             found: {
                 [key: string]: number;
             };
-            /** @description Counts by store after the deletion. */
+            /** @description What is left, counted last. */
             left: {
                 [key: string]: number;
             };
@@ -3191,7 +3072,7 @@ export interface components {
         };
         /**
          * AdminUser
-         * @description A user as an operator sees it.
+         * @description A user as an administrator sees it.
          */
         AdminUser: {
             user_id: string;
@@ -3209,7 +3090,7 @@ export interface components {
          * @description Users who have not used the service for a while.
          */
         InactiveUsers: {
-            /** @description Least recently active first. */
+            /** @description Longest unused first. */
             users: components["schemas"]["AdminUser"][];
             total: number;
             min_days_old: number;
@@ -3218,11 +3099,11 @@ export interface components {
         };
         /**
          * UserCleanupResponse
-         * @description The users to delete, and the workflow that deletes them.
+         * @description The users concerned, and the workflow that deletes them.
          */
         UserCleanupResponse: {
             dry_run: boolean;
-            /** @description The users to delete; at most 1,000. */
+            /** @description Whom it concerns; at most 1,000. */
             users: components["schemas"]["AdminUser"][];
             total: number;
             /** @description The workflow that deletes them; a dry run deletes nobody. */
@@ -3231,143 +3112,24 @@ export interface components {
         };
         /**
          * OrphanCleanupResponse
-         * @description Orphans by store, and how many were removed.
+         * @description What has no owner, by store, and what was removed of it.
          */
         OrphanCleanupResponse: {
             dry_run: boolean;
             workflow_id: string;
             /** @description False while it is still under way. */
             complete: boolean;
-            /** @description Records whose owner is gone, and deletions that stopped half-way. */
+            /** @description Owners without an owner, and deletions that stopped half-way. */
             found: number | null;
-            /** @description Orphans by store. */
+            /** @description Things without an owner, by store. */
             orphans: {
                 [key: string]: number;
             };
             message: string;
         };
         /**
-         * RunStatus
-         * @description State of a run.
-         * @enum {unknown}
-         */
-        RunStatus: "pending" | "running" | "interrupted" | "success" | "error" | "cancelled";
-        /**
-         * AdminRun
-         * @description A run as an administrator sees it: no text of a message.
-         */
-        AdminRun: {
-            run_id: string;
-            thread_id: string;
-            assistant_id: string;
-            /** @description Started by a public caller. */
-            public: boolean;
-            status: components["schemas"]["RunStatus"];
-            error_type: string | null;
-            total_tokens: number;
-            /** Format: date-time */
-            created_at: string;
-            finished_at: string | null;
-        };
-        /**
-         * AdminUserDetails
-         * @description One user with quota, usage, newest runs and purchases.
-         */
-        AdminUserDetails: {
-            user: components["schemas"]["AdminUser"];
-            /** @description Threads allowed now. */
-            thread_max: number;
-            /** @description Threads allowed without plans. */
-            thread_max_base: number;
-            suspended_at: string | null;
-            suspension_reason: string | null;
-            usage: components["schemas"]["UserUsage"];
-            /** @description The newest twenty. */
-            recent_runs: components["schemas"]["AdminRun"][];
-            /** @description The newest fifty. */
-            purchases: components["schemas"]["Checkout"][];
-        };
-        /**
-         * SuspendUserRequest
-         * @description Why the user is suspended.
-         * @example {
-         *       "reason": "Sends spam through a public assistant."
-         *     }
-         */
-        SuspendUserRequest: {
-            /** @description For operators; the user is not told. */
-            reason: string;
-        };
-        /**
-         * ThreadMaxRequest
-         * @description How many threads the user may have without plans.
-         * @example {
-         *       "thread_max": 500
-         *     }
-         */
-        ThreadMaxRequest: {
-            thread_max: number;
-        };
-        /**
-         * Activity
-         * @description What happened on each day.
-         */
-        Activity: {
-            days: {
-                /** @description A day of UTC. */
-                date: string;
-                new_users: number;
-                runs: number;
-                failed_runs: number;
-                prompt_tokens: number;
-                completion_tokens: number;
-                total_tokens: number;
-                /** @description Mean time from a run’s creation to the first token of its model. */
-                first_token_ms?: number;
-            }[];
-        };
-        /**
-         * TaskKind
-         * @description What a task queue holds.
-         * @enum {unknown}
-         */
-        TaskKind: "workflow" | "activity";
-        /**
-         * QueueStatuses
-         * @description What waits in the task queues.
-         */
-        QueueStatuses: {
-            queues: {
-                queue: string;
-                kind: components["schemas"]["TaskKind"];
-                pollers: number;
-                backlog: number | null;
-                backlog_age_seconds: number | null;
-            }[];
-        };
-        /**
-         * OpenIngestions
-         * @description Ingestions under way.
-         */
-        OpenIngestions: {
-            ingestions: {
-                ingestion_id: string;
-                user_id: string;
-                assistant_id: string;
-                files: number;
-                bytes: number;
-                by_status: {
-                    [key: string]: number;
-                };
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                updated_at: string;
-            }[];
-        };
-        /**
          * FeedbackCreateRequest
-         * @description Feedback on a run, for the tracing service.
+         * @description A judgement about a run, for the tracing service.
          * @example {
          *       "run_id": "0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32",
          *       "key": "helpful",
@@ -3377,10 +3139,10 @@ export interface components {
          */
         FeedbackCreateRequest: {
             run_id: string;
-            /** @description What the feedback is about, such as `helpful`. */
+            /** @description What is judged, such as `helpful`. */
             key: string;
             score?: number | boolean;
-            /** @description A value that is not a number. */
+            /** @description A judgement that is no number. */
             value?: string | number | boolean | {
                 [key: string]: unknown;
             };
@@ -3394,16 +3156,16 @@ export interface components {
         ModelAccount: "platform" | "assistant" | "none";
         /**
          * AssistantDebugView
-         * @description What a run of the assistant would use: configuration, tools and model account.
+         * @description What a run of the assistant would work with: configuration, tools and model account.
          */
         AssistantDebugView: {
             assistant_id: string;
             name: string;
-            /** @description The configuration as you wrote it, with secrets masked. */
+            /** @description The configuration as you wrote it, the values of secrets masked. */
             config: {
                 [key: string]: unknown;
             };
-            /** @description The effective settings, with defaults and without secrets. */
+            /** @description The settings in force, defaults filled in, without secrets. */
             resolved: {
                 [key: string]: unknown;
             };
@@ -3443,15 +3205,21 @@ export interface components {
         Configurable: {
             assistant_id?: string;
             thread_id?: string;
-            /** @description Ignored: the token identifies the user. */
+            /** @description Ignored: the user is the one of the token. */
             user_id?: string;
         };
         /**
          * MultitaskStrategy
-         * @description What to do while another run is open on the thread.
+         * @description What happens while another run has the thread.
          * @enum {unknown}
          */
         MultitaskStrategy: "enqueue" | "reject" | "interrupt";
+        /**
+         * StreamMode
+         * @description What the `data` events of a stream carry.
+         * @enum {unknown}
+         */
+        StreamMode: "messages" | "deltas";
         /**
          * CreateRunPayload
          * @description A run: its assistant, thread and input.
@@ -3474,12 +3242,20 @@ export interface components {
             config?: {
                 configurable?: components["schemas"]["Configurable"];
             };
-            /** @description What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it. */
+            /** @description What happens while another run has the thread: wait for it (the default), answer 409, or cancel it. */
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
+            /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
+            stream_mode?: components["schemas"]["StreamMode"];
         };
         /**
+         * RunStatus
+         * @description State of a run.
+         * @enum {unknown}
+         */
+        RunStatus: "pending" | "running" | "interrupted" | "success" | "error" | "cancelled";
+        /**
          * RunError
-         * @description The error of a run; the data of the `error` event.
+         * @description Why a run ended without success; the data of the `error` event.
          * @example {
          *       "status_code": 502,
          *       "message": "The model did not answer.",
@@ -3511,11 +3287,11 @@ export interface components {
         };
         /**
          * RunWithOutput
-         * @description A run and the messages that it produced.
+         * @description A run and the messages that it made.
          */
         RunWithOutput: components["schemas"]["Run"] & {
             output: components["schemas"]["Message"][];
-            /** @description How many older messages did not fit into the answer. To read them, call `GET /runs/{run_id}?before=` with the id of the first message shown. */
+            /** @description How many older messages do not fit into one answer. `GET /runs/{run_id}?before=` the first one shown gives them. */
             omitted_messages?: number;
         };
         /**
@@ -3533,7 +3309,7 @@ export interface components {
          */
         ResumeRunPayload: {
             action: components["schemas"]["ToolDecision"];
-            /** @description The call to decide about; default: all that wait. */
+            /** @description The call that is decided about; without it all that wait. */
             tool_call_id?: string;
             /** @description The arguments to use instead, with `edit`. */
             args?: {
@@ -3572,9 +3348,11 @@ export interface components {
             config?: {
                 configurable?: components["schemas"]["Configurable"];
             };
-            /** @description What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it. */
+            /** @description What happens while another run has the thread: wait for it (the default), answer 409, or cancel it. */
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
-            /** @description The assistant's public token, if it is not in a header. */
+            /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
+            stream_mode?: components["schemas"]["StreamMode"];
+            /** @description The assistant's public token, when no header carries it. */
             token?: string;
         };
         /**
@@ -3651,7 +3429,7 @@ export interface components {
          *     }
          */
         CompatChatCompletionRequest: {
-            /** @description Any name: the token selects the assistant. The answer contains the same name. */
+            /** @description Any name: the token selects the assistant. It comes back in the answer. */
             model: string;
             messages: components["schemas"]["CompatChatMessage"][];
             stream?: boolean | null;
@@ -3741,7 +3519,7 @@ export interface components {
             name: string;
             description: string | null;
             model: string;
-            /** @description Always empty: only the owner can read the system message. */
+            /** @description The system message stays with the owner. */
             instructions: null;
             tools: unknown[];
             tool_resources: null;
@@ -3773,11 +3551,11 @@ export interface components {
         CompatPlatformConfig: {
             assistant_id: string;
             name: string;
-            /** @description The base URL of the API, as third-party platforms name it. */
+            /** @description What third-party platforms call the base URL of the API. */
             base_url: string;
-            /** @description The API key, as third-party platforms name it. */
+            /** @description What they call the API key. */
             token: string;
-            /** @description A model name; any name is accepted. */
+            /** @description What they may call the model; any name is accepted. */
             model: string;
         };
         /**
@@ -3852,7 +3630,7 @@ export interface components {
             object: "thread";
             /** @description Seconds since 1970. */
             created_at: number;
-            /** @description Stored and returned unchanged. */
+            /** @description Kept as it is. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3907,7 +3685,7 @@ export interface components {
                 };
             }[];
             attachments: unknown[];
-            /** @description Stored and returned unchanged. */
+            /** @description Kept as it is. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3983,10 +3761,10 @@ export interface components {
             } | null;
             incomplete_details: null;
             model: string;
-            /** @description The run's own instructions; those of the assistant are not shown. */
+            /** @description The run's own; those of the assistant are not shown. */
             instructions: string;
             tools: unknown[];
-            /** @description Stored and returned unchanged. */
+            /** @description Kept as it is. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -4108,7 +3886,7 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
-            /** @description Stored and returned unchanged. */
+            /** @description Kept as it is. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -4150,8 +3928,20 @@ export interface components {
             thread_id: string;
         };
         /**
+         * AIMessageDelta
+         * @description Text that was added to the message of this id, in a stream of mode `deltas`.
+         */
+        AIMessageDelta: {
+            /** @constant */
+            type: "AIMessageDelta";
+            data: {
+                id: string;
+                content: string;
+            };
+        };
+        /**
          * RunDataEvent
-         * @description The messages that changed, whole: a later event with the same `data.id` replaces the earlier message.
+         * @description The messages that changed: a whole one replaces the earlier message with the same `data.id`; an `AIMessageDelta` adds to its text.
          * @example [
          *       {
          *         "type": "AIMessage",
@@ -4162,7 +3952,7 @@ export interface components {
          *       }
          *     ]
          */
-        RunDataEvent: components["schemas"]["Message"][];
+        RunDataEvent: (components["schemas"]["Message"] | components["schemas"]["AIMessageDelta"])[];
         /**
          * EndEvent
          * @description No data: the stream ends with this event.
@@ -4208,7 +3998,7 @@ export interface components {
         };
         /**
          * CompatDoneEvent
-         * @description The last event of a successful stream.
+         * @description The last event of a stream that went well.
          * @example [DONE]
          * @constant
          */
@@ -4343,7 +4133,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -5015,7 +4805,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Redirect to the consent screen */
+            /** @description To the consent screen */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -5067,12 +4857,32 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Redirect to the front end, with token, assistant and thread */
+            /** @description To the front end, with token, assistant and thread */
             302: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description A page for people, or an error */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description A page for people, or an error */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
             };
             /** @description Default Response */
             422: {
@@ -5287,7 +5097,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description null removes a name; an absent member leaves it unchanged */
+        /** @description null removes a name; an absent member stays */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserUpdateRequest"];
@@ -5659,7 +5469,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -6138,7 +5948,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -6722,7 +6532,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -7248,11 +7058,11 @@ export interface operations {
     "files.upload": {
         parameters: {
             query?: {
-                /** @description Whether to answer only when every file is ready or failed. Processing continues in any case. */
+                /** @description Whether to answer only when every file is ready or failed. The processing goes on in any case. */
                 wait?: boolean;
             };
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -7583,7 +7393,7 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
-                /** @description Id of the ingestion, from the answer to the upload. */
+                /** @description Id of the ingestion, as the upload answered it. */
                 ingestion_id: string;
             };
             cookie?: never;
@@ -7671,20 +7481,29 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
-                /** @description Id of the ingestion, from the answer to the upload. */
+                /** @description Id of the ingestion, as the upload answered it. */
                 ingestion_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
+            /** @description Server-sent events: progress…, then end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
             /** @description Default Response */
             401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -7693,7 +7512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -7702,7 +7521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -7711,7 +7530,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ValidationError"];
+                    "application/json": components["schemas"]["ValidationError"];
                 };
             };
             /** @description Default Response */
@@ -7720,7 +7539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -7729,7 +7548,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -7738,7 +7557,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
         };
@@ -8036,7 +7855,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -8540,7 +8359,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -8894,7 +8713,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -10317,7 +10136,7 @@ export interface operations {
     "admin.inactiveUsers": {
         parameters: {
             query?: {
-                /** @description Minimum number of days since the account was last active, or created. */
+                /** @description Days since the account was last used, or made. */
                 min_days_old?: number;
                 /** @description Maximum number of entries. */
                 limit?: number;
@@ -10389,7 +10208,7 @@ export interface operations {
     "admin.cleanupInactiveUsers": {
         parameters: {
             query?: {
-                /** @description Minimum number of days since the account was last active, or created. */
+                /** @description Days since the account was last used, or made. */
                 min_days_old?: number;
                 /** @description A dry run changes nothing. */
                 dry_run?: boolean;
@@ -10459,7 +10278,7 @@ export interface operations {
     "admin.cleanupUnverifiedUsers": {
         parameters: {
             query?: {
-                /** @description Minimum number of days since the account was last active, or created. */
+                /** @description Days since the account was last used, or made. */
                 min_days_old?: number;
                 /** @description A dry run changes nothing. */
                 dry_run?: boolean;
@@ -10671,581 +10490,11 @@ export interface operations {
             };
         };
     };
-    "admin.findUser": {
-        parameters: {
-            query?: {
-                /** @description E-mail address of the account. */
-                email?: string;
-                /** @description Id of the user. */
-                user_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminUserDetails"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
-    "admin.suspendUser": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the user. */
-                user_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["SuspendUserRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminUserDetails"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
-    "admin.restoreUser": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the user. */
-                user_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminUserDetails"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
-    "admin.setThreadMax": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the user. */
-                user_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ThreadMaxRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AdminUserDetails"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
-    "admin.activity": {
-        parameters: {
-            query?: {
-                /** @description How many days, today included. */
-                days?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Activity"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
-    "admin.queues": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["QueueStatuses"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
-    "admin.ingestions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["OpenIngestions"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
     "runs.feedback": {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11651,9 +10900,12 @@ export interface operations {
     };
     "runs.stream": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
+                stream_mode?: components["schemas"]["StreamMode"];
+            };
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11779,7 +11031,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11992,9 +11244,12 @@ export interface operations {
     };
     "runs.join": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
+                stream_mode?: components["schemas"]["StreamMode"];
+            };
             header?: {
-                /** @description The last event received; the events after it are sent. */
+                /** @description The last event seen; what follows it is sent. */
                 "last-event-id"?: string;
             };
             path: {
@@ -12384,11 +11639,14 @@ export interface operations {
     };
     "public.runs.stream": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
+                stream_mode?: components["schemas"]["StreamMode"];
+            };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -12512,11 +11770,14 @@ export interface operations {
     };
     "public.runs.join": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
+                stream_mode?: components["schemas"]["StreamMode"];
+            };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description The last event received; the events after it are sent. */
+                /** @description The last event seen; what follows it is sent. */
                 "last-event-id"?: string;
             };
             path: {
@@ -12605,9 +11866,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -12780,7 +12041,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -12884,7 +12145,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12994,7 +12255,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13104,7 +12365,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -13208,7 +12469,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13318,9 +12579,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -13455,7 +12716,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13544,7 +12805,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13696,7 +12957,7 @@ export interface operations {
                 run_id?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13785,9 +13046,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -13928,7 +13189,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14051,7 +13312,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14140,9 +13401,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -14151,14 +13412,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14312,22 +13573,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14478,7 +13739,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14592,7 +13853,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14715,7 +13976,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14829,7 +14090,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14947,9 +14208,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -15122,7 +14383,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -15226,7 +14487,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15336,7 +14597,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15446,7 +14707,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -15550,7 +14811,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15660,9 +14921,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -15797,7 +15058,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15886,7 +15147,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16038,7 +15299,7 @@ export interface operations {
                 run_id?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16127,9 +15388,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -16270,7 +15531,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16393,7 +15654,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16482,9 +15743,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -16493,14 +15754,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16654,22 +15915,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
                 "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16820,7 +16081,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16934,7 +16195,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -17057,7 +16318,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -17171,7 +16432,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, if it is not the bearer token. */
+                /** @description The assistant's public token, when it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {

@@ -12,7 +12,7 @@ import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { PublicCors } from '../../plugins/cors.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
-import { CreateRunPayload, ResumeHeaders, RunParams } from '../runs/schemas.ts'
+import { CreateRunPayload, ResumeHeaders, RunParams, StreamQuery } from '../runs/schemas.ts'
 import { followOnce } from '../runs/follow-once.ts'
 import { streamRun } from '../runs/stream-run.ts'
 import { refusals } from '../schemas.ts'
@@ -71,6 +71,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         description: 'Without `thread_id` a new public thread begins; `metadata` names it.',
         tags: ['public'],
         headers: TokenHeader,
+        querystring: StreamQuery,
         body: PublicCreateRunPayload,
         response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
       },
@@ -94,6 +95,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         threadId: run.thread_id,
         location: `/public/runs/${run._id}`,
         shownError: publicRunError,
+        mode: request.query.stream_mode ?? body.stream_mode,
       })
       openStreams.track(finished, stop)
       return reply
@@ -109,6 +111,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         summary: 'Join the stream of a public run, or resume it with Last-Event-ID',
         tags: ['public'],
         params: RunParams,
+        querystring: StreamQuery,
         headers: Type.Object({ ...TokenHeader.properties, ...ResumeHeaders.properties }),
         response: { ...eventStream, ...refusals(401, 403, 404) },
       },
@@ -123,6 +126,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         location: `/public/runs/${run._id}`,
         shownError: publicRunError,
         after: request.headers['last-event-id'],
+        mode: request.query.stream_mode,
       })
       openStreams.track(finished, stop)
       return reply

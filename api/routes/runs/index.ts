@@ -16,6 +16,7 @@ import {
   RunOutputPart,
   RunParams,
   RunWithOutput,
+  StreamQuery,
   runView,
 } from './schemas.ts'
 import { followOnce, startOnce } from './follow-once.ts'
@@ -49,6 +50,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         operationId: 'runs.stream',
         summary: 'Run an assistant on a thread and stream its answer',
         tags,
+        querystring: StreamQuery,
         body: CreateRunPayload,
         response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
       },
@@ -62,7 +64,11 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       })
       await answerIsFollowed(request)
       logRun(reply, run)
-      const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id })
+      const stream = streamRun(reply, feed, {
+        runId: run._id,
+        threadId: run.thread_id,
+        mode: request.query.stream_mode ?? request.body.stream_mode,
+      })
       openStreams.track(stream.finished, stream.stop)
       return reply
     },
@@ -121,6 +127,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         summary: 'Join the stream of a run, or resume it with Last-Event-ID',
         tags,
         params: RunParams,
+        querystring: StreamQuery,
         headers: ResumeHeaders,
         response: { ...eventStream, ...refusals(401, 403, 404) },
       },
@@ -130,7 +137,12 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       logRun(reply, run)
       const feed = await runFeeds.open(run._id)
       const after = request.headers['last-event-id']
-      const stream = streamRun(reply, feed, { runId: run._id, threadId: run.thread_id, after })
+      const stream = streamRun(reply, feed, {
+        runId: run._id,
+        threadId: run.thread_id,
+        after,
+        mode: request.query.stream_mode,
+      })
       openStreams.track(stream.finished, stream.stop)
       return reply
     },

@@ -27,6 +27,14 @@ export const Configurable = Type.Object(
   { title: 'Configurable' },
 )
 
+const StreamMode = Type.Enum(['messages', 'deltas'], {
+  title: 'StreamMode',
+  description: 'What `data` events carry: messages that changed, whole (the default), or the text that was added.',
+})
+export type StreamMode = Static<typeof StreamMode>
+
+export const StreamQuery = Type.Object({ stream_mode: Type.Optional(StreamMode) })
+
 export const CreateRunPayload = Type.Object(
   {
     thread_id: Type.Optional(PathId),
@@ -44,6 +52,7 @@ export const CreateRunPayload = Type.Object(
           'What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it.',
       }),
     ),
+    stream_mode: Type.Optional(StreamMode),
   },
   { title: 'CreateRunPayload' },
 )
