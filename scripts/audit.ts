@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process'
+
+/**
+ * `npm run audit`: known weaknesses of the packages that the service runs with. Fails for high and critical ones. Not
+ * every registry answers audits: then it says that nothing was checked, and that is no failure.
+ */
+interface Report {
+  auditReportVersion?: number
+  message?: string
+  error?: { summary?: string }
+  vulnerabilities?: Record<string, { name: string; severity: string; range: string }>
+}
+
+const { report, said } = await audit()
+if (report?.auditReportVersion === undefined) {
+  const reason = report?.message || report?.error?.summary || said || 'no answer'
+  console.log(`The dependencies were NOT checked: the registry has no answer to npm audit (${firstLine(reason)}).`)
+} else {
+  const found = Object.values(report.vulnerabilities ?? {})
+  for (const { name, severity, range } of found) console.log(`${severity}: ${name} ${range}`)
+  const grave = found.filter(({ severity }) => severity === 'high' || severity === 'critical')
+  console.log(`${found.length} packages with known weaknesses, ${grave.length} of them high or critical.`)
+  if (grave.length > 0) process.exitCode = 1
+}
+
+/** npm ends with 1 for weaknesses and for failures alike; its report says which it was. */
+function audit(): Promise<{ report: Report | undefined; said: string }> {
+  const { promise, resolve } = Promise.withResolvers<{ report: Report | undefined; said: string }>()
+  const options = { maxBuffer: 64 * 1024 * 1024, timeout: 120_000 }
+  execFile('npm', ['audit', '--omit=dev', '--json'], options, (_error, stdout, stderr) => {
+    resolve({ report: parsed(stdout), said: stderr })
+  })
+  return promise
+}
+
+function parsed(text: string): Report | undefined {
+  try {
+    return JSON.parse(text) as Report
+  } catch {
+    return undefined
+  }
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0]?.slice(0, 300) ?? ''
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { sendJson, startHttpServer } from '../support/http-server.ts'
+
+const root = path.join(import.meta.dirname, '../..')
+
+/** `npm run audit` against a registry that answers the audit with this. */
+async function auditWith(status: number, answer: object) {
+  const registry = await startHttpServer((request, response) =>
+    request.method === 'POST' ? sendJson(response, status, answer) : sendJson(response, 404, {}),
+  )
+  const env = { ...process.env, npm_config_registry: registry.url, npm_config_fetch_retries: '0' }
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, ['scripts/audit.ts'], { cwd: root, env })
+    return { code: 0, stdout }
+  } catch (error) {
+    return { code: Number(Reflect.get(Object(error), 'code')), stdout: String(Reflect.get(Object(error), 'stdout')) }
+  } finally {
+    await registry.close()
+  }
+}
+
+const advisory = (severity: string) => ({
+  fastify: [
+    {
+      id: 1,
+      url: 'https://example.com/1',
+      title: 'Weak',
+      severity,
+      vulnerable_versions: '*',
+      cwe: [],
+      cvss: { score: 9 },
+    },
+  ],
+})
+
+test('a registry without weaknesses to tell passes', async () => {
+  expect(await auditWith(200, {})).toMatchObject({ code: 0, stdout: expect.stringContaining('0 packages with known') })
+})
+
+test('a high weakness of a package that the service runs with fails, a low one is told', async () => {
+  const high = await auditWith(200, advisory('high'))
+  expect(high).toMatchObject({ code: 1, stdout: expect.stringContaining('high: fastify *') })
+  const low = await auditWith(200, advisory('low'))
+  expect(low).toMatchObject({ code: 0, stdout: expect.stringContaining('low: fastify *') })
+})
+
+test('a registry that answers no audits is no failure, and is told clearly', async () => {
+  const { code, stdout } = await auditWith(405, {})
+  expect(code).toBe(0)
+  expect(stdout).toContain('NOT checked')
+  expect(stdout).toContain('405')
+})
