@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -41,17 +42,64 @@ describe('npm start', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 })
   })
 
-  const mails = async (): Promise<any> => (await fetch(`${(await addresses()).mailbox}/email`)).json()
+  const mailsTo = async (email: string): Promise<any> =>
+    (await fetch(`${(await addresses()).mailbox}/email?to.address=${encodeURIComponent(email)}`)).json()
   const signUp = async (email: string) => {
     const { api } = await addresses()
     const { status } = await apiClient(api).call('POST', '/auth/signup', { email, password: 'a good long password' })
     return status
   }
 
+  describe('leads somebody who is new', () => {
+    /** What somebody types into a second terminal in the project's folder. */
+    const type = async (commands: string) => {
+      const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir }
+      return (await promisify(execFile)('sh', ['-ec', commands], { cwd: root, env, timeout: 100_000 })).stdout
+    }
+    let nextCommands = ''
+
+    it('from the banner to the console', async () => {
+      const { api, mailbox } = await addresses()
+      const said = await eventually(
+        'the banner',
+        async () => /The service is ready[^]*the data stays/.exec(output)?.[0],
+      )
+      for (const part of [`Open ${api} and create an account`, mailbox, 'npm run quickstart', 'demo model'])
+        expect(said).toContain(part)
+      const page = await fetch(api)
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+      const parts = [...(await page.text()).matchAll(/(?:src|href)="(\/[^"]+\.(?:js|css))"/g)].map(([, file]) => file)
+      expect(parts.length).toBeGreaterThan(1)
+      for (const file of parts) expect((await fetch(`${api}${file}`)).status, file).toBe(200)
+    })
+
+    it('through the quickstart, which prints a token and what to type next', async () => {
+      const printed = await type('npm run --silent quickstart')
+      expect(printed).toMatch(/5\. Stream a run\n\n.*demo model/)
+      const commands = /^ +(export API_TOKEN=\S+)\n +(npm run \S+)$/m.exec(printed)
+      nextCommands = `${commands?.[1]}; ${commands?.[2]}`
+      expect(nextCommands).toMatch(/^export API_TOKEN=ey\S+; npm run example:knowledge$/)
+    }, 110_000)
+
+    it('to an answer from a document with its passages, by what the quickstart told to type', async () => {
+      const printed = await type(nextCommands)
+      expect(printed).toMatch(/Ready: \d+ chunks/)
+      expect(printed).toContain('A person who talks when you wish him to listen')
+      expect(printed).toContain('devils-dictionary.pdf')
+    }, 110_000)
+
+    it('to a public assistant that remembers, by what examples/public says to type', async () => {
+      const printed = await type(
+        'eval "$(sh examples/public/open-assistant.sh)"; npm run --silent example:public; sh examples/public/curl.sh',
+      )
+      expect(printed).toMatch(/> What is my name\?\n.*Ada/)
+    }, 110_000)
+  })
+
   it('has every server and process back on its data and address after kill -9', async () => {
     const { api } = await addresses()
     expect(await signUp('first@example.com')).toBe(200)
-    await eventually('the first mail', async () => (await mails()).length === 1)
+    await eventually('the first mail', async () => (await mailsTo('first@example.com')).length === 1)
     for (const name of ['redis', 'mongodb', 'temporal', 'mailbox', 'api', 'worker']) {
       const pid = (await addresses()).processes[name] ?? 0
       expect(pid, name).toBeGreaterThan(0)
@@ -63,7 +111,8 @@ describe('npm start', () => {
     // The user is still there, and so is the first mail; the second one is written by a workflow.
     expect(await signUp('first@example.com')).toBe(400)
     await eventually('sign-up to work', async () => (await signUp('second@example.com')) !== 503)
-    await eventually('the second mail', async () => (await mails()).length === 2, 60_000)
+    await eventually('the second mail', async () => (await mailsTo('second@example.com')).length === 1, 60_000)
+    expect(await mailsTo('first@example.com')).toHaveLength(1)
   }, 300_000)
 
   it('stops everything on Ctrl-C, also what was started again', async () => {
