@@ -4,7 +4,8 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { componentExamples } from '../../api/openapi/examples.ts'
 import { componentTexts, parameterTexts, tagTexts } from '../../api/openapi/texts.ts'
-import { type Generators, apiGenerators, installTimeoutMs } from '../support/api-generators.ts'
+import { type Generators, apiGenerators } from '../support/api-generators.ts'
+import { installTimeoutMs } from '../support/python-packages.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 describe('the API description', () => {

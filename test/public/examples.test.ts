@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { run } from '../../local/services/command.ts'
 import { useModelService } from '../support/model-service.ts'
-import { installTimeoutMs, pythonWithClients, runPython } from '../support/python-clients.ts'
+import { pythonWithClients, runPython } from '../support/python-clients.ts'
+import { installTimeoutMs } from '../support/python-packages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

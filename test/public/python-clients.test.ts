@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
-import { installTimeoutMs, pythonWithClients, runPython } from '../support/python-clients.ts'
+import { pythonWithClients, runPython } from '../support/python-clients.ts'
+import { installTimeoutMs } from '../support/python-packages.ts'
 import type { ChatRequest } from '../support/scripted-model.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
