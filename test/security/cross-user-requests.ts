@@ -2,7 +2,7 @@ import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type Estate, fillEstate } from '../support/estate.ts'
 import type { TestService } from '../support/service.ts'
-import { insertUser } from '../support/users.ts'
+import { type TestUser, insertUser } from '../support/users.ts'
 import { type Expectation, type Ids, compat, native, operators, publicNative } from './cross-user-table.ts'
 
 export interface Operation {
@@ -151,9 +151,19 @@ export const isOpen = (name: string) => name === 'accounts.verificationStatus'
 export const fill = (path: string, ids: object) =>
   path.replace(/\{(\w+)\}/g, (_whole, name: string) => String(Object.entries(ids).find(([key]) => key === name)?.[1]))
 
-/** `hasOpenRun`: one of the threads has a run under way, whose input is not in the log yet. */
-export async function createSide(service: TestService, name: string, { hasOpenRun = false } = {}): Promise<Side> {
-  const user = await insertUser(service)
+interface SideOptions {
+  /** One of the threads has a run under way, whose input is not in the log yet. */
+  hasOpenRun?: boolean
+  /** Whose estate it is; without it a new user's. */
+  user?: TestUser
+}
+
+export async function createSide(
+  service: TestService,
+  name: string,
+  { hasOpenRun = false, user: given }: SideOptions = {},
+): Promise<Side> {
+  const user = given ?? (await insertUser(service))
   const estate = await fillEstate(service, user)
   const [aid = ''] = estate.assistants
   const [tid = '', publicThread = ''] = estate.threads

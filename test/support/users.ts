@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from './api-client.ts'
 import { codeTo } from './mailbox.ts'
@@ -25,6 +26,7 @@ export async function signUpUser(base: { url: string }, email = newEmail(), pass
     ...apiClient(base.url, token),
     token,
     userId: String(signup.user_id),
+    projectId: String(decodeJwt(token)['project_id']),
     threadId: String(login.main_thread_id),
     email,
     password,

@@ -5,14 +5,21 @@ import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
 import { attemptLifetimeSeconds } from '../../../services/accounts/login-attempts.ts'
+import { ErrorDetail } from '../schemas.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import { noVerifiedEmailPage, otherProviderPage, otherSubjectPage } from './social-pages.ts'
 
-/** Providers choose the length of their codes; the server limits the request line. */
-const fromProvider = Type.Optional(Type.String({ maxLength: 16 * 1024 }))
+/** Providers choose how long their codes are. Three of these fit into the request's head, which has at most 16 KB. */
+const fromProvider = Type.Optional(Type.String({ maxLength: 4 * 1024 }))
 const CallbackQuery = Type.Object({ code: fromProvider, state: fromProvider, error: fromProvider })
 
-/** `/auth/social/*`: redirects to the identity provider and its callback. */
+const page = { 'text/html': { schema: Type.String() } }
+const callbackRefusal = {
+  description: 'A page for people, or an error',
+  content: { ...page, 'application/json': { schema: ErrorDetail } },
+}
+
+/** `/auth/social/*`: the browser's way to the identity provider and back. */
 export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseUrl: string }> = async (
   app,
   { accounts: { social, loginAttempts }, baseUrl },
@@ -48,7 +55,11 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
         description: 'Answers with an HTML page and no token if the account uses another kind of login.',
         tags: ['accounts'],
         querystring: CallbackQuery,
-        response: { 302: Type.Null({ description: 'Redirect to the front end, with token, assistant and thread' }) },
+        response: {
+          302: Type.Null({ description: 'To the front end, with token, assistant and thread' }),
+          400: callbackRefusal,
+          409: callbackRefusal,
+        },
       },
     },
     async (request, reply) => {

@@ -1,5 +1,6 @@
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import { firstFiles } from '../../../services/knowledge/files.ts'
@@ -180,8 +181,13 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
         summary: 'The progress of an upload as server-sent events: `progress` whenever something changes, then `end`',
         tags,
         params: IngestionParams,
-        produces: ['text/event-stream'],
-        response: refusals(401, 403, 404),
+        response: {
+          200: {
+            description: 'Server-sent events: progress…, then end.',
+            content: { 'text/event-stream': { schema: Type.String() } },
+          },
+          ...refusals(401, 403, 404),
+        },
       },
     },
     async (request, reply) => {
