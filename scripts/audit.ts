@@ -17,7 +17,7 @@ if (report?.auditReportVersion === undefined) {
   console.log(`The dependencies were NOT checked: the registry has no answer to npm audit (${firstLine(reason)}).`)
 } else {
   const found = Object.values(report.vulnerabilities ?? {})
-  for (const { name, severity, range } of found) console.log(`${severity}: ${name} ${range}`)
+  for (const { name, severity, range } of found) console.log(`${severity}: ${name} ${range}`.trimEnd())
   const grave = found.filter(({ severity }) => severity === 'high' || severity === 'critical')
   console.log(`${found.length} packages with known weaknesses, ${grave.length} of them high or critical.`)
   if (grave.length > 0) process.exitCode = 1

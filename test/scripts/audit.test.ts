@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -11,7 +13,10 @@ async function auditWith(status: number, answer: object) {
   const registry = await startHttpServer((request, response) =>
     request.method === 'POST' ? sendJson(response, status, answer) : sendJson(response, 404, {}),
   )
-  const env = { ...process.env, npm_config_registry: registry.url, npm_config_fetch_retries: '0' }
+  // npm keeps advisories that it has seen.
+  const cache = await mkdtemp(path.join(tmpdir(), 'assistant-audit-'))
+  const npm = { npm_config_registry: registry.url, npm_config_fetch_retries: '0', npm_config_cache: cache }
+  const env = { ...process.env, ...npm }
   try {
     const { stdout } = await promisify(execFile)(process.execPath, ['scripts/audit.ts'], { cwd: root, env })
     return { code: 0, stdout }
@@ -19,6 +24,7 @@ async function auditWith(status: number, answer: object) {
     return { code: Number(Reflect.get(Object(error), 'code')), stdout: String(Reflect.get(Object(error), 'stdout')) }
   } finally {
     await registry.close()
+    await rm(cache, { recursive: true, force: true })
   }
 }
 
@@ -42,9 +48,9 @@ test('a registry without weaknesses to tell passes', async () => {
 
 test('a high weakness of a package that the service runs with fails, a low one is told', async () => {
   const high = await auditWith(200, advisory('high'))
-  expect(high).toMatchObject({ code: 1, stdout: expect.stringContaining('high: fastify *') })
+  expect(high).toMatchObject({ code: 1, stdout: expect.stringContaining('high: fastify') })
   const low = await auditWith(200, advisory('low'))
-  expect(low).toMatchObject({ code: 0, stdout: expect.stringContaining('low: fastify *') })
+  expect(low).toMatchObject({ code: 0, stdout: expect.stringContaining('low: fastify') })
 })
 
 test('a registry that answers no audits is no failure, and is told clearly', async () => {
