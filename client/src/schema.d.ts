@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** State of the service and of what it depends on */
+        /** State of the service and its dependencies */
         get: operations["health.read"];
         put?: never;
         post?: never;
@@ -30,7 +30,7 @@ export interface paths {
         };
         /**
          * Whether requests can be answered now
-         * @description Answers 503 while MongoDB, Redis or Temporal is away, and names it in `detail`. Meant for load balancers and readiness probes; `GET /ok` tells of every dependency.
+         * @description Answers 503 while MongoDB, Redis or Temporal does not answer, and names it in `detail`. For load balancers and readiness probes; `GET /ok` shows every dependency.
          */
         get: operations["health.ready"];
         put?: never;
@@ -50,7 +50,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make an account; a verification code is sent by mail */
+        /** Create an account; a verification code is sent by mail */
         post: operations["accounts.signup"];
         delete?: never;
         options?: never;
@@ -101,7 +101,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a new verification code; the one before ends */
+        /** Send a new verification code; it replaces the previous one */
         post: operations["accounts.resendVerification"];
         delete?: never;
         options?: never;
@@ -118,7 +118,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a link to choose a new password; the link before ends */
+        /** Send a link to choose a new password; it replaces the previous link */
         post: operations["accounts.forgotPassword"];
         delete?: never;
         options?: never;
@@ -167,7 +167,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether an address is verified, and what its code allows */
+        /** Whether an address is verified, and the state of its code */
         get: operations["accounts.verificationStatus"];
         put?: never;
         post?: never;
@@ -202,8 +202,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Where the identity provider sends the browser back to
-         * @description Answers with a page for people, and no token, when the account is logged in to in another way.
+         * Callback of the identity provider
+         * @description Answers with an HTML page and no token if the account uses another kind of login.
          */
         get: operations["accounts.socialCallback"];
         put?: never;
@@ -292,7 +292,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the password; tokens that are out stay valid */
+        /** Replace the password; existing tokens stay valid */
         post: operations["users.changePassword"];
         delete?: never;
         options?: never;
@@ -307,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the current user has and has used */
+        /** What the current user has, and the tokens used */
         get: operations["users.usage"];
         put?: never;
         post?: never;
@@ -434,7 +434,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a strong public token in place of the old one; the access mode stays as it is */
+        /** Generate a strong public token that replaces the old one; the access mode does not change */
         post: operations["assistants.publicToken.renew"];
         delete?: never;
         options?: never;
@@ -451,7 +451,7 @@ export interface paths {
         };
         /** Read the assistant's own model account, its key masked */
         get: operations["assistants.compatAccount.read"];
-        /** Set the assistant's own model account; give one member to change only that */
+        /** Set the assistant's own model account; members that are left out do not change */
         put: operations["assistants.compatAccount.put"];
         post?: never;
         /** Remove the assistant's own model account: its runs use the service's model again */
@@ -506,8 +506,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Process a file again that failed through no fault of its own
-         * @description For a file whose `metadata.retryable` is true. Answers at once with the file as it is now; a file that has not failed is left alone, so that asking twice changes nothing. 409 for a file that cannot be read.
+         * Retry a file whose failure was caused by the service
+         * @description For a file whose `metadata.retryable` is true. Answers at once with the current state of the file. A file that has not failed is not processed again, so the request can be repeated. 409 for a file that cannot be read.
          */
         post: operations["files.retry"];
         delete?: never;
@@ -540,7 +540,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far an upload is, with its files in their order; the header Link names the next page */
+        /** The progress of an upload, with its files in order; the header Link names the next page */
         get: operations["files.ingestion"];
         put?: never;
         post?: never;
@@ -557,7 +557,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How far an upload is, as server-sent events: `progress` whenever something changes, then `end` */
+        /** The progress of an upload as server-sent events: `progress` whenever something changes, then `end` */
         get: operations["files.ingestionEvents"];
         put?: never;
         post?: never;
@@ -574,7 +574,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The pieces that a file was cut into, in their order; the header Link names the next page */
+        /** The chunks of a file, in order; the header Link names the next page */
         get: operations["files.chunks"];
         put?: never;
         post?: never;
@@ -593,7 +593,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What the tool retrieval would give the model for a question */
+        /** The passages that the tool retrieval would give the model for a query */
         post: operations["files.search"];
         delete?: never;
         options?: never;
@@ -631,7 +631,7 @@ export interface paths {
         /** Change a thread, or create it under this id */
         put: operations["threads.put"];
         post?: never;
-        /** Delete a thread with its history; its place in the quota is free again */
+        /** Delete a thread with its history; it no longer counts against the quota */
         delete: operations["threads.delete"];
         options?: never;
         head?: never;
@@ -648,7 +648,7 @@ export interface paths {
         /** The current state; of a large one the newest messages */
         get: operations["threads.state"];
         put?: never;
-        /** Add messages, or replace some */
+        /** Add or replace messages */
         post: operations["threads.addState"];
         delete?: never;
         options?: never;
@@ -835,7 +835,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The proof of a deletion, for who owned what was deleted */
+        /** The receipt of a deletion, for the owner of what was deleted */
         get: operations["receipts.read"];
         put?: never;
         post?: never;
@@ -920,7 +920,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How much there is of everything */
+        /** Counts of users, projects, threads, runs and files */
         get: operations["admin.systemStats"];
         put?: never;
         post?: never;
@@ -937,7 +937,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Users who have not been here for long */
+        /** Users who have not been active for a while */
         get: operations["admin.inactiveUsers"];
         put?: never;
         post?: never;
@@ -956,7 +956,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete users who have not been here for long */
+        /** Delete users who have not been active for a while */
         post: operations["admin.cleanupInactiveUsers"];
         delete?: never;
         options?: never;
@@ -990,7 +990,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove what has no owner any more */
+        /** Remove records whose owner is gone */
         post: operations["admin.cleanupOrphans"];
         delete?: never;
         options?: never;
@@ -1005,8 +1005,127 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The proof of any deletion */
+        /** The receipt of any deletion */
         get: operations["admin.readReceipt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One user, by the exact e-mail address or the id, with quota, usage and newest runs */
+        get: operations["admin.findUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{user_id}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuse every token of a user, and cancel the runs under way */
+        post: operations["admin.suspendUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{user_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End a suspension */
+        post: operations["admin.restoreUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/users/{user_id}/thread-max": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set how many threads a user may have without plans */
+        put: operations["admin.setThreadMax"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users, runs, tokens and failures of each of the last days; figures are up to a minute old */
+        get: operations["admin.activity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What waits in each task queue, and how many workers serve it */
+        get: operations["admin.queues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/ingestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ingestions under way, the one that has not moved for longest first */
+        get: operations["admin.ingestions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1024,7 +1143,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Say what you think of a run; it is stored, and passed on to the tracing service */
+        /** Give feedback on a run; it is stored and sent to the tracing service */
         post: operations["runs.feedback"];
         delete?: never;
         options?: never;
@@ -1039,7 +1158,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of what a run begins with */
+        /** JSON Schema of the input of a run */
         get: operations["runs.input_schema"];
         put?: never;
         post?: never;
@@ -1056,7 +1175,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON Schema of what a run leaves in its thread */
+        /** JSON Schema of the messages that a run adds to its thread */
         get: operations["runs.output_schema"];
         put?: never;
         post?: never;
@@ -1090,7 +1209,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration of an assistant of yours, and what a run would work with; secrets masked */
+        /** The configuration of your assistant and what a run would use, with secrets masked */
         get: operations["runs.debug_assistant"];
         put?: never;
         post?: never;
@@ -1109,7 +1228,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run an assistant on a thread and stream what it says */
+        /** Run an assistant on a thread and stream its answer */
         post: operations["runs.stream"];
         delete?: never;
         options?: never;
@@ -1158,7 +1277,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a run, or come back to it with Last-Event-ID */
+        /** Join the stream of a run, or resume it with Last-Event-ID */
         get: operations["runs.join"];
         put?: never;
         post?: never;
@@ -1177,7 +1296,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; one that has ended stays as it is */
+        /** Cancel a run; a run that has ended does not change */
         post: operations["runs.cancel"];
         delete?: never;
         options?: never;
@@ -1194,7 +1313,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about the tools for which an interrupted run waits */
+        /** Decide about the tool calls for which an interrupted run waits */
         post: operations["runs.resume"];
         delete?: never;
         options?: never;
@@ -1229,7 +1348,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run an assistant that is open to the public and stream what it says
+         * Run a public assistant and stream its answer
          * @description Without `thread_id` a new public thread begins; `metadata` names it.
          */
         post: operations["public.runs.stream"];
@@ -1246,7 +1365,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Join the stream of a public run, or come back to it with Last-Event-ID */
+        /** Join the stream of a public run, or resume it with Last-Event-ID */
         get: operations["public.runs.join"];
         put?: never;
         post?: never;
@@ -1317,7 +1436,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a third-party platform asks for to use the assistant */
+        /** The settings with which a third-party platform uses the assistant */
         get: operations["compat.assistants.config"];
         put?: never;
         post?: never;
@@ -1335,7 +1454,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistant, as the one model that there is */
+        /** The list of models, which contains the assistant */
         get: operations["compat.models.list"];
         put?: never;
         post?: never;
@@ -1408,7 +1527,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said in a thread */
+        /** The messages of a thread */
         get: operations["compat.threads.messages.list"];
         put?: never;
         /** Add a message for later runs */
@@ -1502,7 +1621,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; one that has ended stays as it is */
+        /** Cancel a run; a run that has ended does not change */
         post: operations["compat.threads.runs.cancel"];
         delete?: never;
         /** Cross-origin preflight */
@@ -1608,7 +1727,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a third-party platform asks for to use the assistant */
+        /** The settings with which a third-party platform uses the assistant */
         get: operations["public.assistants.config"];
         put?: never;
         post?: never;
@@ -1626,7 +1745,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The assistant, as the one model that there is */
+        /** The list of models, which contains the assistant */
         get: operations["public.models.list"];
         put?: never;
         post?: never;
@@ -1699,7 +1818,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said in a thread */
+        /** The messages of a thread */
         get: operations["public.threads.messages.list"];
         put?: never;
         /** Add a message for later runs */
@@ -1793,7 +1912,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run; one that has ended stays as it is */
+        /** Cancel a run; a run that has ended does not change */
         post: operations["public.threads.runs.cancel"];
         delete?: never;
         /** Cross-origin preflight */
@@ -1844,7 +1963,7 @@ export interface components {
     schemas: {
         /**
          * HealthStatus
-         * @description Whether every server answers.
+         * @description State of all servers together.
          * @enum {unknown}
          */
         HealthStatus: "ok" | "degraded";
@@ -1927,7 +2046,7 @@ export interface components {
         };
         /**
          * ValidationError
-         * @description A request that does not match the declared shape, with the place of each fault.
+         * @description A request that does not match its schema, with the location of each problem.
          */
         ValidationError: {
             detail: {
@@ -1958,7 +2077,7 @@ export interface components {
             jwt_token: string;
             /** @description The default assistant of the project main */
             main_agent_id: string;
-            /** @description The default thread of the project main; empty when the thread quota leaves room for none */
+            /** @description The default thread of the project main; empty if the thread quota is full */
             main_thread_id: string;
         };
         /**
@@ -1984,7 +2103,7 @@ export interface components {
         };
         /**
          * ResendVerificationRequest
-         * @description The account that wants a new code.
+         * @description The account that requests a new code.
          * @example {
          *       "email": "ada@example.com"
          *     }
@@ -2027,7 +2146,7 @@ export interface components {
         };
         /**
          * VerificationStatus
-         * @description Whether an address is verified, and what is known of its code.
+         * @description Whether an address is verified, and the state of its code.
          */
         VerificationStatus: {
             email: string;
@@ -2068,7 +2187,7 @@ export interface components {
         };
         /**
          * ThreadInfo
-         * @description Threads in use, and threads allowed.
+         * @description Number of threads in use, and the quota.
          */
         ThreadInfo: {
             thread_counter: number;
@@ -2083,7 +2202,7 @@ export interface components {
          *     }
          */
         ChangePasswordRequest: {
-            /** @description The password until now */
+            /** @description The current password */
             current_password: string;
             /** @description 8 to 256 characters */
             new_password: string;
@@ -2102,7 +2221,7 @@ export interface components {
             prompt_tokens: number;
             completion_tokens: number;
             total_tokens: number;
-            /** @description The hundred threads that cost most. */
+            /** @description The hundred threads with the most tokens. */
             threads: {
                 thread_id: string;
                 runs: number;
@@ -2110,7 +2229,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description Those of the last 30 days on which something ran, oldest first. */
+            /** @description Days with runs among the last 30 days, oldest first. */
             days: {
                 /** @description Such as 2026-11-22, in UTC. */
                 date: string;
@@ -2119,7 +2238,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description The fifty assistants that cost most, deleted ones among them. */
+            /** @description The fifty assistants with the most tokens, including deleted ones. */
             assistants_used: {
                 assistant_id: string;
                 runs: number;
@@ -2172,7 +2291,7 @@ export interface components {
          *     }
          */
         ProjectCreateRequest: {
-            /** @description 1 to 100 characters, one of a kind among your projects. */
+            /** @description 1 to 100 characters, unique among your projects. */
             name: string;
             description?: string;
         };
@@ -2191,7 +2310,7 @@ export interface components {
          *     }
          */
         ProjectUpdateRequest: {
-            /** @description 1 to 100 characters, one of a kind among your projects. */
+            /** @description 1 to 100 characters, unique among your projects. */
             name?: string;
             description?: string;
         };
@@ -2206,7 +2325,7 @@ export interface components {
             assistants: number;
             threads: number;
             message: string;
-            /** @description The proof: GET /receipts/{id}. */
+            /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id?: string;
         };
         /**
@@ -2229,7 +2348,7 @@ export interface components {
         ToolSetting: {
             /** @description Which tool. */
             type: components["schemas"]["ToolType"];
-            /** @description What the model sees it called; without it the type. */
+            /** @description The name that the model sees; default: the type. */
             name?: string;
             /** @description The tool's own settings. */
             config?: {
@@ -2243,26 +2362,26 @@ export interface components {
         AssistantConfig: {
             /** @description Who may use the public endpoints. */
             "type==agent/access_mode"?: components["schemas"]["AccessMode"];
-            /** @description The secret that callers present in mode public_token. One assistant only may hold it. */
+            /** @description The secret that callers present in the mode public_token. No two assistants may have the same. */
             "type==agent/public_token"?: string;
-            /** @description The model's name; without it the service's default. */
+            /** @description The model's name; default: the service's. */
             "type==agent/model"?: string;
             /**
              * @description Instructions that precede every conversation.
              * @default
              */
             "type==agent/system_message"?: string;
-            /** @description Sampling temperature; without it the model's own. */
+            /** @description Sampling temperature; default: the model's. */
             "type==agent/temperature"?: number;
             /** @description The tools that the assistant may call. */
             "type==agent/tools"?: components["schemas"]["ToolSetting"][];
             /**
-             * @description What the model is told about the files that it can search.
+             * @description The description of the files that the model is given with the search tool.
              * @default Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.
              */
             "type==agent/retrieval_description"?: string;
             /**
-             * @description Model calls that one run may make.
+             * @description Maximum number of model calls in one run.
              * @default 25
              */
             "type==agent/max_steps"?: number;
@@ -2274,7 +2393,7 @@ export interface components {
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
             /**
-             * @description What the assistant is for; shown to everybody who may read it.
+             * @description The purpose of the assistant; shown to everybody who may read it.
              * @default
              */
             "type==agent/description"?: string;
@@ -2327,7 +2446,7 @@ export interface components {
             /** @description False while it is still under way (status 202). */
             deleted: boolean;
             message: string;
-            /** @description The proof: GET /receipts/{id}. */
+            /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id?: string;
         };
         /**
@@ -2342,11 +2461,11 @@ export interface components {
         };
         /**
          * PublicToken
-         * @description The public token that an assistant now holds. It is shown to its owner only.
+         * @description The new public token of an assistant, shown to its owner only.
          */
         PublicToken: {
             assistant_id: string;
-            /** @description The new token. The old one does not work any more. */
+            /** @description The new token. The old one is no longer valid. */
             public_token: string;
         };
         /**
@@ -2358,9 +2477,9 @@ export interface components {
          *     }
          */
         AssistantCompatAccountPayload: {
-            /** @description The key of the account. Needed the first time, and whenever the base URL changes: without it the old key is dropped. */
+            /** @description The API key of the account. Required the first time, and whenever the base URL changes: a new base URL without a key removes the old key. */
             api_key?: string;
-            /** @description Where the chat-completions interface of the provider begins, such as https://api.example.com/v1. Needed the first time. */
+            /** @description Base URL of the provider's chat-completions API, such as https://api.example.com/v1. Required the first time. */
             base_url?: string;
         };
         /**
@@ -2370,7 +2489,7 @@ export interface components {
         AssistantCompatAccount: {
             assistant_id: string;
             base_url: string;
-            /** @description The first characters of the key; null when there is none. */
+            /** @description The first characters of the key; null if there is none. */
             api_key: string | null;
             /** Format: date-time */
             updated_at: string;
@@ -2383,7 +2502,7 @@ export interface components {
             type: components["schemas"]["ToolType"];
             name: string;
             description: string;
-            /** @description JSON Schema of the arguments that the model gives. */
+            /** @description JSON Schema of the arguments that the model passes. */
             parameters: {
                 [key: string]: unknown;
             };
@@ -2396,13 +2515,13 @@ export interface components {
         };
         /**
          * FileStatus
-         * @description How far the ingestion of a file is.
+         * @description Progress of the ingestion of a file.
          * @enum {unknown}
          */
         FileStatus: "queued" | "processing" | "ready" | "failed";
         /**
          * EmbeddedFile
-         * @description A file of an assistant and how far its ingestion is.
+         * @description A file of an assistant and the progress of its ingestion.
          */
         EmbeddedFile: {
             id: string;
@@ -2410,18 +2529,18 @@ export interface components {
             /** @description Bytes */
             size: number;
             metadata: {
-                /** @description What the file is, by its content; before it is read, what the upload said */
+                /** @description The content type, detected from the content; before the file is read, as declared by the upload */
                 content_type: string;
                 status: components["schemas"]["FileStatus"];
-                /** @description Pieces cut so far */
+                /** @description Number of chunks so far */
                 chunks: number;
-                /** @description Pieces that can be found so far */
+                /** @description Number of chunks that can be found so far */
                 embedded: number;
                 characters: number;
                 sha256: string;
                 /** @description Why a failed file failed */
                 error?: string;
-                /** @description Of a failed file: whether the fault was the service's, so that it can be tried again */
+                /** @description For a failed file: whether the service caused the failure, so that a retry makes sense */
                 retryable?: boolean;
                 /** Format: date-time */
                 created_at: string;
@@ -2472,7 +2591,7 @@ export interface components {
             id: string;
             /** @description False while it is still under way (status 202). */
             deleted: boolean;
-            /** @description The proof: GET /receipts/{id}. */
+            /** @description Id of the receipt: GET /receipts/{id}. */
             receipt_id: string;
         };
         /**
@@ -2483,7 +2602,7 @@ export interface components {
         IngestionStatus: "processing" | "done";
         /**
          * Ingestion
-         * @description The files of one upload and how far they are.
+         * @description The files of one upload and their progress.
          */
         Ingestion: {
             ingestion_id: string;
@@ -2497,7 +2616,7 @@ export interface components {
          */
         ChunkList: {
             chunks: {
-                /** @description Place in the file, from 0. */
+                /** @description Position in the file, from 0. */
                 position: number;
                 text: string;
                 tokens: number;
@@ -2508,7 +2627,7 @@ export interface components {
         };
         /**
          * SearchFilesRequest
-         * @description A question to the files of an assistant.
+         * @description A query for the files of an assistant.
          * @example {
          *       "query": "When is the office open on Fridays?"
          *     }
@@ -2520,7 +2639,7 @@ export interface components {
         };
         /**
          * PassageList
-         * @description Passages that fit a question, best first.
+         * @description Passages that match a question, best first.
          */
         PassageList: {
             passages: {
@@ -2548,7 +2667,7 @@ export interface components {
             name: string;
             assistant_id: string | null;
             project_id: string;
-            /** @description As it was given. */
+            /** @description Returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -2583,7 +2702,7 @@ export interface components {
             name?: string;
             /** @description Your own assistant or a public one; null for none. */
             assistant_id?: string | null;
-            /** @description Comes back exactly as it went in. */
+            /** @description Returned unchanged. */
             metadata?: {
                 [key: string]: unknown;
             };
@@ -2703,7 +2822,7 @@ export interface components {
                 /** @description Number of the state within the thread, from 1. */
                 step?: number;
                 run_id?: string;
-                /** @description How many older messages do not fit into one answer. `GET …/state?before=` the first one shown gives them. */
+                /** @description How many older messages did not fit into the answer. To read them, call `GET …/state?before=` with the id of the first message shown. */
                 omitted_messages?: number;
             };
         };
@@ -2816,7 +2935,7 @@ export interface components {
             values: components["schemas"]["MessageInput"][] | {
                 messages: components["schemas"]["MessageInput"][];
             };
-            /** @description Taken and not used. */
+            /** @description Accepted and ignored. */
             config?: {
                 [key: string]: unknown;
             };
@@ -2870,7 +2989,7 @@ export interface components {
         };
         /**
          * CheckoutStatus
-         * @description Whether a checkout is paid, and whether its plan counts.
+         * @description Whether a checkout is paid, and whether its plan is active.
          * @enum {unknown}
          */
         CheckoutStatus: "open" | "active" | "ended" | "expired";
@@ -2985,7 +3104,7 @@ export interface components {
         DeletionKind: "thread" | "assistant" | "project" | "account" | "file";
         /**
          * ReceiptStatus
-         * @description How far the deletion is.
+         * @description Progress of the deletion.
          * @enum {unknown}
          */
         ReceiptStatus: "running" | "complete" | "failed";
@@ -2999,11 +3118,11 @@ export interface components {
             subject_id: string;
             user_id: string;
             status: components["schemas"]["ReceiptStatus"];
-            /** @description What there was, by store, when it was closed. */
+            /** @description Counts by store before the deletion. */
             found: {
                 [key: string]: number;
             };
-            /** @description What is left, counted last. */
+            /** @description Counts by store after the deletion. */
             left: {
                 [key: string]: number;
             };
@@ -3072,7 +3191,7 @@ export interface components {
         };
         /**
          * AdminUser
-         * @description A user as an administrator sees it.
+         * @description A user as an operator sees it.
          */
         AdminUser: {
             user_id: string;
@@ -3090,7 +3209,7 @@ export interface components {
          * @description Users who have not used the service for a while.
          */
         InactiveUsers: {
-            /** @description Longest unused first. */
+            /** @description Least recently active first. */
             users: components["schemas"]["AdminUser"][];
             total: number;
             min_days_old: number;
@@ -3099,11 +3218,11 @@ export interface components {
         };
         /**
          * UserCleanupResponse
-         * @description The users concerned, and the workflow that deletes them.
+         * @description The users to delete, and the workflow that deletes them.
          */
         UserCleanupResponse: {
             dry_run: boolean;
-            /** @description Whom it concerns; at most 1,000. */
+            /** @description The users to delete; at most 1,000. */
             users: components["schemas"]["AdminUser"][];
             total: number;
             /** @description The workflow that deletes them; a dry run deletes nobody. */
@@ -3112,24 +3231,143 @@ export interface components {
         };
         /**
          * OrphanCleanupResponse
-         * @description What has no owner, by store, and what was removed of it.
+         * @description Orphans by store, and how many were removed.
          */
         OrphanCleanupResponse: {
             dry_run: boolean;
             workflow_id: string;
             /** @description False while it is still under way. */
             complete: boolean;
-            /** @description Owners without an owner, and deletions that stopped half-way. */
+            /** @description Records whose owner is gone, and deletions that stopped half-way. */
             found: number | null;
-            /** @description Things without an owner, by store. */
+            /** @description Orphans by store. */
             orphans: {
                 [key: string]: number;
             };
             message: string;
         };
         /**
+         * RunStatus
+         * @description State of a run.
+         * @enum {unknown}
+         */
+        RunStatus: "pending" | "running" | "interrupted" | "success" | "error" | "cancelled";
+        /**
+         * AdminRun
+         * @description A run as an administrator sees it: no text of a message.
+         */
+        AdminRun: {
+            run_id: string;
+            thread_id: string;
+            assistant_id: string;
+            /** @description Started by a public caller. */
+            public: boolean;
+            status: components["schemas"]["RunStatus"];
+            error_type: string | null;
+            total_tokens: number;
+            /** Format: date-time */
+            created_at: string;
+            finished_at: string | null;
+        };
+        /**
+         * AdminUserDetails
+         * @description One user with quota, usage, newest runs and purchases.
+         */
+        AdminUserDetails: {
+            user: components["schemas"]["AdminUser"];
+            /** @description Threads allowed now. */
+            thread_max: number;
+            /** @description Threads allowed without plans. */
+            thread_max_base: number;
+            suspended_at: string | null;
+            suspension_reason: string | null;
+            usage: components["schemas"]["UserUsage"];
+            /** @description The newest twenty. */
+            recent_runs: components["schemas"]["AdminRun"][];
+            /** @description The newest fifty. */
+            purchases: components["schemas"]["Checkout"][];
+        };
+        /**
+         * SuspendUserRequest
+         * @description Why the user is suspended.
+         * @example {
+         *       "reason": "Sends spam through a public assistant."
+         *     }
+         */
+        SuspendUserRequest: {
+            /** @description For operators; the user is not told. */
+            reason: string;
+        };
+        /**
+         * ThreadMaxRequest
+         * @description How many threads the user may have without plans.
+         * @example {
+         *       "thread_max": 500
+         *     }
+         */
+        ThreadMaxRequest: {
+            thread_max: number;
+        };
+        /**
+         * Activity
+         * @description What happened on each day.
+         */
+        Activity: {
+            days: {
+                /** @description A day of UTC. */
+                date: string;
+                new_users: number;
+                runs: number;
+                failed_runs: number;
+                prompt_tokens: number;
+                completion_tokens: number;
+                total_tokens: number;
+                /** @description Mean time from a run’s creation to the first token of its model. */
+                first_token_ms?: number;
+            }[];
+        };
+        /**
+         * TaskKind
+         * @description What a task queue holds.
+         * @enum {unknown}
+         */
+        TaskKind: "workflow" | "activity";
+        /**
+         * QueueStatuses
+         * @description What waits in the task queues.
+         */
+        QueueStatuses: {
+            queues: {
+                queue: string;
+                kind: components["schemas"]["TaskKind"];
+                pollers: number;
+                backlog: number | null;
+                backlog_age_seconds: number | null;
+            }[];
+        };
+        /**
+         * OpenIngestions
+         * @description Ingestions under way.
+         */
+        OpenIngestions: {
+            ingestions: {
+                ingestion_id: string;
+                user_id: string;
+                assistant_id: string;
+                files: number;
+                bytes: number;
+                by_status: {
+                    [key: string]: number;
+                };
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                updated_at: string;
+            }[];
+        };
+        /**
          * FeedbackCreateRequest
-         * @description A judgement about a run, for the tracing service.
+         * @description Feedback on a run, for the tracing service.
          * @example {
          *       "run_id": "0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32",
          *       "key": "helpful",
@@ -3139,10 +3377,10 @@ export interface components {
          */
         FeedbackCreateRequest: {
             run_id: string;
-            /** @description What is judged, such as `helpful`. */
+            /** @description What the feedback is about, such as `helpful`. */
             key: string;
             score?: number | boolean;
-            /** @description A judgement that is no number. */
+            /** @description A value that is not a number. */
             value?: string | number | boolean | {
                 [key: string]: unknown;
             };
@@ -3156,16 +3394,16 @@ export interface components {
         ModelAccount: "platform" | "assistant" | "none";
         /**
          * AssistantDebugView
-         * @description What a run of the assistant would work with: configuration, tools and model account.
+         * @description What a run of the assistant would use: configuration, tools and model account.
          */
         AssistantDebugView: {
             assistant_id: string;
             name: string;
-            /** @description The configuration as you wrote it, the values of secrets masked. */
+            /** @description The configuration as you wrote it, with secrets masked. */
             config: {
                 [key: string]: unknown;
             };
-            /** @description The settings in force, defaults filled in, without secrets. */
+            /** @description The effective settings, with defaults and without secrets. */
             resolved: {
                 [key: string]: unknown;
             };
@@ -3205,12 +3443,12 @@ export interface components {
         Configurable: {
             assistant_id?: string;
             thread_id?: string;
-            /** @description Ignored: the user is the one of the token. */
+            /** @description Ignored: the token identifies the user. */
             user_id?: string;
         };
         /**
          * MultitaskStrategy
-         * @description What happens while another run has the thread.
+         * @description What to do while another run is open on the thread.
          * @enum {unknown}
          */
         MultitaskStrategy: "enqueue" | "reject" | "interrupt";
@@ -3242,20 +3480,14 @@ export interface components {
             config?: {
                 configurable?: components["schemas"]["Configurable"];
             };
-            /** @description What happens while another run has the thread: wait for it (the default), answer 409, or cancel it. */
+            /** @description What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it. */
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
             /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
             stream_mode?: components["schemas"]["StreamMode"];
         };
         /**
-         * RunStatus
-         * @description State of a run.
-         * @enum {unknown}
-         */
-        RunStatus: "pending" | "running" | "interrupted" | "success" | "error" | "cancelled";
-        /**
          * RunError
-         * @description Why a run ended without success; the data of the `error` event.
+         * @description The error of a run; the data of the `error` event.
          * @example {
          *       "status_code": 502,
          *       "message": "The model did not answer.",
@@ -3287,11 +3519,11 @@ export interface components {
         };
         /**
          * RunWithOutput
-         * @description A run and the messages that it made.
+         * @description A run and the messages that it produced.
          */
         RunWithOutput: components["schemas"]["Run"] & {
             output: components["schemas"]["Message"][];
-            /** @description How many older messages do not fit into one answer. `GET /runs/{run_id}?before=` the first one shown gives them. */
+            /** @description How many older messages did not fit into the answer. To read them, call `GET /runs/{run_id}?before=` with the id of the first message shown. */
             omitted_messages?: number;
         };
         /**
@@ -3309,7 +3541,7 @@ export interface components {
          */
         ResumeRunPayload: {
             action: components["schemas"]["ToolDecision"];
-            /** @description The call that is decided about; without it all that wait. */
+            /** @description The call to decide about; default: all that wait. */
             tool_call_id?: string;
             /** @description The arguments to use instead, with `edit`. */
             args?: {
@@ -3348,11 +3580,11 @@ export interface components {
             config?: {
                 configurable?: components["schemas"]["Configurable"];
             };
-            /** @description What happens while another run has the thread: wait for it (the default), answer 409, or cancel it. */
+            /** @description What to do while another run is open on the thread: wait for it (the default), answer 409, or cancel it. */
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
             /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
             stream_mode?: components["schemas"]["StreamMode"];
-            /** @description The assistant's public token, when no header carries it. */
+            /** @description The assistant's public token, if it is not in a header. */
             token?: string;
         };
         /**
@@ -3429,7 +3661,7 @@ export interface components {
          *     }
          */
         CompatChatCompletionRequest: {
-            /** @description Any name: the token selects the assistant. It comes back in the answer. */
+            /** @description Any name: the token selects the assistant. The answer contains the same name. */
             model: string;
             messages: components["schemas"]["CompatChatMessage"][];
             stream?: boolean | null;
@@ -3519,7 +3751,7 @@ export interface components {
             name: string;
             description: string | null;
             model: string;
-            /** @description The system message stays with the owner. */
+            /** @description Always empty: only the owner can read the system message. */
             instructions: null;
             tools: unknown[];
             tool_resources: null;
@@ -3551,11 +3783,11 @@ export interface components {
         CompatPlatformConfig: {
             assistant_id: string;
             name: string;
-            /** @description What third-party platforms call the base URL of the API. */
+            /** @description The base URL of the API, as third-party platforms name it. */
             base_url: string;
-            /** @description What they call the API key. */
+            /** @description The API key, as third-party platforms name it. */
             token: string;
-            /** @description What they may call the model; any name is accepted. */
+            /** @description A model name; any name is accepted. */
             model: string;
         };
         /**
@@ -3630,7 +3862,7 @@ export interface components {
             object: "thread";
             /** @description Seconds since 1970. */
             created_at: number;
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3685,7 +3917,7 @@ export interface components {
                 };
             }[];
             attachments: unknown[];
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3761,10 +3993,10 @@ export interface components {
             } | null;
             incomplete_details: null;
             model: string;
-            /** @description The run's own; those of the assistant are not shown. */
+            /** @description The run's own instructions; those of the assistant are not shown. */
             instructions: string;
             tools: unknown[];
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3886,7 +4118,7 @@ export interface components {
                 code: string;
                 message: string;
             } | null;
-            /** @description Kept as it is. */
+            /** @description Stored and returned unchanged. */
             metadata: {
                 [key: string]: unknown;
             };
@@ -3998,7 +4230,7 @@ export interface components {
         };
         /**
          * CompatDoneEvent
-         * @description The last event of a stream that went well.
+         * @description The last event of a successful stream.
          * @example [DONE]
          * @constant
          */
@@ -4133,7 +4365,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -4805,7 +5037,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the consent screen */
+            /** @description Redirect to the consent screen */
             302: {
                 headers: {
                     [name: string]: unknown;
@@ -4857,14 +5089,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description To the front end, with token, assistant and thread */
+            /** @description Redirect to the front end, with token, assistant and thread */
             302: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description A page for people, or an error */
+            /** @description A page for people, or an error. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4874,7 +5106,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
-            /** @description A page for people, or an error */
+            /** @description A page for people, or an error. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5097,7 +5329,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description null removes a name; an absent member stays */
+        /** @description null removes a name; an absent member leaves it unchanged */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["UserUpdateRequest"];
@@ -5469,7 +5701,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -5948,7 +6180,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -6532,7 +6764,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -7058,11 +7290,11 @@ export interface operations {
     "files.upload": {
         parameters: {
             query?: {
-                /** @description Whether to answer only when every file is ready or failed. The processing goes on in any case. */
+                /** @description Whether to answer only when every file is ready or failed. Processing continues in any case. */
                 wait?: boolean;
             };
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -7393,7 +7625,7 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
-                /** @description Id of the ingestion, as the upload answered it. */
+                /** @description Id of the ingestion, from the answer to the upload. */
                 ingestion_id: string;
             };
             cookie?: never;
@@ -7481,7 +7713,7 @@ export interface operations {
             path: {
                 /** @description Id of the assistant. */
                 aid: string;
-                /** @description Id of the ingestion, as the upload answered it. */
+                /** @description Id of the ingestion, from the answer to the upload. */
                 ingestion_id: string;
             };
             cookie?: never;
@@ -7855,7 +8087,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -8359,7 +8591,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -8713,7 +8945,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -10136,7 +10368,7 @@ export interface operations {
     "admin.inactiveUsers": {
         parameters: {
             query?: {
-                /** @description Days since the account was last used, or made. */
+                /** @description Minimum number of days since the account was last active, or created. */
                 min_days_old?: number;
                 /** @description Maximum number of entries. */
                 limit?: number;
@@ -10208,7 +10440,7 @@ export interface operations {
     "admin.cleanupInactiveUsers": {
         parameters: {
             query?: {
-                /** @description Days since the account was last used, or made. */
+                /** @description Minimum number of days since the account was last active, or created. */
                 min_days_old?: number;
                 /** @description A dry run changes nothing. */
                 dry_run?: boolean;
@@ -10278,7 +10510,7 @@ export interface operations {
     "admin.cleanupUnverifiedUsers": {
         parameters: {
             query?: {
-                /** @description Days since the account was last used, or made. */
+                /** @description Minimum number of days since the account was last active, or created. */
                 min_days_old?: number;
                 /** @description A dry run changes nothing. */
                 dry_run?: boolean;
@@ -10490,11 +10722,581 @@ export interface operations {
             };
         };
     };
+    "admin.findUser": {
+        parameters: {
+            query?: {
+                /** @description E-mail address of the account. */
+                email?: string;
+                /** @description Id of the user. */
+                user_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUserDetails"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.suspendUser": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SuspendUserRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUserDetails"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.restoreUser": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUserDetails"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.setThreadMax": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThreadMaxRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUserDetails"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.activity": {
+        parameters: {
+            query?: {
+                /** @description How many days, today included. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.queues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueStatuses"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.ingestions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenIngestions"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "runs.feedback": {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -10905,7 +11707,7 @@ export interface operations {
                 stream_mode?: components["schemas"]["StreamMode"];
             };
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11031,7 +11833,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11249,7 +12051,7 @@ export interface operations {
                 stream_mode?: components["schemas"]["StreamMode"];
             };
             header?: {
-                /** @description The last event seen; what follows it is sent. */
+                /** @description The last event received; the events after it are sent. */
                 "last-event-id"?: string;
             };
             path: {
@@ -11644,9 +12446,9 @@ export interface operations {
                 stream_mode?: components["schemas"]["StreamMode"];
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -11775,9 +12577,9 @@ export interface operations {
                 stream_mode?: components["schemas"]["StreamMode"];
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description The last event seen; what follows it is sent. */
+                /** @description The last event received; the events after it are sent. */
                 "last-event-id"?: string;
             };
             path: {
@@ -11866,9 +12668,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -12041,7 +12843,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -12145,7 +12947,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12255,7 +13057,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12365,7 +13167,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -12469,7 +13271,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12579,9 +13381,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -12716,7 +13518,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12805,7 +13607,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -12957,7 +13759,7 @@ export interface operations {
                 run_id?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13046,9 +13848,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -13189,7 +13991,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13312,7 +14114,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13401,9 +14203,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -13412,14 +14214,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13573,22 +14375,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13739,7 +14541,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13853,7 +14655,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -13976,7 +14778,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14090,7 +14892,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14208,9 +15010,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -14383,7 +15185,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -14487,7 +15289,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14597,7 +15399,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14707,7 +15509,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path?: never;
@@ -14811,7 +15613,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -14921,9 +15723,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -15058,7 +15860,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15147,7 +15949,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15299,7 +16101,7 @@ export interface operations {
                 run_id?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15388,9 +16190,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -15531,7 +16333,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15654,7 +16456,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -15743,9 +16545,9 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path: {
@@ -15754,14 +16556,14 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15915,22 +16717,22 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
-                /** @description A random text of your choice. For 24 hours, the same request with the same key takes effect once and is answered as the first time. */
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
                 "idempotency-key"?: string;
             };
             path?: never;
             cookie?: never;
         };
-        /** @description Instructions are added to those of the assistant, which stay in force. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
+        /** @description Instructions are added to those of the assistant. Refused with 422: a `tool_choice` that demands a tool, `max_prompt_tokens`, a `truncation_strategy` other than `auto`, and files. Members beside these are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatThreadRunCreateRequest"];
             };
         };
         responses: {
-            /** @description The run; with `stream` its events as server-sent events, up to a last one of the run and `done`. */
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16081,7 +16883,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16195,7 +16997,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16318,7 +17120,7 @@ export interface operations {
                 before?: string;
             };
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {
@@ -16432,7 +17234,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The assistant's public token, when it is not the bearer token. */
+                /** @description The assistant's public token, if it is not the bearer token. */
                 "x-public-bot-token"?: string;
             };
             path: {

@@ -15,11 +15,11 @@ const CallbackQuery = Type.Object({ code: fromProvider, state: fromProvider, err
 
 const page = { 'text/html': { schema: Type.String() } }
 const callbackRefusal = {
-  description: 'A page for people, or an error',
+  description: 'A page for people, or an error.',
   content: { ...page, 'application/json': { schema: ErrorDetail } },
 }
 
-/** `/auth/social/*`: the browser's way to the identity provider and back. */
+/** `/auth/social/*`: redirects to the identity provider and its callback. */
 export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseUrl: string }> = async (
   app,
   { accounts: { social, loginAttempts }, baseUrl },
@@ -56,7 +56,7 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
         tags: ['accounts'],
         querystring: CallbackQuery,
         response: {
-          302: Type.Null({ description: 'To the front end, with token, assistant and thread' }),
+          302: Type.Null({ description: 'Redirect to the front end, with token, assistant and thread' }),
           400: callbackRefusal,
           409: callbackRefusal,
         },
