@@ -3,13 +3,21 @@ import type { Logger } from '../infra/logger.ts'
 import { every } from './every.ts'
 
 const sweepEveryMs = 15_000
+const listenAgainMs = 1_000
 
 /**
  * Further tasks of a process with a worker of the queue `runs`: it learns which runs were taken over, and sweeps
  * open runs.
  */
 export async function serveRuns({ runs, core }: Platform, logger: Logger): Promise<() => Promise<void>> {
-  const stopListening = await core.stream.onSuperseded(runs.engine.attempts.supersede)
+  let stopListening: (() => Promise<void>) | undefined
+  const listen = async () => {
+    stopListening ??= await core.stream.onSuperseded(runs.engine.attempts.supersede)
+  }
+  const onDeaf = (error: unknown) => logger.warn({ err: error }, 'runs that were taken over are not heard of yet')
+  // Redis may be away at this moment. That must not end the process: the fence refuses old attempts in any case.
+  await listen().catch(onDeaf)
+  const stopTrying = every(listenAgainMs, listen, onDeaf)
   const stopSweeping = every(
     sweepEveryMs,
     () => runs.sweepRuns(),
@@ -17,6 +25,7 @@ export async function serveRuns({ runs, core }: Platform, logger: Logger): Promi
   )
   return async () => {
     await stopSweeping()
-    await stopListening()
+    await stopTrying()
+    await stopListening?.()
   }
 }
