@@ -48,7 +48,7 @@ export function createFollow({ caller, log, progress }: { caller: Caller; log: C
         if (Date.now() > deadline) throw new GaveUpError(`${path} ${intention.id}: ${last}`)
         if (connections > 0) await pause(Math.min(1_000, 50 * 2 ** Math.min(connections, 5)))
         connections++
-        const silence = silenceLimit()
+        const silence = silenceLimit(caller.patienceMs)
         try {
           const response =
             state.runId === ''
@@ -70,6 +70,7 @@ export function createFollow({ caller, log, progress }: { caller: Caller; log: C
           if (state.runId === '') state.lastId = undefined
           for await (const event of readEvents(response.body, silence.alive)) {
             deadline = Date.now() + caller.patienceMs
+            silence.eventCame()
             take(intention, state, event, watched)
             if (event.event === 'metadata') onMetadata?.(state.runId)
           }
@@ -141,13 +142,28 @@ function comingBack({ token, headers }: CallOptions, lastId: string | undefined)
   return { token, headers: { ...headers, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) } }
 }
 
-function silenceLimit() {
+/** Ends a connection that brings no byte for a while, or nothing but comments for as long as the client is patient. */
+function silenceLimit(patienceMs: number) {
   const controller = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const alive = () => {
-    clearTimeout(timer)
-    timer = setTimeout(() => controller.abort(new Error('silence')), silenceMs)
+  const limit = (ms: number) => {
+    const newTimer = () => setTimeout(() => controller.abort(new Error(`silence for ${ms} ms`)), ms)
+    let timer = newTimer()
+    return {
+      again: () => {
+        clearTimeout(timer)
+        timer = newTimer()
+      },
+      stop: () => clearTimeout(timer),
+    }
   }
-  alive()
-  return { signal: controller.signal, alive, stop: () => clearTimeout(timer) }
+  const [bytes, events] = [limit(silenceMs), limit(patienceMs)]
+  return {
+    signal: controller.signal,
+    alive: bytes.again,
+    eventCame: events.again,
+    stop: () => {
+      bytes.stop()
+      events.stop()
+    },
+  }
 }
