@@ -7,6 +7,7 @@ import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { createAttempts } from '../services/engine/attempts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { settleLostRun } from '../services/engine/settle.ts'
+import { createStepSlots } from '../services/engine/step-slots.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createDecisions } from '../services/runs/decisions.ts'
@@ -66,6 +67,7 @@ function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchema
   return {
     ...core,
     attempts: createAttempts(),
+    inStepSlot: createStepSlots(core.collections, settings.modelStepsAtOnce),
     model: createChatModel({
       connections: infra.outbound.ownConnections,
       guardedConnections: infra.outbound.connections,

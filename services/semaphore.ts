@@ -80,18 +80,14 @@ export function createSemaphore({
     })
   }
 
-  /**
-   * A slot, when it is this owner's turn; undefined if too many wait already. Throws the signal's reason if the
-   * signal aborts first.
-   */
-  async function acquire(owner: string, signal?: AbortSignal): Promise<Release | undefined> {
-    signal?.throwIfAborted()
-    if (hasSlotFor(owner)) take(owner)
-    else {
-      const turn = wait(owner, signal)
-      if (turn === undefined) return undefined
-      await turn
-    }
+  /** A slot if one is free for this owner, else undefined. */
+  function tryAcquire(owner = ''): Release | undefined {
+    if (!hasSlotFor(owner)) return undefined
+    take(owner)
+    return releaseOf(owner)
+  }
+
+  function releaseOf(owner: string): Release {
     let isReleased = false
     return () => {
       if (!isReleased) giveBack(owner)
@@ -99,7 +95,22 @@ export function createSemaphore({
     }
   }
 
+  /**
+   * A slot, when it is this owner's turn; undefined if too many wait already. Throws the signal's reason if the
+   * signal aborts first.
+   */
+  async function acquire(owner: string, signal?: AbortSignal): Promise<Release | undefined> {
+    signal?.throwIfAborted()
+    const free = tryAcquire(owner)
+    if (free !== undefined) return free
+    const turn = wait(owner, signal)
+    if (turn === undefined) return undefined
+    await turn
+    return releaseOf(owner)
+  }
+
   return {
+    tryAcquire,
     acquire,
     /** Throws `unavailable` when too many wait already. */
     async withSlot<T>(work: () => Promise<T>, owner = ''): Promise<T> {

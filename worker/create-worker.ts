@@ -49,7 +49,8 @@ export function createWorker({
     defaultHeartbeatThrottleInterval: '500ms',
     // A workflow task lasts as long as its model step.
     maxConcurrentWorkflowTaskExecutions: workflowTasksBeside + (queue === 'runs' ? settings.modelStepsAtOnce : 0),
-    maxConcurrentLocalActivityExecutions: settings.modelStepsAtOnce,
+    // As many as there are workflow tasks: model steps wait in slots of our own, where users take turns.
+    maxConcurrentLocalActivityExecutions: workflowTasksBeside + settings.modelStepsAtOnce,
     maxConcurrentActivityTaskExecutions: activitySlots(settings)[queue],
     maxCachedWorkflows: cachedWorkflowsBeside + (queue === 'runs' ? settings.modelStepsAtOnce : 0),
     shutdownGraceTime: `${settings.shutdownGraceSeconds}s`,

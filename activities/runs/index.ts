@@ -19,7 +19,10 @@ import { durable } from '../durable.ts'
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
 export function createRunActivities(deps: EngineDeps) {
   return {
-    modelStep: step((input: StepInput): Promise<StepResult> => modelStep(deps, input, cancellationSignal())),
+    modelStep: step((input: StepInput): Promise<StepResult> => {
+      const signal = cancellationSignal()
+      return deps.inStepSlot(input.runId, signal, () => modelStep(deps, input, signal))
+    }),
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
       settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),

@@ -73,10 +73,14 @@ export type AnswerOf<Message> =
 /** Workflow task timeout. It is short because the work of a killed worker is given to another one only after it. */
 const workflowTaskTimeout = '2s'
 
-/** The start options that client, schedule and parent workflow share. Each sets the task queue itself. */
+/**
+ * The start options that client, schedule and parent workflow share. Each sets the task queue itself. Where the server
+ * supports fairness (`matching.enableFairness`), workers receive the waiting tasks of users in turn.
+ */
 export function startOptions<Start, Input>(contract: Startable<Start, Input>, start: Start) {
   const args: [Input] = [contract.input(start)]
   const staticDetails = contract.details?.(start)
+  const attributes: Partial<Record<'UserId', string>> = contract.attributes(start)
   return {
     workflowId: contract.id(start),
     args,
@@ -84,5 +88,6 @@ export function startOptions<Start, Input>(contract: Startable<Start, Input>, st
     staticSummary: contract.summary(start),
     ...(staticDetails === undefined ? {} : { staticDetails }),
     typedSearchAttributes: searchAttributePairs(contract.attributes(start)),
+    ...(attributes.UserId === undefined ? {} : { priority: { fairnessKey: attributes.UserId } }),
   } as const
 }

@@ -21,6 +21,8 @@ const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
  * run) to the worker that scheduled it, together with the answer to its workflow task.
  */
 const tuning = [
+  // Waiting tasks of many users are given out in turn.
+  ['--dynamic-config-value', 'matching.enableFairness=true'],
   ['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=5000'],
   ['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
   ['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
