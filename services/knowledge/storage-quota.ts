@@ -15,27 +15,38 @@ export function createStorageQuota({ files }: Pick<KnowledgeCollections, 'files'
   }
 
   return {
-    /** The same bytes, up to what the user may still store; the stream then fails with `payload_too_large`. */
-    async limit(userId: string, content: Readable): Promise<Readable> {
-      if (maxBytes === undefined) return content
-      return Readable.from(atMost(content, maxBytes - (await storedBytes(userId)), maxBytes), { objectMode: false })
+    /**
+     * The same bytes, up to what the user may still store. The rest is read and thrown away, because a client hears an
+     * answer only when its whole request was read; `refusal` then says why.
+     */
+    async limit(userId: string, content: Readable): Promise<LimitedContent> {
+      if (maxBytes === undefined) return { content, refusal: () => undefined }
+      const room = maxBytes - (await storedBytes(userId))
+      let size = 0
+      async function* atMost(): AsyncGenerator<Buffer> {
+        for await (const piece of content) {
+          const bytes = Buffer.from(piece)
+          size += bytes.length
+          if (size <= room) yield bytes
+        }
+      }
+      return {
+        content: Readable.from(atMost(), { objectMode: false }),
+        refusal: () => (size > room ? usedUp(maxBytes) : undefined),
+      }
     },
 
-    /** After a file was stored: of uploads at the same time none may take the user past the limit. */
-    async check(userId: string): Promise<void> {
-      if (maxBytes !== undefined && (await storedBytes(userId)) > maxBytes) throw usedUp(maxBytes)
+    /** Why a file that was stored cannot stay: of uploads at the same time none may take the user past the limit. */
+    async refusal(userId: string): Promise<AppError | undefined> {
+      return maxBytes !== undefined && (await storedBytes(userId)) > maxBytes ? usedUp(maxBytes) : undefined
     },
   }
 }
 
-async function* atMost(content: Readable, room: number, maxBytes: number): AsyncGenerator<Buffer> {
-  let size = 0
-  for await (const piece of content) {
-    const bytes = Buffer.from(piece)
-    size += bytes.length
-    if (size > room) throw usedUp(maxBytes)
-    yield bytes
-  }
+interface LimitedContent {
+  content: Readable
+  /** To be asked when the content has been read. */
+  refusal(): AppError | undefined
 }
 
 function usedUp(maxBytes: number): AppError {

@@ -67,21 +67,27 @@ export function createUploads(deps: UploadsDeps) {
     const records: FileRecord[] = []
     const touch = setInterval(() => void keepAlive(records), touchEveryMs)
     try {
+      let refusal: AppError | undefined
       for await (const part of parts) {
+        if (refusal !== undefined) {
+          await readToEnd(part.content)
+          continue
+        }
         const record = await open(assistant, upload.ingestionId, records.length, part)
         records.push(record)
-        const content = await deps.storageQuota.limit(assistant.user_id, part.content)
+        const limited = await deps.storageQuota.limit(assistant.user_id, part.content)
         const { size, sha256 } = await deps.blobs
-          .write(record.blob_id, assistant._id, content)
+          .write(record.blob_id, assistant._id, limited.content)
           .catch((error: unknown) => {
             throw part.content.errored ? brokenOff(error) : error
           })
         Object.assign(record, { size, sha256 })
         const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
         if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
-        await deps.storageQuota.check(assistant.user_id)
+        refusal = limited.refusal() ?? (await deps.storageQuota.refusal(assistant.user_id))
         upload.files.push(record)
       }
+      if (refusal !== undefined) throw refusal
       await begin(assistant, upload)
       return { ...upload, files: records.map((record) => ({ ...record, status: 'queued' as const })) }
     } catch (error) {
@@ -175,6 +181,10 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   return { admit, receive, repeated }
+}
+
+async function readToEnd(content: Readable): Promise<void> {
+  for await (const piece of content) void piece
 }
 
 const idsOf = (records: FileRecord[]) => records.map((record) => record._id)

@@ -22,7 +22,7 @@ describe('the storage quota of a user', () => {
   it('refuses an upload that would go past it, whole, and leaves nothing of it', async () => {
     const user = await knowledgeClient(await insertUser(service))
     expect((await user.upload([file('a.txt', 600)], '?wait=false')).status).toBe(200)
-    const refused = await user.upload([file('b.txt', 100), file('c.txt', 700)], '?wait=false')
+    const refused = await user.upload([file('b.txt', 100), file('c.txt', 700), file('e.txt', 500)], '?wait=false')
     expect(refused.status).toBe(413)
     expect(refused.body.detail).toContain('1 MB')
     const [stored] = (await user.list()).body.files
