@@ -8,7 +8,7 @@ export function startOwnWorker(...options: Parameters<typeof startRunsWorker>) {
   const starting = import('./start-runs-worker.ts').then((module) => module.startRunsWorker(...options))
   const ready = starting.then(() => undefined)
   const finished = starting.then(({ finished }) => finished)
-  // Failures are seen by whoever awaits these, now or later.
+  // Callers that await these get the failures, now or later.
   for (const promise of [ready, finished]) promise.catch(() => undefined)
   let updateMetrics: (() => void) | undefined
   starting.then(

@@ -47,7 +47,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  // Whoever awaits `finished` gets its failure, also later.
+  // Callers that await `finished` get its failure, also later.
   finished.catch(() => undefined)
   const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
   const recorded =

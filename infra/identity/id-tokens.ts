@@ -9,7 +9,7 @@ type KeySet = ReturnType<typeof createRemoteJWKSet>
 /** Public-key algorithms only, because a published key set contains only public keys. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
-/** An unknown key is looked up at most once in this time, whoever sends tokens. */
+/** An unknown key is looked up at most once in this time, for all tokens together. */
 const cooldownMs = 1000
 const keysLifetimeMs = 10 * 60 * 1000
 const timeoutMs = 5000

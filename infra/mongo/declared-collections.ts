@@ -2,7 +2,7 @@ import type mongoose from 'mongoose'
 
 /**
  * Makes the collections that the models declare, and their indexes, one after the other; what is there
- * stays. Without `only`, all of them. Statements go on meanwhile.
+ * stays. Without `only`, all of them. Other statements continue in the meantime.
  */
 export async function makeDeclared(connection: mongoose.Connection, only?: string[]): Promise<void> {
   for (const model of Object.values(connection.models)) {

@@ -18,7 +18,7 @@ export async function schemaVersion(connection: mongoose.Connection): Promise<nu
 
 /**
  * Throws when the database has not reached the `needed` version within `waitSeconds`. A newer database is
- * accepted: during an upgrade, processes of the previous version go on with it.
+ * accepted: during an upgrade, processes of the previous version continue to run with it.
  */
 export async function requireSchema(
   connection: mongoose.Connection,

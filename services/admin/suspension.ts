@@ -23,7 +23,7 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
   const { users, projects, assistants } = collections
 
   return {
-    /** Safe to repeat: a repetition goes on where an earlier one was cut off. The first time and reason stay. */
+    /** Safe to repeat: it continues where an earlier attempt was interrupted. The first time and reason are kept. */
     async suspend(userId: string, reason: string): Promise<void> {
       const { matchedCount } = await users.updateOne(
         { _id: userId, suspended_at: { $exists: false } },

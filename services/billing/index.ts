@@ -108,7 +108,7 @@ export function createBilling(deps: BillingDeps) {
     },
 
     /**
-     * Before accounts are deleted: subscriptions are cancelled and open checkouts closed, so that nobody goes on paying.
+     * Before accounts are deleted: subscriptions are cancelled and open checkouts closed, so that nobody continues to pay.
      * Throws while the provider is away, so that the deletion tries again. Without keys there is nothing to call.
      */
     async endFor(userIds: string[]): Promise<void> {

@@ -11,7 +11,7 @@ export interface Conversation {
 
 export type Conversations = ReturnType<typeof createConversations>
 
-/** The members of a thread by which its conversation is known in memory: a thread can be deleted and made anew under its id. */
+/** The cache key of a conversation: a thread can be deleted and created again with the same id. */
 type Known = Pick<ThreadRecord, '_id' | 'created_at' | 'last_seq'>
 
 const entriesAtOnce = 64

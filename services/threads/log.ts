@@ -22,7 +22,7 @@ export interface LogEntry {
   input?: InputEntry | undefined
   /** What else changes in the thread's own record. */
   thread?: Partial<Pick<ThreadRecord, 'last_outcome'>>
-  /** Written although the thread is full, because a run could not go on or end without it. */
+  /** Written even if the thread is full, because a run could not continue or end without it. */
   pastLimit?: boolean
   /**
    * Further writes that stand or fall with the entry, such as the check of a run's fence. It throws
@@ -103,7 +103,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       }
     },
 
-    /** An entry of this thread, null when there is none of this id. */
+    /** An entry of this thread; null if the id is unknown. */
     find: (threadId: string, id: string) =>
       checkpoints.findOne({ _id: id, thread_id: threadId }).lean<CheckpointRecord>(),
   }
