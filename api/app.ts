@@ -122,7 +122,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(healthRoutes, { health: deps.health })
   await app.register(authRoutes, { accounts: deps.services.accounts })
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
-  await app.register(userRoutes, { accounts: deps.services.accounts })
+  await app.register(userRoutes, deps.services)
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)

@@ -1,7 +1,9 @@
 import { reasonOf } from '../domain/reason-of.ts'
+import type { Settings } from '../infra/config.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { createChatModel, defaultBaseUrl } from '../infra/model/chat.ts'
 import { contextWindowOf } from '../infra/model/context-window.ts'
+import { createRoutedModel, windowAmong } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { createAttempts } from '../services/engine/attempts.ts'
@@ -9,6 +11,7 @@ import type { EngineDeps } from '../services/engine/deps.ts'
 import { settleLostRun } from '../services/engine/settle.ts'
 import { createStepSlots } from '../services/engine/step-slots.ts'
 import { createFeedback } from '../services/feedback/index.ts'
+import { createModelList } from '../services/models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createDecisions } from '../services/runs/decisions.ts'
 import { createDescribeAssistant } from '../services/runs/describe-assistant.ts'
@@ -35,6 +38,7 @@ export function composeRuns(core: Core) {
   const engine = composeEngine(core, schemaChecker)
   return {
     schemaChecker,
+    listModels: createModelList({ ...settings, contextWindowOf: windowOf(settings) }),
     runs,
     runFeeds,
     resumeRun: decisions.resumeRun,
@@ -62,21 +66,33 @@ export function composeRuns(core: Core) {
   }
 }
 
+function windowOf({ providers, modelContextTokens }: Settings) {
+  return (model: string) => windowAmong(providers, model, (listed) => contextWindowOf(listed, modelContextTokens))
+}
+
 function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): EngineDeps {
   const { settings, infra, logger, tools } = core
   return {
     ...core,
     attempts: createAttempts(),
     inStepSlot: createStepSlots(core.collections, settings.modelStepsAtOnce),
-    model: createChatModel({
-      connections: infra.outbound.ownConnections,
-      guardedConnections: infra.outbound.connections,
-      silenceMs: settings.modelSilenceSeconds * 1000,
+    model: createRoutedModel({
+      chat: createChatModel({
+        connections: infra.outbound.ownConnections,
+        guardedConnections: infra.outbound.connections,
+        silenceMs: settings.modelSilenceSeconds * 1000,
+      }),
+      providers: settings.providers,
+      onFallback: (from, to, failure) =>
+        logger.warn(
+          { model: from.id, provider: from.provider, type: failure.type, cause: failure.details, next: to.provider },
+          'a model failed before it answered; the next one is asked',
+        ),
     }),
     defaultModel: settings.defaultModel,
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
-    contextWindowOf: (model) => contextWindowOf(model, settings.modelContextTokens),
+    contextWindowOf: windowOf(settings),
     async toolsOf(assistant, signal) {
       const resolved = await tools.resolve(assistant, signal)
       for (const problem of resolved.problems)

@@ -205,6 +205,8 @@ function modelSettings(read: Reader) {
       parseModelPrices,
       'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
     ),
+    /** More model servers than one: docs/models.md. */
+    providers: read.providers('MODELS'),
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     /** Context window of models that are not known by name. */
     modelContextTokens: read.integer('MODEL_CONTEXT_TOKENS', { fallback: 128_000, min: 256, max: 100_000_000 }),

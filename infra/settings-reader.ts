@@ -1,5 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
+import { type ProviderSettings, noProviders } from '../domain/provided-models.ts'
 import { reasonOf } from '../domain/reason-of.ts'
+import { readProviders } from './model/provider-settings.ts'
 import { type Rate, parseRates } from '../domain/rate.ts'
 import { isAddressOrRange, isHostOrRange } from './outbound/address-policy.ts'
 
@@ -224,6 +226,12 @@ export function createReader(env: NodeJS.ProcessEnv) {
       if ((cert === undefined) !== (key === undefined))
         problems.push(`${prefix}_CERT and ${prefix}_KEY must be set together or not at all`)
       return { ca, cert, key }
+    },
+    /** Model providers as JSON, most conveniently in a file. */
+    providers(name: string): ProviderSettings {
+      const text = raw(name)
+      if (text === undefined) return noProviders
+      return readProviders(text, { keyOf: raw, problem: (message) => problems.push(`${name} ${message}`) })
     },
     /** Two settings of which each needs the other. */
     optionalPair(first: string, second: string): readonly [string, string] | undefined {

@@ -1,3 +1,4 @@
+import type { ProviderSettings } from '../../domain/provided-models.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { keyContext } from '../assistants/compat-accounts.ts'
 import type { SecretBox } from '../secrets.ts'
@@ -6,6 +7,8 @@ import type { ModelAccount } from './chat-model.ts'
 export interface PlatformModelSettings {
   openaiApiKey?: string | undefined
   openaiBaseUrl?: string | undefined
+  /** Providers bring keys of their own; a model that none of them has then finds no key here. */
+  providers: Pick<ProviderSettings, 'models'>
 }
 
 /**
@@ -14,9 +17,9 @@ export interface PlatformModelSettings {
  */
 export function createAccountOf(settings: PlatformModelSettings, secretBox: Pick<SecretBox, 'open'>) {
   const platform: ModelAccount | undefined =
-    settings.openaiApiKey === undefined
+    settings.openaiApiKey === undefined && settings.providers.models.length === 0
       ? undefined
-      : { apiKey: settings.openaiApiKey, baseUrl: settings.openaiBaseUrl, setByUser: false }
+      : { apiKey: settings.openaiApiKey ?? '', baseUrl: settings.openaiBaseUrl, setByUser: false }
   return ({ _id, compat_account: own }: AssistantRecord): ModelAccount | undefined => {
     if (own === undefined) return platform
     const apiKey = own.encrypted_key && openOrUndefined(own.encrypted_key, keyContext(_id, own.base_url))

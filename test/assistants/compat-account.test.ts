@@ -1,3 +1,4 @@
+import { noProviders } from '../../domain/provided-models.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSecretBox } from '../../services/secrets.ts'
 import { createAccountOf } from '../../services/engine/model-account.ts'
@@ -140,7 +141,7 @@ describe('the model account of an assistant', () => {
     const rotated = createSecretBox(newKey, [oldKey])
     const keyOf = async (box: ReturnType<typeof createSecretBox>) => {
       const record = await stored(id)
-      return record === null ? undefined : createAccountOf({}, box)(record)?.apiKey
+      return record === null ? undefined : createAccountOf({ providers: noProviders }, box)(record)?.apiKey
     }
     expect(await keyOf(createSecretBox(newKey))).toBeUndefined()
     expect(await keyOf(rotated)).toBe(key)

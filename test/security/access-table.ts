@@ -43,6 +43,7 @@ export const access: Record<string, Auth> = {
   'users.update': 'user',
   'accounts.threadInfo': 'user',
   'users.changePassword': 'user',
+  'users.models': 'user',
   'users.usage': 'user',
   'users.audit': 'user',
   'projects.list': 'user',

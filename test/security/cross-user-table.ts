@@ -59,6 +59,7 @@ export const native: Record<string, Expectation> = {
   'users.read': secret,
   'users.update': ownBody,
   'users.changePassword': ownBody,
+  'users.models': { takesNoIds: 'lists what everybody may choose' },
   'users.usage': secret,
   'users.audit': secret,
   'auth.deleteUser': ownBody,

@@ -105,6 +105,27 @@ const counted = {
   total_tokens: Type.Integer(),
 }
 const priced = { ...counted, cost: Type.Number() }
+export const ModelList = Type.Object(
+  {
+    models: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'What `type==agent/model` of a configuration takes.' }),
+        is_default: Type.Boolean(),
+        context_tokens: Type.Integer(),
+        providers: Type.Array(Type.String(), { description: 'In the order in which they are asked.' }),
+        prices: Type.Optional(
+          Type.Object(
+            { currency: Type.String(), prompt: Type.Number(), completion: Type.Number() },
+            { description: 'For a million tokens.' },
+          ),
+        ),
+        fallbacks: Type.Array(Type.String(), { description: 'Models that answer in its place while it fails.' }),
+      }),
+    ),
+  },
+  { title: 'ModelList' },
+)
+
 export const Usage = Type.Object(
   {
     thread_counter: Type.Integer(),

@@ -2,12 +2,26 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
+import type { ListedModel } from '../../../services/models.ts'
 import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
-import { ChangePasswordRequest, Message, ThreadInfo, Usage, User, UserUpdateRequest } from '../auth/schemas.ts'
+import {
+  ChangePasswordRequest,
+  Message,
+  ModelList,
+  ThreadInfo,
+  Usage,
+  User,
+  UserUpdateRequest,
+} from '../auth/schemas.ts'
+
+interface UserRoutesOptions {
+  accounts: Accounts
+  listModels: () => ListedModel[]
+}
 
 /** What a user sees of their own account. */
-export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
+export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (app, { accounts, listModels }) => {
   const config = { auth: 'user' } as const
   const me = (request: FastifyRequest) => publicUser(sessionOf(request).user)
 
@@ -84,5 +98,19 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       },
     },
     (request) => accounts.usageOf(sessionOf(request).user._id),
+  )
+
+  app.get(
+    '/user/models',
+    {
+      config,
+      schema: {
+        operationId: 'users.models',
+        summary: 'Models that an assistant can choose',
+        tags: ['users'],
+        response: { 200: ModelList },
+      },
+    },
+    () => ({ models: listModels() }),
   )
 }

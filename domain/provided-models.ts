@@ -1,0 +1,34 @@
+/** Money for a million tokens. */
+export interface ModelPrices {
+  /** ISO 4217, lower-case. */
+  currency: string
+  prompt: number
+  completion: number
+}
+
+/** One model at one provider. */
+export interface ProvidedModel {
+  /** The name by which assistants choose it. */
+  id: string
+  provider: string
+  /** The provider's own name of it. */
+  providerModel: string
+  baseUrl: string
+  apiKey: string
+  contextTokens: number | undefined
+  prices: ModelPrices | undefined
+}
+
+export interface ProviderSettings {
+  /** In the order of the settings. A name that several providers have is there for each. */
+  models: ProvidedModel[]
+  /** By a model's name: models that are asked in its place, in this order, while it fails. */
+  fallbacks: ReadonlyMap<string, readonly string[]>
+}
+
+export const noProviders: ProviderSettings = { models: [], fallbacks: new Map() }
+
+/** Whom to ask for a model: its providers, then those of its fallbacks. Empty if no provider has it. */
+export function providersOf({ models, fallbacks }: ProviderSettings, model: string): ProvidedModel[] {
+  return [model, ...(fallbacks.get(model) ?? [])].flatMap((id) => models.filter((one) => one.id === id))
+}

@@ -1,0 +1,73 @@
+import { ModelFailure } from '../../domain/model-failure.ts'
+import { type ProvidedModel, type ProviderSettings, providersOf } from '../../domain/provided-models.ts'
+import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
+
+interface RoutedModelOptions {
+  chat: ChatModel
+  providers: ProviderSettings
+  /** A model failed before it had answered anything, and another one is asked in its place. */
+  onFallback(from: ProvidedModel, to: ProvidedModel, failure: ModelFailure): void
+}
+
+/** Failures that another server may not have. A request that is wrong fails everywhere. */
+const passingTypes = new Set<ModelFailure['type']>([
+  'model_busy',
+  'model_quota_exceeded',
+  'model_credentials_refused',
+  'model_connection_error',
+  'model_timeout',
+  'model_error',
+])
+
+/**
+ * Asks the provider that has the model. If it fails before any of its answer arrived, the next provider of the same
+ * model is asked, then the models that the settings name as its fallbacks. Runs on a user's own account, and models
+ * that no provider has, go where the request says.
+ */
+export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOptions): ChatModel {
+  if (providers.models.length === 0) return chat
+  return {
+    async *stream(request) {
+      const candidates = request.account.setByUser ? [] : providersOf(providers, request.model)
+      if (candidates.length === 0) {
+        if (request.account.apiKey === '') throw noProvider(request.model)
+        return yield* chat.stream(request)
+      }
+      for (const [index, candidate] of candidates.entries()) {
+        let isAnswering = false
+        try {
+          for await (const delta of chat.stream(requestTo(candidate, request))) {
+            isAnswering = true
+            yield delta
+          }
+          return
+        } catch (error) {
+          const next = candidates[index + 1]
+          const canPass = error instanceof ModelFailure && passingTypes.has(error.type)
+          if (isAnswering || next === undefined || !canPass || request.signal.aborted) throw error
+          onFallback(candidate, next, error)
+        }
+      }
+    },
+  }
+}
+
+function requestTo({ apiKey, baseUrl, providerModel }: ProvidedModel, request: ChatRequest): ChatRequest {
+  return { ...request, model: providerModel, account: { apiKey, baseUrl, setByUser: false } }
+}
+
+/** The smallest window among those that may be asked, so that the conversation fits each of them. */
+export function windowAmong(providers: ProviderSettings, model: string, listed: (model: string) => number): number {
+  const candidates = providersOf(providers, model)
+  if (candidates.length === 0) return listed(model)
+  return Math.min(...candidates.map(({ contextTokens, providerModel }) => contextTokens ?? listed(providerModel)))
+}
+
+function noProvider(model: string): ModelFailure {
+  return new ModelFailure('No provider has the model of this assistant.', {
+    statusCode: 502,
+    type: 'model_error',
+    details: `no provider has the model ${model.slice(0, 200)}`,
+    retryable: false,
+  })
+}

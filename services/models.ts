@@ -1,0 +1,39 @@
+import { type ModelPrices, type ProviderSettings, providersOf } from '../domain/provided-models.ts'
+
+interface ModelListDeps {
+  providers: ProviderSettings
+  defaultModel: string
+  contextWindowOf(model: string): number
+}
+
+/** A model that assistants can choose. */
+export interface ListedModel {
+  id: string
+  is_default: boolean
+  context_tokens: number
+  /** Names of the providers, in the order in which they are asked. Empty for the server of `OPENAI_BASE_URL`. */
+  providers: string[]
+  /** Of the first provider, if the settings name them. */
+  prices?: ModelPrices
+  /** Models that answer in its place while it fails. */
+  fallbacks: string[]
+}
+
+/** The models of the settings, the default one first. Keys and addresses are not shown. */
+export function createModelList({ providers, defaultModel, contextWindowOf }: ModelListDeps) {
+  return function listModels(): ListedModel[] {
+    const ids = [...new Set([defaultModel, ...providers.models.map(({ id }) => id)])]
+    return ids.map((id) => {
+      const own = providersOf(providers, id).filter((one) => one.id === id)
+      const prices = own[0]?.prices
+      return {
+        id,
+        is_default: id === defaultModel,
+        context_tokens: contextWindowOf(id),
+        providers: own.map(({ provider }) => provider),
+        ...(prices === undefined ? {} : { prices }),
+        fallbacks: [...(providers.fallbacks.get(id) ?? [])],
+      }
+    })
+  }
+}
