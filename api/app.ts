@@ -48,6 +48,7 @@ import { runRoutes } from './routes/runs/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
+import { exportRoutes } from './routes/export/index.ts'
 import { userRoutes } from './routes/user/index.ts'
 import { installOpenStreams } from './sse/open-streams.ts'
 
@@ -123,6 +124,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(authRoutes, { accounts: deps.services.accounts })
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, deps.services)
+  await app.register(exportRoutes, deps.services)
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)

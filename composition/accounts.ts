@@ -5,6 +5,7 @@ import { createAccounts } from '../services/accounts/index.ts'
 import { createAdminGate } from '../services/auth/admin-gate.ts'
 import { createSessions } from '../services/auth/sessions.ts'
 import { createTokens } from '../services/auth/tokens.ts'
+import { createExports } from '../services/export/index.ts'
 import { createProjects } from '../services/projects/index.ts'
 import type { Core } from './core.ts'
 
@@ -17,6 +18,13 @@ export function composeAccounts(core: Core) {
     sessions: createSessions({ collections, tokens, threadMaxDefault: settings.threadMaxDefault }),
     adminGate: createAdminGate(settings.adminToken),
     projects: createProjects({ collections, transaction }),
+    exports: createExports({
+      collections,
+      assistantConfigs: core.assistantConfigs,
+      blobs: core.infra.knowledge.blobs,
+      secrets: core.derivedSecrets,
+      baseUrl: settings.baseUrl,
+    }),
     accounts: createAccounts({
       collections,
       transaction,

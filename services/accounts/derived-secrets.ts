@@ -18,11 +18,23 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
     return truncate(mac).toString().padStart(6, '0')
   }
 
+  const exportKey = keyFor('export-link')
+  const exportSignature = (userId: string, expires: number): string =>
+    createHmac('sha256', exportKey).update(`${expires}:${userId}`).digest('base64url')
+
   return {
     /** Six digits. */
     verificationCode,
     isVerificationCode(code: CodeReference, given: string): boolean {
       const [expected, actual] = [verificationCode(code), given].map((text) =>
+        createHash('sha256').update(text).digest(),
+      )
+      return expected !== undefined && actual !== undefined && timingSafeEqual(expected, actual)
+    },
+    /** Signs a link to the archive of a user's data; `expires` in milliseconds since 1970. */
+    exportSignature,
+    isExportSignature(userId: string, expires: number, given: string): boolean {
+      const [expected, actual] = [exportSignature(userId, expires), given].map((text) =>
         createHash('sha256').update(text).digest(),
       )
       return expected !== undefined && actual !== undefined && timingSafeEqual(expected, actual)

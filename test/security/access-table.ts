@@ -43,6 +43,8 @@ export const access: Record<string, Auth> = {
   'users.update': 'user',
   'accounts.threadInfo': 'user',
   'users.changePassword': 'user',
+  'users.export': 'user',
+  'users.exportArchive': 'none',
   'users.models': 'user',
   'users.usage': 'user',
   'users.audit': 'user',

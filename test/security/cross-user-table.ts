@@ -59,6 +59,8 @@ export const native: Record<string, Expectation> = {
   'users.read': secret,
   'users.update': ownBody,
   'users.changePassword': ownBody,
+  'users.export': secret,
+  'users.exportArchive': openDoor,
   'users.models': { takesNoIds: 'lists what everybody may choose' },
   'users.usage': secret,
   'users.audit': secret,
