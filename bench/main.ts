@@ -7,6 +7,7 @@ import { benchRuns } from './runs/index.ts'
 import { benchReads } from './runs/reads.ts'
 import { benchSteps } from './runs/steps.ts'
 import { benchTurns } from './runs/turns.ts'
+import { benchSizes } from './sizes.ts'
 
 /** Each part is measured on its own servers, because data of an earlier part would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {
@@ -17,6 +18,7 @@ const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   ...knowledgeParts,
   ...databaseParts,
   recovery: benchRecovery,
+  sizes: benchSizes,
 }
 const groups: Record<string, string[]> = {
   cost: ['runs', 'steps', 'turns', 'reads'],
