@@ -1,11 +1,3 @@
-/** Money for a million tokens. */
-export interface ModelPrices {
-  /** ISO 4217, lower-case. */
-  currency: string
-  prompt: number
-  completion: number
-}
-
 /** One model at one provider. */
 export interface ProvidedModel {
   /** The name by which assistants choose it. */
@@ -16,7 +8,6 @@ export interface ProvidedModel {
   baseUrl: string
   apiKey: string
   contextTokens: number | undefined
-  prices: ModelPrices | undefined
 }
 
 export interface ProviderSettings {

@@ -1,8 +1,10 @@
-import { type ModelPrices, type ProviderSettings, providersOf } from '../domain/provided-models.ts'
+import type { ModelPrices } from '../domain/model-prices.ts'
+import { type ProviderSettings, providersOf } from '../domain/provided-models.ts'
 
 interface ModelListDeps {
   providers: ProviderSettings
   defaultModel: string
+  modelPrices: ModelPrices
   contextWindowOf(model: string): number
 }
 
@@ -13,25 +15,25 @@ export interface ListedModel {
   context_tokens: number
   /** Names of the providers, in the order in which they are asked. Empty for the server of `OPENAI_BASE_URL`. */
   providers: string[]
-  /** Of the first provider, if the settings name them. */
-  prices?: ModelPrices
+  /** For a million tokens, if the settings name them. */
+  prices?: { currency: string; input: number; output: number }
   /** Models that answer in its place while it fails. */
   fallbacks: string[]
 }
 
 /** The models of the settings, the default one first. Keys and addresses are not shown. */
-export function createModelList({ providers, defaultModel, contextWindowOf }: ModelListDeps) {
+export function createModelList({ providers, defaultModel, modelPrices, contextWindowOf }: ModelListDeps) {
   return function listModels(): ListedModel[] {
     const ids = [...new Set([defaultModel, ...providers.models.map(({ id }) => id)])]
     return ids.map((id) => {
       const own = providersOf(providers, id).filter((one) => one.id === id)
-      const prices = own[0]?.prices
+      const price = modelPrices.models.get(id) ?? modelPrices.models.get('*')
       return {
         id,
         is_default: id === defaultModel,
         context_tokens: contextWindowOf(id),
         providers: own.map(({ provider }) => provider),
-        ...(prices === undefined ? {} : { prices }),
+        ...(price === undefined ? {} : { prices: { currency: modelPrices.currency, ...price } }),
         fallbacks: [...(providers.fallbacks.get(id) ?? [])],
       }
     })

@@ -2335,8 +2335,8 @@ export interface components {
                 /** @description For a million tokens. */
                 prices?: {
                     currency: string;
-                    prompt: number;
-                    completion: number;
+                    input: number;
+                    output: number;
                 };
                 /** @description Models that answer in its place while it fails. */
                 fallbacks: string[];

@@ -11,17 +11,6 @@ const Model = Type.Object(
     /** The provider's own name, if it differs. */
     provider_model: Type.Optional(name),
     context_tokens: Type.Optional(Type.Integer({ minimum: 256, maximum: 100_000_000 })),
-    /** For a million tokens. */
-    prices: Type.Optional(
-      Type.Object(
-        {
-          currency: Type.String({ pattern: '^[a-z]{3}$' }),
-          prompt: Type.Number({ minimum: 0 }),
-          completion: Type.Number({ minimum: 0 }),
-        },
-        { additionalProperties: false },
-      ),
-    ),
   },
   { additionalProperties: false },
 )
@@ -71,7 +60,6 @@ export function readProviders(
       baseUrl: provider.base_url.replace(/\/+$/, ''),
       apiKey: key ?? noKey,
       contextTokens: model.context_tokens,
-      prices: model.prices,
     }))
   })
   const known = new Set(models.map(({ id }) => id))

@@ -31,7 +31,6 @@ describe('several model servers', () => {
               {
                 id: 'shared',
                 provider_model: 'vendor/shared-1',
-                prices: { currency: 'usd', prompt: 1, completion: 2 },
               },
               { id: 'small', context_tokens: 4096 },
             ],
@@ -47,7 +46,13 @@ describe('several model servers', () => {
     )
     await writeFile(path.join(folder, 'key'), 'the-key-of-first\n')
     service = await startService({
-      env: { ...other.env, MODELS_FILE: file, FIRST_KEY_FILE: path.join(folder, 'key'), LOG_LEVEL: 'warn' },
+      env: {
+        ...other.env,
+        MODELS_FILE: file,
+        FIRST_KEY_FILE: path.join(folder, 'key'),
+        MODEL_PRICES: '{"currency":"usd","models":{"shared":{"input":1,"output":2}}}',
+        LOG_LEVEL: 'warn',
+      },
       onLog: (line) => logged.push(line),
     })
   })
@@ -115,7 +120,7 @@ describe('several model servers', () => {
       // The smaller of both.
       context_tokens: 32_000,
       providers: ['first', 'second'],
-      prices: { currency: 'usd', prompt: 1, completion: 2 },
+      prices: { currency: 'usd', input: 1, output: 2 },
       fallbacks: [],
     })
     expect(models[2]).toMatchObject({ context_tokens: 4096, fallbacks: ['spare'] })

@@ -115,7 +115,7 @@ export const ModelList = Type.Object(
         providers: Type.Array(Type.String(), { description: 'In the order in which they are asked.' }),
         prices: Type.Optional(
           Type.Object(
-            { currency: Type.String(), prompt: Type.Number(), completion: Type.Number() },
+            { currency: Type.String(), input: Type.Number(), output: Type.Number() },
             { description: 'For a million tokens.' },
           ),
         ),
