@@ -78,8 +78,8 @@ function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchema
     inStepSlot: createStepSlots(core.collections, settings.modelStepsAtOnce),
     model: createRoutedModel({
       chat: createChatModel({
-        connections: infra.outbound.ownConnections,
-        guardedConnections: infra.outbound.connections,
+        ownFetch: infra.outbound.ownFetch,
+        guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
         silenceMs: settings.modelSilenceSeconds * 1000,
       }),
       providers: settings.providers,

@@ -1,116 +1,52 @@
-import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
 import type OpenAI from 'openai'
-import { type Dispatcher, request as send } from 'undici'
-import { isJsonObject } from '../../domain/is-json-object.ts'
+import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { ChatModel, ChatRequest, ModelDelta } from '../../services/engine/chat-model.ts'
+import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
 import { createAnswerReader } from './answer-reader.ts'
-import { type AnswerLimits, guardAnswer } from './guarded-answer.ts'
+import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 
 export const defaultBaseUrl = 'https://api.openai.com/v1'
 
 export interface ChatModelOptions extends AnswerLimits {
-  /** Connections to the servers that the settings name. */
-  connections: Dispatcher
-  /** Connections to addresses that users set; it refuses private ones. */
-  guardedConnections: Dispatcher
+  /** Reaches the servers that the settings name. */
+  ownFetch: typeof fetch
+  /** Reaches addresses that users set; refuses private ones. */
+  guardedFetch: typeof fetch
 }
 
 /**
- * Models of the chat-completions interface. There are no retries here: the workflow retries, and remembers.
- * A redirect is an error: a model's address is the one that was checked.
+ * Models of the chat-completions interface, through the `openai` client, which is loaded with the first request.
+ * Its own retries are off: the workflow retries, and remembers. Neither `fetch` follows redirects.
  */
-export function createChatModel({ connections, guardedConnections, silenceMs }: ChatModelOptions): ChatModel {
+export function createChatModel({ ownFetch, guardedFetch, silenceMs }: ChatModelOptions): ChatModel {
   return {
     async *stream({ account, signal, ...request }) {
-      const guard = guardAnswer({ silenceMs })
+      const guard = guardFetch(account.setByUser ? guardedFetch : ownFetch, { silenceMs })
       const answer = createAnswerReader()
-      let hasAnswered = false
       try {
-        const { statusCode, headers, body } = await send(urlOf(account.baseUrl ?? defaultBaseUrl), {
-          dispatcher: account.setByUser ? guardedConnections : connections,
-          method: 'POST',
-          headers: {
-            authorization: `Bearer ${account.apiKey}`,
-            'content-type': 'application/json',
-            accept: 'text/event-stream',
-          },
-          body: JSON.stringify(bodyOf(request)),
-          signal: AbortSignal.any([signal, guard.signal]),
+        const { OpenAI: Client } = await import('openai')
+        const client = new Client({
+          apiKey: account.apiKey,
+          baseURL: account.baseUrl ?? defaultBaseUrl,
+          organization: null,
+          project: null,
+          maxRetries: 0,
+          // The guard's limit comes first: it says what happened.
+          timeout: 2 * silenceMs,
+          logLevel: 'off',
+          fetch: guard.fetch,
         })
-        hasAnswered = true
-        const facts = headersOf(headers)
-        if (statusCode < 200 || statusCode > 299) throw refusal(statusCode, await guard.errorText(body), facts)
-        for await (const events of guard.events(body)) yield* deltasOf(events, answer, facts)
+        const chunks: AsyncIterable<unknown> = await client.chat.completions.create(bodyOf(request), { signal })
+        for await (const chunk of chunks) yield* answer.read(chunk)
         if (!answer.finished) throw brokenOff()
       } catch (error) {
         signal.throwIfAborted()
-        throw failureOf(guard.failure ?? (hasAnswered ? error : unreachable(error)), account.apiKey)
+        throw failureOf(guard.failure ?? error, account.apiKey)
       } finally {
         guard.close()
       }
     },
   }
-}
-
-function urlOf(baseUrl: string): string {
-  return `${baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl}/chat/completions`
-}
-
-/** What the events say; pieces of text that came together are one. What was said before a mistake is handed on. */
-function* deltasOf(
-  events: string[],
-  answer: ReturnType<typeof createAnswerReader>,
-  headers: Headers,
-): Generator<ModelDelta> {
-  let text = ''
-  try {
-    for (const event of events) {
-      if (event.startsWith('[DONE]')) break
-      const chunk: unknown = JSON.parse(event)
-      if (isJsonObject(chunk) && chunk['error']) throw new APIError(undefined, errorObject(chunk), undefined, headers)
-      for (const delta of answer.read(chunk)) {
-        if (delta.type === 'text') {
-          text += delta.text
-          continue
-        }
-        if (text !== '') yield { type: 'text', text }
-        text = ''
-        yield delta
-      }
-    }
-  } catch (error) {
-    if (text !== '') yield { type: 'text', text }
-    throw error
-  }
-  if (text !== '') yield { type: 'text', text }
-}
-
-function refusal(statusCode: number, text: string, headers: Headers): APIError {
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    body = undefined
-  }
-  return APIError.generate(statusCode, isJsonObject(body) ? body : undefined, text, headers)
-}
-
-function errorObject({ error }: Record<string, unknown>): object {
-  return typeof error === 'object' && error !== null ? error : { message: error }
-}
-
-function headersOf(headers: Dispatcher.ResponseData['headers']): Headers {
-  return new Headers(
-    Object.entries(headers).flatMap(([name, values]) =>
-      [values ?? []].flat().map((value): [string, string] => [name, value]),
-    ),
-  )
-}
-
-/** No answer came: whatever went wrong, it went wrong on the way. */
-function unreachable(cause: unknown): unknown {
-  return new APIConnectionError({ message: 'Connection error.', ...(cause instanceof Error ? { cause } : {}) })
 }
 
 function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCompletionCreateParamsStreaming {

@@ -18,33 +18,12 @@ const maxRedirects = 5
 /** Creates the guarded `fetch`. `lookup` is for tests of names. `close` ends its connections. */
 export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Lookup = lookupAll) {
   const policy = createAddressPolicy(outboundAllow)
-  const agent = new Agent({
-    connect: guardedConnect(policy, lookup, connectTimeoutMs),
-    keepAliveTimeout: idleConnectionMs,
-    // Callers bring their own time limits; a model may think long before its first byte.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
-  const ownConnections = new Agent({
-    connect: { timeout: connectTimeoutMs },
-    keepAliveTimeout: idleConnectionMs,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
-  // undici's own fetch: the one inside Node comes from another version and does not take this agent.
-  const fetchOnce = async (url: URL, { body, headers, method, signal }: RequestInit): Promise<Response> => {
-    if (body instanceof FormData || body instanceof ReadableStream) throw new TypeError('not a body that can be sent')
-    return undiciFetch(url, {
-      ...(method === undefined ? {} : { method }),
-      ...(signal ? { signal } : {}),
-      ...(body === undefined ? {} : { body }),
-      headers: [...new Headers(headers)],
-      redirect: 'manual',
-      dispatcher: agent,
-    }).catch((error: unknown) => {
+  const guarded = connections({ connect: guardedConnect(policy, lookup, connectTimeoutMs) })
+  const own = connections({ connect: { timeout: connectTimeoutMs } })
+  const fetchOnce = async (url: URL, init: RequestInit): Promise<Response> =>
+    fetchOver(guarded, url, init).catch((error: unknown) => {
       throw refusalWithin(error) ?? error
     })
-  }
   const outbound: Outbound = {
     fetch: followRedirects(fetchOnce, { maxRedirects }),
     fetchWith: (options) => followRedirects(fetchOnce, { maxRedirects, ...options }),
@@ -60,14 +39,40 @@ export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Look
   }
   return {
     ...outbound,
-    /** The guarded connections themselves, for callers that follow no redirect. */
-    connections: agent,
-    /** Connections for addresses that the settings name. */
-    ownConnections,
+    /** For addresses that the settings name: any may be reached, and redirects are not followed. */
+    ownFetch: ((input, init = {}) =>
+      fetchOver(own, new URL(input instanceof Request ? input.url : input), init)) satisfies typeof fetch,
     close: async () => {
-      await Promise.all([agent.close(), ownConnections.close()])
+      await Promise.all([guarded.close(), own.close()])
     },
   }
+}
+
+function connections(options: Agent.Options): Agent {
+  return new Agent({
+    keepAliveTimeout: idleConnectionMs,
+    // Callers bring their own time limits; a model may think long before its first byte.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...options,
+  })
+}
+
+/** undici's own fetch: the one inside Node comes from another version and does not take these connections. */
+async function fetchOver(
+  dispatcher: Agent,
+  url: URL,
+  { body, headers, method, signal }: RequestInit,
+): Promise<Response> {
+  if (body instanceof FormData || body instanceof ReadableStream) throw new TypeError('not a body that can be sent')
+  return undiciFetch(url, {
+    ...(method === undefined ? {} : { method }),
+    ...(signal ? { signal } : {}),
+    ...(body === undefined ? {} : { body }),
+    headers: [...new Headers(headers)],
+    redirect: 'manual',
+    dispatcher,
+  })
 }
 
 /** fetch puts the reason of a failed connection into `cause`. */

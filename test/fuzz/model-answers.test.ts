@@ -5,9 +5,9 @@ import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
 import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { createAnswerReader } from '../../infra/model/answer-reader.ts'
-import { createEventReader } from '../../infra/model/event-reader.ts'
+import { createChatModel } from '../../infra/model/chat.ts'
 import { createAnswer } from '../../services/engine/answer.ts'
-import { cutAt, cuts, oddText, sent } from './pieces.ts'
+import { cutAt, cuts, oddText } from './pieces.ts'
 import { cases } from './settings.ts'
 
 const call = fc.record(
@@ -94,44 +94,58 @@ describe("a model server's chunks", () => {
     )
   })
 
-  it('come out of the event stream wherever the connection cuts it', () => {
-    const line = oddText.map((text) => sent(text).replaceAll(/[\r\n]/g, ''))
-    const event = fc.record({ data: fc.array(line, { minLength: 1, maxLength: 3 }), other: line })
-    fc.assert(
-      fc.property(fc.array(event, { maxLength: 5 }), fc.constantFrom('\n', '\r\n'), cuts, (events, end, places) => {
-        const text = events
-          .map(({ data, other }) => [`: ${other}`, ...data.map((part) => `data: ${part}`), '', ''].join(end))
-          .join('')
-        const reader = createEventReader(100_000, () => new Error('too long'))
-        const read = cutAt(new TextEncoder().encode(text), places).flatMap((piece) => [...reader.read(piece)])
-        expect(read).toEqual(events.map(({ data }) => data.join('\n')))
-        expect(reader.end()).toBeUndefined()
-      }),
-      cases(1000),
+  it('come out of the event stream wherever the connection cuts it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(oddText, { maxLength: 5 }),
+        fc.constantFrom('\n', '\r\n'),
+        cuts,
+        async (texts, end, places) => {
+          const body = [...texts.map((content) => ({ choices: [{ delta: { content } }] })), finished]
+            .map((event) => [': a comment', `data: ${JSON.stringify(event)}`, '', ''].join(end))
+            .join('')
+          expect(await answerOf(cutAt(new TextEncoder().encode(body), places))).toEqual({ text: texts.join('') })
+        },
+      ),
+      cases(300),
     )
   })
 
-  it('are read to their end or refused for their length, whatever the bytes', () => {
+  it('are read to their end or refused, whatever the bytes', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
-      oddText.map((text) => new TextEncoder().encode(text)),
+      oddText.map((text) => new TextEncoder().encode(`data: ${text}\n\n`)),
     )
-    fc.assert(
-      fc.property(bytes, cuts, (body, places) => {
-        const readAll = (pieces: Uint8Array[]) => {
-          const reader = createEventReader(60, () => new Error('too long'))
-          try {
-            return [...pieces.flatMap((piece) => [...reader.read(piece)]), reader.end()]
-          } catch (error) {
-            return String(error)
-          }
-        }
-        expect(readAll(cutAt(body, places))).toEqual(readAll([body]))
+    await fc.assert(
+      fc.asyncProperty(bytes, cuts, async (body, places) => {
+        const { text, failure } = await answerOf(cutAt(body, places))
+        expect({ text, isRefused: failure instanceof ModelFailure }).toEqual({ text: '', isRefused: true })
       }),
-      cases(1000),
+      cases(300),
     )
   })
 })
+
+const finished = { choices: [{ delta: {}, finish_reason: 'stop' }] }
+
+/** What is read of an answer that arrives in these pieces. */
+async function answerOf(pieces: Uint8Array[]): Promise<{ text: string; failure?: unknown }> {
+  const ownFetch = async () => new Response(ReadableStream.from(pieces))
+  const model = createChatModel({ ownFetch, guardedFetch: ownFetch, silenceMs: 10_000 })
+  const account = { apiKey: 'none', baseUrl: 'http://127.0.0.1/v1', setByUser: false }
+  const { signal } = new AbortController()
+  const request = { model: 'any', messages: [], tools: [], sampling: {} }
+  const unset = { temperature: undefined, maxTokens: undefined, responseFormat: undefined }
+  let text = ''
+  try {
+    for await (const part of model.stream({ account, signal, ...request, ...unset })) {
+      if (part.type === 'text') text += part.text
+    }
+    return { text }
+  } catch (failure) {
+    return { text, failure }
+  }
+}
 
 describe('arguments of a tool call', () => {
   it('can be read at each length, never throw, and are the whole object in the end', () => {
