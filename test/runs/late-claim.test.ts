@@ -16,7 +16,8 @@ describe('a worker that claims a run late, after Temporal has given it up', () =
     const reading = talk.stream('Say')
     await owner.arrived
     const [run] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
-    const engine = service.api.platform.runs.engine
+    const engine = service.worker?.platform.runs.engine
+    if (engine === undefined) throw new Error('the service has no worker')
     const lateStep = modelStep(engine, { runId: run?._id ?? '', step: 0 }, new AbortController().signal)
     await late.arrived
     // The task's owner claims the run again; the late one is refused from then on.
