@@ -27,7 +27,7 @@ try {
   const env = { ...given, ...ensureSecrets(dataDir, given), ...local.env, DATA_DIR: dataDir }
   const script = path.join('scripts', 'backup.ts')
   const child = spawn(process.execPath, [script, 'restore', path.resolve(folder)], { env, stdio: 'inherit' })
-  const [code] = await once(child, 'exit')
+  const [code] = (await once(child, 'exit')) as [number | null]
   console.log(code === 0 ? 'The drill passed: the backup can be restored.' : 'The drill failed.')
   process.exitCode = code === 0 ? 0 : 1
 } finally {

@@ -58,6 +58,8 @@ async function run(given: string): Promise<void> {
       return
     case 'reapply':
       console.log(JSON.stringify(await backup.reapply(receiptsIn(given))))
+      return
+    case undefined:
   }
 }
 

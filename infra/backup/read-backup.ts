@@ -58,7 +58,7 @@ async function restoreCollection(collection: mongoose.mongo.Collection, file: st
     bytes = 0
   }
   for await (const line of linesOf(createReadStream(file).pipe(createGunzip()))) {
-    const record: mongoose.mongo.Document = EJSON.parse(line, { relaxed: false })
+    const record = EJSON.parse(line, { relaxed: false }) as mongoose.mongo.Document
     batch.push(record)
     bytes += line.length
     if (batch.length >= recordsAtOnce || bytes >= bytesAtOnce) await store()

@@ -82,7 +82,7 @@ async function writeCollection(
 /** Page by page in the order of ids: the embedded database holds the whole answer of a cursor in memory. */
 async function* recordsOf(collection: mongoose.mongo.Collection, session: mongoose.mongo.ClientSession | undefined) {
   const limit = recordsAtOnce(collection.collectionName)
-  let last: mongoose.mongo.Document['_id']
+  let last: mongoose.mongo.ObjectId | undefined
   for (;;) {
     const after = last === undefined ? {} : { _id: { $gt: last } }
     const page = await collection

@@ -31,7 +31,8 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
       const candidates = request.account.setByUser ? [] : providersOf(providers, request.model)
       if (candidates.length === 0) {
         if (request.account.apiKey === '') throw noProvider(request.model)
-        return yield* chat.stream(request)
+        yield* chat.stream(request)
+        return
       }
       for (const [index, candidate] of candidates.entries()) {
         let isAnswering = false

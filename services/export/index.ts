@@ -36,7 +36,7 @@ export function createExports({ secrets, baseUrl, ...deps }: ExportsDeps) {
         expires: String(expires),
         signature: secrets.exportSignature(userId, expires),
       })
-      return { url: `${baseUrl}/user/export/archive?${query}`, expires_at: new Date(expires).toISOString() }
+      return { url: `${baseUrl}/user/export/archive?${query.toString()}`, expires_at: new Date(expires).toISOString() }
     },
 
     /** The archive as a gzipped tar stream. Throws `forbidden` for a link that is wrong or too old. */

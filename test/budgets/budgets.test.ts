@@ -67,7 +67,10 @@ describe('budgets', () => {
     const assistant = await withAssistant(user)
     await user.put(`/projects/${user.projectId}/budget`, { runs: 5 })
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(assistant.publicToken)))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(200), ...Array(7).fill(429)])
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      ...Array(5).fill(200),
+      ...Array(7).fill(429),
+    ])
     expect((await usedOf(user, `/projects/${user.projectId}/budget`)).runs).toBe(5)
   })
 
@@ -110,12 +113,11 @@ describe('budgets', () => {
     expect((await run(user, limited.id)).status).toBe(200)
     expect((await usedOf(user, `/assistants/${limited.id}/budget`)).runs).toBe(1)
     const tokens = (await user.get('/user/usage')).public_assistants_used
-    expect(tokens.map((entry: any) => [entry.assistant_id, entry.runs]).toSorted()).toEqual(
-      [
-        [limited.id, 1],
-        [free.id, 1],
-      ].toSorted(),
-    )
+    expect(Object.fromEntries(tokens.map((entry: any) => [entry.assistant_id, entry.runs]))).toEqual({
+      [limited.id]: 1,
+      [free.id]: 1,
+    })
+    expect(tokens).toHaveLength(2)
   })
 
   it('takes nothing from one budget when another refuses', async () => {
@@ -151,7 +153,7 @@ describe('budgets', () => {
     )
     expect((await usedOf(user, `/assistants/${assistant.id}/budget`)).runs).toBe(0)
     const answers = await Promise.all([1, 2, 3].map(() => ask(assistant.publicToken)))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 429, 429])
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429, 429])
   })
 
   it('gives the place back of a run that is refused for another reason', async () => {

@@ -135,7 +135,9 @@ export async function startPaymentProvider(prices: Price[]) {
       return found
     },
     /** Until the promise is settled, answers that are ready are held back. */
-    hold: (until: Promise<void> | undefined) => (held = until),
+    hold(until: Promise<void> | undefined): void {
+      held = until
+    },
     /** Connections are cut. */
     away: (away: boolean) => (isAway = away),
     close: async () => {
