@@ -117,7 +117,7 @@ describe('social login', () => {
       provider.people.set('next-holder', { email, email_verified: true })
       const { page, answer } = await logIn('next-holder')
       expect(answer.status()).toBe(409)
-      expect(await page.textContent('body')).toContain('made with another identity')
+      expect(await page.textContent('body')).toContain('created with another identity')
       expect(page.url()).not.toContain('jwt_token')
       expect(await page.content()).not.toContain('jwt_token')
       expect(await service.collections.users.findOne({ email }).lean()).toMatchObject({

@@ -219,8 +219,9 @@ describe('a stream of mode deltas', () => {
     const { client, assistantId } = await conversation(service)
     const config = { 'type==agent/access_mode': 'public_no_auth' }
     await client.put(`/assistants/${assistantId}`, { name: 'Open', config })
-    const second = Promise.withResolvers<void>()
-    service.model.reply({ text: ['Welcome', second.promise, ' aboard'] })
+    // The end of an answer is sent whole: it must not come together with its second piece.
+    const [second, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    service.model.reply({ text: ['Welcome', second.promise, ' aboard', end.promise] })
     const response = await fetch(`${service.url}/public/runs/stream`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -233,7 +234,7 @@ describe('a stream of mode deltas', () => {
     const events: ServerEvent[] = []
     for await (const event of readEvents(response)) {
       events.push(event)
-      if (event.event === 'data') second.resolve()
+      if (event.event === 'data') (dataOf(events).length === 1 ? second : end).resolve()
     }
     expect(dataOf(events)[1]).toMatchObject({ type: 'AIMessageDelta', data: { content: ' aboard' } })
     const runId = JSON.parse(events[1]?.data ?? '').run_id

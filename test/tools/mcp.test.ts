@@ -139,6 +139,6 @@ describe('the tools of an MCP server', () => {
   })
 
   it('are not reached where users may not go', async () => {
-    await expect(createMcpTools(strict).list(config(), signal)).rejects.toThrow('may not be reached')
+    await expect(createMcpTools(strict).list(config(), signal)).rejects.toThrow('is not allowed')
   })
 })

@@ -66,7 +66,7 @@ describe('the keys of a tool configuration', () => {
     expect(answers).toEqual([
       expect.stringContaining('[hidden]'),
       expect.stringContaining('[hidden]'),
-      expect.stringContaining('may not be reached'),
+      expect.stringContaining('is not allowed'),
     ])
     const history = await service.temporal.workflow
       .getHandle(threadContract.id({ threadId: talk.threadId }))

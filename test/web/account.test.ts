@@ -78,7 +78,7 @@ test('social login ends in the console, and its token stays in no address', asyn
   await page.getByRole('navigation', { name: 'Main' }).waitFor()
   expect(page.url()).not.toContain('jwt_token')
   await page.goto(`${site.url}/auth-callback`)
-  await page.getByText('The login did not bring a token.').waitFor()
+  await page.getByText('The login returned no token.').waitFor()
 })
 
 test('an expired login leads back to where it was asked for', async () => {

@@ -28,7 +28,7 @@ test('operators see the service, and clean up only after a dry run', async () =>
   await site.expectAccessible(page, 'operation')
   await site.picture(page, 'operation')
 
-  const cleanup = page.locator('section.card', { hasText: 'Users who have not been here' })
+  const cleanup = page.locator('section.card', { hasText: 'Users without activity' })
   expect(await cleanup.getByRole('button', { name: /^Delete/ }).count()).toBe(0)
   await cleanup.getByRole('button', { name: 'Show what would be removed' }).click()
   await cleanup.getByText('1 users would be deleted.').waitFor()
