@@ -5838,7 +5838,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Default Response */
+            /** @description A gzipped tar archive. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5853,7 +5853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -5862,7 +5862,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -5871,7 +5871,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": components["schemas"]["ValidationError"];
+                    "application/json": components["schemas"]["ValidationError"];
                 };
             };
             /** @description Default Response */
@@ -5880,7 +5880,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -5889,7 +5889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
             /** @description Default Response */
@@ -5898,7 +5898,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/octet-stream": components["schemas"]["ErrorDetail"];
+                    "application/json": components["schemas"]["ErrorDetail"];
                 };
             };
         };

@@ -9,9 +9,12 @@ import { ErrorDetail } from '../schemas.ts'
 import { attemptCookies } from './attempt-cookie.ts'
 import { noVerifiedEmailPage, otherProviderPage, otherSubjectPage } from './social-pages.ts'
 
-/** Providers choose how long their codes are. Three of these fit into the request's head, which has at most 16 KB. */
-const fromProvider = Type.Optional(Type.String({ maxLength: 4 * 1024 }))
-const CallbackQuery = Type.Object({ code: fromProvider, state: fromProvider, error: fromProvider })
+/**
+ * Printable ASCII, as RFC 6749 (appendix A) says. Providers choose how long their codes are. However they are encoded,
+ * all three fit into the request's head, which has at most 16 KB.
+ */
+const fromProvider = (maxLength: number) => Type.Optional(Type.String({ maxLength, pattern: '^[ -~]*$' }))
+const CallbackQuery = Type.Object({ code: fromProvider(4096), state: fromProvider(256), error: fromProvider(256) })
 
 const page = { 'text/html': { schema: Type.String() } }
 const callbackRefusal = {

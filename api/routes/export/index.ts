@@ -37,13 +37,20 @@ export const exportRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'exports'>> 
         operationId: 'users.exportArchive',
         summary: 'The archive of a link: JSON Lines and the original files',
         tags: ['users'],
-        produces: ['application/octet-stream'],
         querystring: Type.Object({
           user_id: Type.String({ maxLength: 200 }),
           expires: Type.Integer({ minimum: 0 }),
           signature: Type.String({ maxLength: 100 }),
         }),
-        response: { 200: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }), ...refusals(403, 404) },
+        response: {
+          200: {
+            description: 'A gzipped tar archive.',
+            content: {
+              'application/octet-stream': { schema: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }) },
+            },
+          },
+          ...refusals(403, 404),
+        },
       },
     },
     async (request, reply) => {
