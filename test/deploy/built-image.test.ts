@@ -49,7 +49,11 @@ describe('the image', () => {
     expect(image.command).toEqual(['node', 'api/server.ts'])
     const env = environment()
     const port = { api: String(await freePort()), worker: String(await freePort()) }
-    const migrated = await runProgram(process.execPath, ['scripts/migrate.ts'], { cwd: app, ...as, env })
+    const migrated = await runProgram(process.execPath, ['scripts/migrate.ts'], {
+      cwd: app,
+      ...as,
+      env: { ...env, LOG_LEVEL: 'info' },
+    })
     expect(migrated).toContain('migrations done')
     const api = await startProcess('api/server.ts', { ...env, METRICS_PORT: port.api }, 'listening', {
       cwd: app,
