@@ -46,24 +46,18 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
       const answer = await caller.call(method, path, options)
       if (![200, ...accepted].includes(answer.status)) {
         log.giveUp(intention, `${answer.status} ${JSON.stringify(answer.body)}`)
-        log.report({
-          kind: 'wrong',
-          what: `${intention.id} (${kind}): ${method} ${path} was answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`,
-          from: intention.begunAt,
-          until: Date.now(),
-        })
+        log.fault(
+          'wrong',
+          intention,
+          `${method} ${path} was answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`,
+        )
         return undefined
       }
       return { intention, answer }
     } catch (error) {
       if (!(error instanceof GaveUpError)) throw error
       log.giveUp(intention, error.message)
-      log.report({
-        kind: 'wrong',
-        what: `${intention.id} (${kind}): no answer in time: ${error.message}`,
-        from: intention.begunAt,
-        until: Date.now(),
-      })
+      log.fault('wrong', intention, `no answer in time: ${error.message}`)
       return undefined
     }
   }
@@ -107,33 +101,18 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     const userId = String(done.answer.body['user_id'])
     const code = await codeTo(email)
     if (code === undefined) {
-      log.report({
-        kind: 'lost',
-        what: `${id}: no mail came in time`,
-        from: done.intention.begunAt,
-        until: Date.now(),
-      })
+      log.fault('lost', done.intention, 'no mail came in time')
       return undefined
     }
     const verified = await caller.call('POST', '/auth/verify-email', { body: { email, code } })
     // An answer that got lost is repeated, and then the address is verified already.
     if (verified.status !== 200 && !JSON.stringify(verified.body).includes('already verified')) {
-      log.report({
-        kind: 'wrong',
-        what: `${id}: the code was refused: ${JSON.stringify(verified.body)}`,
-        from: done.intention.begunAt,
-        until: Date.now(),
-      })
+      log.fault('wrong', done.intention, `the code was refused: ${JSON.stringify(verified.body)}`)
       return undefined
     }
     const login = await caller.call('POST', '/auth/login', { body: { email, password } })
     if (login.status !== 200) {
-      log.report({
-        kind: 'wrong',
-        what: `${id}: the login was refused: ${login.status} ${JSON.stringify(login.body)}`,
-        from: done.intention.begunAt,
-        until: Date.now(),
-      })
+      log.fault('wrong', done.intention, `the login was refused: ${login.status} ${JSON.stringify(login.body)}`)
       return undefined
     }
     const token = String(login.body['jwt_token'])
@@ -296,12 +275,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     } catch (error) {
       if (!(error instanceof GaveUpError || error instanceof RefusedError)) throw error
       log.giveUp(intention, error.message)
-      log.report({
-        kind: 'wrong',
-        what: `${intention.id}: ${error.message}`,
-        from: intention.begunAt,
-        until: Date.now(),
-      })
+      log.fault('wrong', intention, error.message)
       return undefined
     }
   }
@@ -317,12 +291,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     const answer = messages.findLast(({ type }) => type === 'AIMessage')?.data.content
     if (wasCancelled || (end === 'end' && answer === expected)) return
     const shown = end === 'error' ? error : `the answer is ${JSON.stringify(answer)}`
-    log.report({
-      kind: 'lost',
-      what: `${intention.id} (run ${runId}): ${shown}`,
-      from: intention.begunAt,
-      until: Date.now(),
-    })
+    log.fault('lost', intention, `run ${runId}: ${shown}`)
   }
 
   /** Starts runs at once on one thread, and asks until all are over. */
@@ -351,12 +320,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
       if (status !== 200 || !['pending', 'running'].includes(String(body['status']))) return
       await pause(250)
     }
-    log.report({
-      kind: 'lost',
-      what: `${intention.id} (run ${runId}) is not over in time`,
-      from: intention.begunAt,
-      until: Date.now(),
-    })
+    log.fault('lost', intention, `run ${runId} is not over in time`)
   }
 
   /** A chat completion as clients of that interface ask for it; a stream that breaks is asked for again under its key. */
@@ -388,24 +352,14 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
         }
         log.acknowledge(intention, { expected: expected(intention.id) })
         if (content !== expected(intention.id))
-          log.report({
-            kind: 'lost',
-            what: `${intention.id}: the completion is ${JSON.stringify(content)}`,
-            from: intention.begunAt,
-            until: Date.now(),
-          })
+          log.fault('lost', intention, `the completion is ${JSON.stringify(content)}`)
         return
       } catch (error) {
         last = String(error)
       }
     }
     log.giveUp(intention, last)
-    log.report({
-      kind: 'wrong',
-      what: `${intention.id} (completion): ${last}`,
-      from: intention.begunAt,
-      until: Date.now(),
-    })
+    log.fault('wrong', intention, last)
   }
 
   /** Uploads a file and asks until it is processed. */
@@ -433,22 +387,12 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
         .join('')
       if (status === 'ready') return fileId
       if (status === 'failed' || status === '') {
-        log.report({
-          kind: 'lost',
-          what: `${intention.id} (file ${fileId}) is ${status || 'not listed'}`,
-          from: intention.begunAt,
-          until: Date.now(),
-        })
+        log.fault('lost', intention, `file ${fileId} is ${status || 'not listed'}`)
         return undefined
       }
       await pause(250)
     }
-    log.report({
-      kind: 'lost',
-      what: `${intention.id} (file ${fileId}) is not ready in time`,
-      from: intention.begunAt,
-      until: Date.now(),
-    })
+    log.fault('lost', intention, `file ${fileId} is not ready in time`)
     return undefined
   }
 

@@ -34,6 +34,15 @@ export interface Problem {
   until: number
 }
 
+export function problemOf(
+  kind: Problem['kind'],
+  { id, kind: of, begunAt }: Intention,
+  what: string,
+  until: number,
+): Problem {
+  return { kind, what: `${id} (${of}): ${what}`, from: begunAt, until }
+}
+
 export type ClientLog = ReturnType<typeof createClientLog>
 
 /** What the client intended, what was acknowledged and each event that it read, appended to a file in this order. */
@@ -44,6 +53,10 @@ export function createClientLog(path: string) {
   let count = 0
 
   const write = (entry: object) => void file.write(`${JSON.stringify({ at: Date.now(), ...entry })}\n`)
+  const report = (problem: Problem) => {
+    problems.push(problem)
+    write({ problem })
+  }
   return {
     intentions,
     problems,
@@ -77,10 +90,11 @@ export function createClientLog(path: string) {
       write({ gave_up: intention.id, reason })
     },
 
-    /** What the client itself saw go wrong. */
-    report(problem: Problem): void {
-      problems.push(problem)
-      write({ problem })
+    report,
+
+    /** What the client itself saw go wrong with what it intended, from its beginning until now. */
+    fault(kind: Problem['kind'], intention: Intention, what: string): void {
+      report(problemOf(kind, intention, what, Date.now()))
     },
 
     async close(): Promise<void> {

@@ -103,10 +103,8 @@ export function createFollow({ caller, log, progress }: { caller: Caller; log: C
     { event, id, data }: { event: string; id: string | undefined; data: string },
     watched: WatchedStream | undefined,
   ): void {
-    const now = Date.now()
     log.write({ read: intention.id, event, id })
-    const wrong = (what: string) =>
-      log.report({ kind: 'wrong', what: `${intention.id}: ${what}`, from: intention.begunAt, until: now })
+    const wrong = (what: string) => log.fault('wrong', intention, what)
     if (state.end !== undefined) wrong(`${event} after ${state.end}`)
     if (id === undefined) wrong(`${event} without an id`)
     else if (state.lastId !== undefined && compareIds(id, state.lastId) <= 0)

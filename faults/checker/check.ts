@@ -1,6 +1,6 @@
 import { keptCollections } from '../../services/deletion/stores.ts'
 import { emailOf } from '../actions.ts'
-import type { ClientLog, Intention, Problem } from '../client-log.ts'
+import { type ClientLog, type Intention, type Problem, problemOf } from '../client-log.ts'
 import type { RecordedCall } from '../stand-ins.ts'
 import { checkCounters } from './counters.ts'
 import { idsIn } from './digest.ts'
@@ -26,12 +26,11 @@ export type Report = (kind: Problem['kind'], what: string, intention?: Intention
 export async function check(evidence: Evidence): Promise<Problem[]> {
   const problems: Problem[] = []
   const report: Report = (kind, what, intention) =>
-    void problems.push({
-      kind,
-      what: intention === undefined ? what : `${intention.id} (${intention.kind}): ${what}`,
-      from: intention?.begunAt ?? 0,
-      until: intention?.endedAt ?? Date.now(),
-    })
+    void problems.push(
+      intention === undefined
+        ? { kind, what, from: 0, until: Date.now() }
+        : problemOf(kind, intention, what, intention.endedAt ?? Date.now()),
+    )
   const records = await evidence.stores.records()
   for (const what of evidence.unfinished) report('wrong', `is still under way: ${what}`)
   checkCreations(evidence, records, report)
