@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts'
+import { kept } from '../domain/kept.ts'
 import { within } from './within.ts'
 
 export interface Probe {
@@ -37,22 +38,9 @@ export function createHealth(probes: Probe[], version: string) {
   }
 
   return {
-    report: kept(askAll),
+    report: kept(askAll, keptMs),
     /** The dependencies that requests need and that do not answer. */
-    away: kept(askAway),
-  }
-}
-
-/** Asks once for all who ask at the same time, or within `keptMs` of the answer. */
-function kept<T>(ask: () => Promise<T>): () => Promise<T> {
-  let latest: { answer: Promise<T>; until: number } | undefined
-  return () => {
-    if (latest === undefined || latest.until < Date.now()) {
-      const asked = { answer: ask(), until: Infinity }
-      latest = asked
-      void asked.answer.finally(() => (asked.until = Date.now() + keptMs))
-    }
-    return latest.answer
+    away: kept(askAway, keptMs),
   }
 }
 

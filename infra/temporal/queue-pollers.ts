@@ -1,14 +1,10 @@
 import type { Client } from '@temporalio/client'
-import proto from '@temporalio/proto'
 import type { Settings } from '../config.ts'
 import { AppError } from '../../domain/errors.ts'
-import { queueName, queues } from '../../domain/contracts/queues.ts'
+import { type Queue, queues } from '../../domain/contracts/queues.ts'
+import { kept } from '../../domain/kept.ts'
+import { describeQueue } from './describe-queue.ts'
 
-/**
- * The server remembers a worker for five minutes after its last poll, and a poll waits at most a minute: a worker
- * without a poll for longer is gone.
- */
-export const aliveForMs = 75_000
 /** How long a result is cached, so that health checks put no load on the server. */
 const polledMs = 10_000
 const unpolledMs = 1_000
@@ -16,32 +12,18 @@ const unpolledMs = 1_000
 /** Throws `unavailable`, with the names of the task queues that no worker polls, if there are any. */
 export function createPollerCheck(
   client: Client,
-  { temporalNamespace: namespace, taskQueuePrefix }: Pick<Settings, 'temporalNamespace' | 'taskQueuePrefix'>,
+  settings: Pick<Settings, 'temporalNamespace' | 'taskQueuePrefix'>,
 ): () => Promise<void> {
-  const isPolled = async (queue: (typeof queues)[number]): Promise<boolean> => {
-    const { pollers } = await client.workflowService.describeTaskQueue({
-      namespace,
-      taskQueue: { name: queueName(queue, taskQueuePrefix) },
-      taskQueueType: proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    })
-    return pollers.some(({ lastAccessTime }) => Date.now() - Number(lastAccessTime?.seconds ?? 0) * 1000 < aliveForMs)
-  }
+  const isPolled = async (queue: Queue): Promise<boolean> =>
+    (await describeQueue(client, settings, { queue, kind: 'workflow' })).pollers.length > 0
   const look = async () => {
     const polled = await client.withDeadline(Date.now() + 1_000, () => Promise.all(queues.map(isPolled)))
     return queues.filter((_, index) => !polled[index])
   }
 
-  let latest: { unpolled: Promise<readonly string[]>; until: number } | undefined
+  const unpolled = kept(look, (found) => (found.length === 0 ? polledMs : unpolledMs))
   return async () => {
-    if (!latest || latest.until < Date.now()) {
-      const found = { unpolled: look(), until: Date.now() + polledMs }
-      latest = found
-      found.unpolled.then(
-        (unpolled) => (found.until = Date.now() + (unpolled.length === 0 ? polledMs : unpolledMs)),
-        () => (found.until = 0),
-      )
-    }
-    const unpolled = await latest.unpolled
-    if (unpolled.length > 0) throw new AppError('unavailable', `no worker polls ${unpolled.join(', ')}`)
+    const found = await unpolled()
+    if (found.length > 0) throw new AppError('unavailable', `no worker polls ${found.join(', ')}`)
   }
 }

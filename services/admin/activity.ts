@@ -1,5 +1,6 @@
 import type { Usage } from '../../domain/records/run.ts'
 import { AppError } from '../../domain/errors.ts'
+import { kept } from '../../domain/kept.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Collections } from '../collections.ts'
 
@@ -20,15 +21,12 @@ const longestMs = 20_000
 
 /** What happened on each of the last days, for the plots of the operator's page. */
 export function createActivity({ runs, users }: Pick<Collections, 'runs' | 'users'>) {
-  const kept = new Map<number, { until: number; days: Promise<ActivityDay[]> }>()
+  const byDays = new Map<number, () => Promise<ActivityDay[]>>()
 
-  return async function activity(days: number): Promise<ActivityDay[]> {
-    const known = kept.get(days)
-    if (known !== undefined && known.until > Date.now()) return known.days
-    const reading = read(days)
-    kept.set(days, { until: Date.now() + keptMs, days: reading })
-    reading.catch(() => kept.delete(days))
-    return reading
+  return function activity(days: number): Promise<ActivityDay[]> {
+    const ask = byDays.get(days) ?? kept(() => read(days), keptMs)
+    byDays.set(days, ask)
+    return ask()
   }
 
   async function read(count: number): Promise<ActivityDay[]> {

@@ -1,4 +1,5 @@
 import type { Stripe } from 'stripe'
+import { kept } from '../../domain/kept.ts'
 import { type PaymentProvider, ask } from './provider.ts'
 
 export interface Plan {
@@ -23,19 +24,10 @@ const plansMax = 200
  * the only place where plans are kept.
  */
 export function createPlans(provider: PaymentProvider | undefined) {
-  let kept: { until: number; plans: Promise<Plan[]> } | undefined
-
+  const none = async (): Promise<Plan[]> => []
   return {
     /** The cheapest first. Empty without a payment provider. */
-    async list(): Promise<Plan[]> {
-      if (provider === undefined) return []
-      if (kept === undefined || kept.until < Date.now()) {
-        const plans = ask(() => read(provider))
-        kept = { until: Date.now() + keptMs, plans }
-        plans.catch(() => (kept = undefined))
-      }
-      return kept.plans
-    },
+    list: provider === undefined ? none : kept(() => ask(() => read(provider)), keptMs),
   }
 }
 
