@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import mongoose from 'mongoose'
+import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import { schemaVersion } from '../mongo/schema-version.ts'
 import { type Manifest, manifestFile, recordsFile, vectorsFolder } from './manifest.ts'
 
@@ -81,19 +82,11 @@ async function writeCollection(
 
 /** Page by page in the order of ids: the embedded database holds the whole answer of a cursor in memory. */
 async function* recordsOf(collection: mongoose.mongo.Collection, session: mongoose.mongo.ClientSession | undefined) {
-  const limit = recordsAtOnce(collection.collectionName)
-  let last: mongoose.mongo.ObjectId | undefined
-  for (;;) {
-    const after = last === undefined ? {} : { _id: { $gt: last } }
-    const page = await collection
-      .find(after, session === undefined ? {} : { session })
-      .sort({ _id: 1 })
-      .limit(limit)
-      .toArray()
-    yield* page
-    if (page.length < limit) return
-    last = page.at(-1)?._id
-  }
+  const options = session === undefined ? {} : { session }
+  const pages = pagesById(recordsAtOnce(collection.collectionName), (after: After<mongoose.mongo.ObjectId>, limit) =>
+    collection.find(after, options).sort({ _id: 1 }).limit(limit).toArray(),
+  )
+  for await (const page of pages) yield* page
 }
 
 /** MongoDB keeps what is needed for it for five minutes (`minSnapshotHistoryWindowInSeconds`). */

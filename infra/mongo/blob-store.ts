@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
+import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { BlobStore } from '../../services/knowledge/blob-store.ts'
 
 const { Binary, ObjectId } = mongoose.mongo
@@ -47,16 +48,14 @@ export async function makeBlobIndexes(connection: mongoose.Connection): Promise<
 export async function ownOldBlobs(connection: mongoose.Connection): Promise<void> {
   const { blobs } = collectionsOf(connection)
   const files = connection.collection<{ blob_id: string; assistant_id: string }>('files')
-  let last: ObjectId | undefined
-  for (;;) {
-    const after = last === undefined ? {} : { _id: { $gt: last } }
-    const batch = await blobs
+  const pages = pagesById(blobsAtOnce, (after: After<ObjectId>, limit) =>
+    blobs
       .find({ 'metadata.assistant_id': { $exists: false }, ...after }, { projection: { _id: 1 } })
       .sort({ _id: 1 })
-      .limit(blobsAtOnce)
-      .toArray()
-    last = batch.at(-1)?._id
-    if (last === undefined) return
+      .limit(limit)
+      .toArray(),
+  )
+  for await (const batch of pages) {
     const owned = await files.find({ blob_id: { $in: batch.map(({ _id }) => _id.toHexString()) } }).toArray()
     for (const { blob_id: blobId, assistant_id } of owned)
       await blobs.updateOne({ _id: new ObjectId(blobId) }, { $set: { metadata: { assistant_id } } })

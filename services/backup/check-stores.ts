@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose'
+import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { Collections } from '../collections.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
 
@@ -40,36 +41,25 @@ export async function checkStores({ collections, vectors, incompleteBlobs }: Che
     files_with_other_vectors: 0,
     incomplete_blobs: await incompleteBlobs(),
   }
-  /** How many of the given ids the collection does not have. */
-  const missing = async (owners: { countDocuments(filter: object): PromiseLike<number> }, ids: string[]) => {
-    const known = [...new Set(ids)]
-    return known.length === 0 ? 0 : known.length - (await owners.countDocuments({ _id: { $in: known } }))
+  /** How many of the owners that these records name are not there. */
+  async function missingOwners<T, M extends keyof T>(
+    page: T[],
+    member: M,
+    owners: { countDocuments(filter: object): PromiseLike<number> },
+  ): Promise<number> {
+    const named = [...new Set(page.map((record) => record[member]))]
+    return named.length - (await owners.countDocuments({ _id: { $in: named } }))
   }
   for await (const page of pages(assistants, { project_id: 1 }))
-    found.assistants_without_project += await missing(
-      projects,
-      page.map(({ project_id }) => project_id),
-    )
+    found.assistants_without_project += await missingOwners(page, 'project_id', projects)
   for await (const page of pages(threads, { user_id: 1 }))
-    found.threads_without_user += await missing(
-      users,
-      page.map(({ user_id }) => user_id),
-    )
+    found.threads_without_user += await missingOwners(page, 'user_id', users)
   for await (const page of pages(runs, { thread_id: 1 }))
-    found.runs_without_thread += await missing(
-      threads,
-      page.map(({ thread_id }) => thread_id),
-    )
+    found.runs_without_thread += await missingOwners(page, 'thread_id', threads)
   for await (const page of pages(checkpoints, { thread_id: 1 }))
-    found.checkpoints_without_thread += await missing(
-      threads,
-      page.map(({ thread_id }) => thread_id),
-    )
+    found.checkpoints_without_thread += await missingOwners(page, 'thread_id', threads)
   for await (const page of pages(files, { assistant_id: 1, status: 1, chunks: 1 })) {
-    found.files_without_assistant += await missing(
-      assistants,
-      page.map(({ assistant_id }) => assistant_id),
-    )
+    found.files_without_assistant += await missingOwners(page, 'assistant_id', assistants)
     for (const file of page.filter(({ status }) => status === 'ready')) {
       const stored = await chunks.countDocuments({ assistant_id: file.assistant_id, file_id: file._id })
       if (stored !== file.chunks) found.files_with_other_chunks += 1
@@ -79,16 +69,8 @@ export async function checkStores({ collections, vectors, incompleteBlobs }: Che
   return found
 }
 
-async function* pages<T extends { _id: string }>(
-  collection: Model<T>,
-  members: Record<string, 1>,
-): AsyncGenerator<T[]> {
-  let last: string | undefined
-  for (;;) {
-    const after = last === undefined ? {} : { _id: { $gt: last } }
-    const page = await collection.find(after, members).sort({ _id: 1 }).limit(idsAtOnce).lean<T[]>()
-    if (page.length > 0) yield page
-    last = page.at(-1)?._id
-    if (page.length < idsAtOnce) return
-  }
+function pages<T extends { _id: string }>(collection: Model<T>, members: Record<string, 1>): AsyncGenerator<T[]> {
+  return pagesById(idsAtOnce, (after: After<string>, limit) =>
+    collection.find(after, members).sort({ _id: 1 }).limit(limit).lean<T[]>(),
+  )
 }

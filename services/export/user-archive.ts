@@ -1,5 +1,6 @@
 import type { Model } from 'mongoose'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
+import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -178,14 +179,14 @@ async function* records<T extends { _id: string }>(
   filter: object,
   atOnce = recordsAtOnce,
 ): AsyncGenerator<T> {
-  let last: string | undefined
-  for (;;) {
-    const after = last === undefined ? filter : { ...filter, _id: { $gt: last } }
-    const page = await collection.find(after).sort({ _id: 1 }).limit(atOnce).lean<T[]>()
-    yield* page
-    last = page.at(-1)?._id
-    if (page.length < atOnce) return
-  }
+  const pages = pagesById(atOnce, (after: After<string>, limit) =>
+    collection
+      .find({ ...filter, ...after })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean<T[]>(),
+  )
+  for await (const page of pages) yield* page
 }
 
 async function* mapped<T>(source: AsyncIterable<T>, map: (value: T) => object): AsyncGenerator<object> {
