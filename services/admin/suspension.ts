@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
-import { changeAll } from '../deletion/many.ts'
+import { updateAll } from '../deletion/many.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
 interface SuspensionDeps {
@@ -11,7 +11,6 @@ interface SuspensionDeps {
   runs: { cancel(run: RunRecord): Promise<unknown> }
 }
 
-const id = { _id: 1 } as const
 const runsAtOnce = 10
 const batchSize = 200
 
@@ -43,7 +42,7 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
   }
 
   async function requireUser(userId: string): Promise<void> {
-    const user = await users.findOne({ _id: userId }, id).lean<Pick<UserRecord, '_id'>>()
+    const user = await users.findOne({ _id: userId }, { _id: 1 }).lean<Pick<UserRecord, '_id'>>()
     if (user === null) throw new AppError('not_found', 'There is no such user.')
   }
 
@@ -51,31 +50,15 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
   async function markMembers(userId: string): Promise<void> {
     const open = { user_id: userId, suspended: { $ne: true } }
     const mark = { $set: { suspended: true } }
-    await changeAll(
-      transaction,
-      (limit) => projects.find(open, id).limit(limit).lean(),
-      (ids, session) => projects.updateMany({ _id: { $in: ids } }, mark, { session }),
-    )
-    await changeAll(
-      transaction,
-      (limit) => assistants.find(open, id).limit(limit).lean(),
-      (ids, session) => assistants.updateMany({ _id: { $in: ids } }, mark, { session }),
-    )
+    await updateAll(transaction, projects, open, mark)
+    await updateAll(transaction, assistants, open, mark)
   }
 
   async function unmarkMembers(userId: string): Promise<void> {
     const marked = { user_id: userId, suspended: true } as const
     const unmark = { $unset: { suspended: 1 } }
-    await changeAll(
-      transaction,
-      (limit) => assistants.find(marked, id).limit(limit).lean(),
-      (ids, session) => assistants.updateMany({ _id: { $in: ids } }, unmark, { session }),
-    )
-    await changeAll(
-      transaction,
-      (limit) => projects.find(marked, id).limit(limit).lean(),
-      (ids, session) => projects.updateMany({ _id: { $in: ids } }, unmark, { session }),
-    )
+    await updateAll(transaction, assistants, marked, unmark)
+    await updateAll(transaction, projects, marked, unmark)
   }
 
   /** Those that wait for a person stay: nobody can decide about them until the user is restored. */

@@ -1,6 +1,6 @@
 import type { DeletionCondition, DeletionTarget } from '../../domain/contracts/deletion.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { changeAll } from './many.ts'
+import { updateAll } from './many.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
 
 interface FenceDeps {
@@ -24,37 +24,11 @@ export async function fence(
   const owned = ownedBy(target)
   const { projects, assistants, threads } = collections
   const open = { deleting: { $ne: true } } as const
-  await changeAll(
-    transaction,
-    (limit) =>
-      projects
-        .find({ ...owned.projects, ...open }, id)
-        .limit(limit)
-        .lean(),
-    (ids, session) => projects.updateMany({ _id: { $in: ids } }, closingProject, { session, updatePipeline: true }),
-  )
-  await changeAll(
-    transaction,
-    (limit) =>
-      assistants
-        .find({ ...owned.assistants, ...open }, id)
-        .limit(limit)
-        .lean(),
-    (ids, session) => assistants.updateMany({ _id: { $in: ids } }, closing, { session }),
-  )
-  await changeAll(
-    transaction,
-    (limit) =>
-      threads
-        .find({ ...owned.threads, ...open }, id)
-        .limit(limit)
-        .lean(),
-    (ids, session) => threads.updateMany({ _id: { $in: ids } }, closing, { session }),
-  )
+  await updateAll(transaction, projects, { ...owned.projects, ...open }, closingProject)
+  await updateAll(transaction, assistants, { ...owned.assistants, ...open }, closing)
+  await updateAll(transaction, threads, { ...owned.threads, ...open }, closing)
   return root
 }
-
-const id = { _id: 1 } as const
 
 /** `holds` is incremented too, so that the statement is a change even if the marker is set already. */
 const closing = { $set: { deleting: true }, $inc: { holds: 1 } }

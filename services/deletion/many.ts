@@ -19,7 +19,7 @@ export interface Erasable<F> {
  * for each in the middle of its work, and the local stand-in was seen to wait for ever. A transaction that meets
  * another aborts and is repeated.
  */
-export async function changeAll(
+async function changeAll(
   transaction: RunInTransaction,
   find: (limit: number) => PromiseLike<Identified[]>,
   change: (ids: string[], session: ClientSession) => PromiseLike<unknown>,
@@ -34,8 +34,32 @@ export async function changeAll(
   }
 }
 
+/** The part of a collection that is used to update it. */
+export interface Updatable<F, U> extends Pick<Erasable<F>, 'find'> {
+  updateMany(
+    filter: { _id: { $in: string[] } },
+    update: U,
+    options: { session: ClientSession; updatePipeline?: boolean },
+  ): PromiseLike<unknown>
+}
+
+/** Updates all records that match a filter, in the same way; afterwards they must not match it. */
+export function updateAll<F, U>(
+  transaction: RunInTransaction,
+  collection: Updatable<NoInfer<F>, NoInfer<U>>,
+  filter: F,
+  update: U,
+): Promise<void> {
+  const pipeline = Array.isArray(update) ? { updatePipeline: true } : {}
+  return changeAll(
+    transaction,
+    (limit) => collection.find(filter, { _id: 1 }).limit(limit).lean(),
+    (ids, session) => collection.updateMany({ _id: { $in: ids } }, update, { session, ...pipeline }),
+  )
+}
+
 /** Deletes all records that match a filter, in the same way. */
-export function eraseAll<F>(transaction: RunInTransaction, collection: Erasable<F>, filter: F): Promise<void> {
+export function eraseAll<F>(transaction: RunInTransaction, collection: Erasable<NoInfer<F>>, filter: F): Promise<void> {
   return changeAll(
     transaction,
     (limit) => collection.find(filter, { _id: 1 }).limit(limit).lean(),

@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
 import { givePlacesBack } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { changeAll } from './many.ts'
+import { eraseAll, updateAll } from './many.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
 
 interface OwnersDeps {
@@ -24,23 +24,11 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
     await removeThreads(deps, { ...owned.threads, ...fenced })
     const assistantIds = await assistants.find({ ...owned.assistants, ...fenced }, { _id: 1 }).lean()
     const references = { assistant_id: { $in: assistantIds.map((assistant) => assistant._id) } }
-    await changeAll(
-      transaction,
-      (limit) => threads.find(references, { _id: 1 }).limit(limit).lean(),
-      (ids, session) => threads.updateMany({ _id: { $in: ids } }, { $unset: { assistant_id: 1 } }, { session }),
-    )
+    await updateAll(transaction, threads, references, { $unset: { assistant_id: 1 } })
   }
   const below = (filter: object) => ({ $and: [filter, notRoot], ...fenced })
-  await changeAll(
-    transaction,
-    (limit) => assistants.find(below(owned.assistants), { _id: 1 }).limit(limit).lean(),
-    (ids, session) => assistants.deleteMany({ _id: { $in: ids } }, { session }),
-  )
-  await changeAll(
-    transaction,
-    (limit) => projects.find(below(owned.projects), { _id: 1 }).limit(limit).lean(),
-    (ids, session) => projects.deleteMany({ _id: { $in: ids } }, { session }),
-  )
+  await eraseAll(transaction, assistants, below(owned.assistants))
+  await eraseAll(transaction, projects, below(owned.projects))
 }
 
 /**
