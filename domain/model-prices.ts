@@ -1,10 +1,15 @@
 import { isJsonObject } from './is-json-object.ts'
 import type { Usage } from './records/run.ts'
 
+interface ModelPrice {
+  input: number
+  output: number
+}
+
 /** What models cost, by name; `*` stands for all others. For a million tokens, in units of the currency. */
 export interface ModelPrices {
   currency: string
-  models: ReadonlyMap<string, { input: number; output: number }>
+  models: ReadonlyMap<string, ModelPrice>
 }
 
 export const noPrices: ModelPrices = { currency: 'usd', models: new Map() }
@@ -29,13 +34,18 @@ export function parseModelPrices(text: string): ModelPrices | undefined {
   }
 }
 
+/** What a million tokens of the model cost; undefined without a price. */
+export function priceOf({ models }: ModelPrices, model: string): ModelPrice | undefined {
+  return models.get(model) ?? models.get('*')
+}
+
 /** Nothing for a model without a price. */
 export function costOf(
-  { models }: ModelPrices,
+  prices: ModelPrices,
   model: string | undefined,
   { prompt_tokens: prompt, completion_tokens: completion }: Pick<Usage, 'prompt_tokens' | 'completion_tokens'>,
 ): number {
-  const price = models.get(model ?? '') ?? models.get('*')
+  const price = priceOf(prices, model ?? '')
   return price === undefined ? 0 : (prompt * price.input + completion * price.output) / 1_000_000
 }
 

@@ -1,5 +1,5 @@
-import type { ModelPrices } from '../domain/model-prices.ts'
-import { type ProviderSettings, providersOf } from '../domain/provided-models.ts'
+import { type ModelPrices, priceOf } from '../domain/model-prices.ts'
+import type { ProviderSettings } from '../domain/provided-models.ts'
 
 interface ModelListDeps {
   providers: ProviderSettings
@@ -26,8 +26,8 @@ export function createModelList({ providers, defaultModel, modelPrices, contextW
   return function listModels(): ListedModel[] {
     const ids = [...new Set([defaultModel, ...providers.models.map(({ id }) => id)])]
     return ids.map((id) => {
-      const own = providersOf(providers, id).filter((one) => one.id === id)
-      const price = modelPrices.models.get(id) ?? modelPrices.models.get('*')
+      const own = providers.models.filter((one) => one.id === id)
+      const price = priceOf(modelPrices, id)
       return {
         id,
         is_default: id === defaultModel,
