@@ -158,6 +158,9 @@ export function messagesToJson(messages: readonly Message[]): string {
   return JSON.stringify(messages)
 }
 
+/** Found in the output of `messagesToJson` if a system message is in it; a tool's arguments can look like one. */
+export const systemMessageInJson = /"type":"SystemMessage"/
+
 /** Reads the output of `messagesToJson`. It is our own text, so it is not validated again. */
 export function messagesFromJson(json: string): Message[] {
   return parseOwnJson<Message[]>(json)

@@ -1,4 +1,4 @@
-import { type Message, foldMessages, messagesFromJson } from '../../domain/messages.ts'
+import { type Message, foldMessages, messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 
@@ -59,7 +59,7 @@ export function createConversations(
     const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
     if (thread?.has_system === false) return []
     const entries = await checkpoints
-      .find({ thread_id: threadId, seq: { $lt: seq }, messages_json: /"type":"SystemMessage"/ })
+      .find({ thread_id: threadId, seq: { $lt: seq }, messages_json: systemMessageInJson })
       .sort({ seq: 1 })
       .lean<CheckpointRecord[]>()
     return entries

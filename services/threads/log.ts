@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import { type Message, messagesToJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
@@ -51,8 +51,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     const { messages, source, id = newId(), runId, step = 0, input, guard, thread: changes, pastLimit = false } = entry
     const messagesJson = messagesToJson(messages)
     const bytes = Buffer.byteLength(messagesJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
-    const hasSystem =
-      messages.some(isSystem) || (input !== undefined && messagesFromJson(input.messages_json).some(isSystem))
+    const hasSystem = [messagesJson, input?.messages_json ?? ''].some((json) => systemMessageInJson.test(json))
     const systemFlag = hasSystem ? { has_system: true } : {}
     return transaction(async (session) => {
       const now = new Date()
@@ -108,5 +107,3 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       checkpoints.findOne({ _id: id, thread_id: threadId }).lean<CheckpointRecord>(),
   }
 }
-
-const isSystem = ({ type }: Message) => type === 'SystemMessage'
