@@ -18,10 +18,10 @@ const usage = `usage: node scripts/backup.ts save FOLDER      all records, and t
 
 if (existsSync('.env')) process.loadEnvFile('.env')
 
-const [command, argument] = process.argv.slice(2)
+const [command = '', argument] = process.argv.slice(2)
 const since = new Date(argument ?? '')
 const needsArgument = command !== 'check'
-const isKnown = ['save', 'restore', 'check', 'receipts', 'reapply'].includes(command ?? '')
+const isKnown = ['save', 'restore', 'check', 'receipts', 'reapply'].includes(command)
 if (
   !isKnown ||
   (argument === undefined) === needsArgument ||
@@ -58,8 +58,6 @@ async function run(given: string): Promise<void> {
       return
     case 'reapply':
       console.log(JSON.stringify(await backup.reapply(receiptsIn(given))))
-      return
-    case undefined:
   }
 }
 
