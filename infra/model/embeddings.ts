@@ -1,7 +1,8 @@
-import OpenAI, { BadRequestError, UnprocessableEntityError } from 'openai'
+import type OpenAI from 'openai'
+import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
-import { failureOf } from './chat.ts'
+import { defaultBaseUrl, failureOf } from './chat.ts'
 
 export interface EmbedderOptions {
   apiKey: string
@@ -13,24 +14,33 @@ export interface EmbedderOptions {
 const timeoutMs = 60_000
 
 /**
- * Embeddings through the `openai` client, whose own retries are off, because Temporal retries. Vectors are
+ * Embeddings through the `openai` client, which is loaded with the first request. Its own retries are off, because
+ * Temporal retries. Vectors are
  * requested as base64, a third of the size of numbers in JSON; if a server supports neither that nor `dimensions`,
  * it is asked again without them.
  */
 export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderOptions): Embedder {
-  const client = new OpenAI({
-    apiKey,
-    baseURL: baseUrl ?? 'https://api.openai.com/v1',
-    organization: null,
-    project: null,
-    maxRetries: 0,
-    timeout: timeoutMs,
-  })
+  let loading: Promise<OpenAI> | undefined
+  const connect = () => (loading ??= load())
+
+  async function load(): Promise<OpenAI> {
+    const { OpenAI: Client } = await import('openai')
+    return new Client({
+      apiKey,
+      baseURL: baseUrl ?? defaultBaseUrl,
+      organization: null,
+      project: null,
+      maxRetries: 0,
+      timeout: timeoutMs,
+    })
+  }
+
   const knows = { base64: true, dimensions: true }
 
   async function request(texts: string[], signal: AbortSignal | undefined): Promise<unknown[]> {
     const asked = { ...knows }
     try {
+      const client = await connect()
       const answer = await client.embeddings.create(
         {
           model,
