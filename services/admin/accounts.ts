@@ -56,4 +56,4 @@ export function createAccountAdmin({ collections, transaction, usageOf }: Accoun
 }
 
 const shown = { password_hash: 0, verification: 0 } as const
-const noSuchUser = () => new AppError('not_found', 'There is no such user.')
+export const noSuchUser = () => new AppError('not_found', 'There is no such user.')

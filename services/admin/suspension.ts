@@ -1,9 +1,9 @@
-import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { updateAll } from '../deletion/many.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { noSuchUser } from './accounts.ts'
 
 interface SuspensionDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'runs'>
@@ -43,7 +43,7 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
 
   async function requireUser(userId: string): Promise<void> {
     const user = await users.findOne({ _id: userId }, { _id: 1 }).lean<Pick<UserRecord, '_id'>>()
-    if (user === null) throw new AppError('not_found', 'There is no such user.')
+    if (user === null) throw noSuchUser()
   }
 
   /** Projects first: a creation writes to its project, so that it comes before the mark, and is marked too, or is refused. */

@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { ScrollRegion } from '../ui/scroll-region.tsx'
 import type { AdminApi } from './operation.tsx'
 
 const t = texts.admin
@@ -145,7 +146,7 @@ function Suspension({ api, details, onChange }: UserCardProps) {
 function RecentRuns({ runs }: { runs: Details['recent_runs'] }) {
   if (runs.length === 0) return undefined
   return (
-    <div className="scroll-x" role="region" tabIndex={0} aria-label={t.recentRuns}>
+    <ScrollRegion label={t.recentRuns}>
       <table className="table">
         <thead>
           <tr>
@@ -166,6 +167,6 @@ function RecentRuns({ runs }: { runs: Details['recent_runs'] }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   )
 }

@@ -5,6 +5,7 @@ import { formatAgo, formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
 import { TextField } from '../ui/field.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
+import { ScrollRegion } from '../ui/scroll-region.tsx'
 import type { AdminApi } from './operation.tsx'
 
 const t = texts.admin
@@ -40,7 +41,7 @@ export function InactiveUsers({ api }: { api: AdminApi }) {
 export function UserTable({ label, users }: { label: string; users: Schemas['AdminUser'][] }) {
   if (users.length === 0) return undefined
   return (
-    <div className="scroll-x" role="region" tabIndex={0} aria-label={label}>
+    <ScrollRegion label={label}>
       <table className="table">
         <thead>
           <tr>
@@ -63,6 +64,6 @@ export function UserTable({ label, users }: { label: string; users: Schemas['Adm
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   )
 }

@@ -3,6 +3,7 @@ import { unwrap } from '../lib/api.ts'
 import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
 import { Problem, Skeleton } from '../ui/states.tsx'
+import { ScrollRegion } from '../ui/scroll-region.tsx'
 import type { AdminApi } from './operation.tsx'
 
 const t = texts.admin
@@ -21,7 +22,7 @@ export function Queues({ api }: { api: AdminApi }) {
       {queues.isPending && <Skeleton lines={4} />}
       {queues.isError && <Problem error={queues.error} onRetry={() => void queues.refetch()} />}
       {queues.data && (
-        <div className="scroll-x" role="region" tabIndex={0} aria-label={t.queues}>
+        <ScrollRegion label={t.queues}>
           <table className="table">
             <thead>
               <tr>
@@ -44,7 +45,7 @@ export function Queues({ api }: { api: AdminApi }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollRegion>
       )}
     </section>
   )
@@ -64,7 +65,7 @@ export function Ingestions({ api }: { api: AdminApi }) {
       {open.isError && <Problem error={open.error} onRetry={() => void open.refetch()} />}
       {open.data?.ingestions.length === 0 && <p className="muted small">{t.noIngestions}</p>}
       {open.data && open.data.ingestions.length > 0 && (
-        <div className="scroll-x" role="region" tabIndex={0} aria-label={t.ingestions}>
+        <ScrollRegion label={t.ingestions}>
           <table className="table">
             <thead>
               <tr>
@@ -87,7 +88,7 @@ export function Ingestions({ api }: { api: AdminApi }) {
               ))}
             </tbody>
           </table>
-        </div>
+        </ScrollRegion>
       )}
     </section>
   )
