@@ -3,7 +3,7 @@ import { countIncompleteBlobs } from '../infra/backup/incomplete-blobs.ts'
 import { restoreBackup } from '../infra/backup/read-backup.ts'
 import { writeBackup } from '../infra/backup/write-backup.ts'
 import type { Settings } from '../infra/config.ts'
-import { connectDatabase } from '../infra/mongo/connect.ts'
+import { connectForMaintenance } from '../infra/mongo/connect-for-maintenance.ts'
 import { connectTemporal } from '../infra/temporal/connect.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createVectorStore } from '../infra/vectors/index.ts'
@@ -14,11 +14,7 @@ const reapplyWaitMs = 10 * 60_000
 
 /** Backup and restore of what this service stores: docs/operations/back-up.md. `close` ends the connections. */
 export async function connectBackup(settings: Settings, log: (message: string) => void) {
-  const { connection, collections, close } = await connectDatabase(settings.mongodbUri, {
-    tls: settings.mongodbTls,
-    timeoutMs: settings.dependencyTimeoutSeconds * 1000,
-    hasLongStatements: true,
-  })
+  const { connection, collections, close } = await connectForMaintenance(settings)
   const vectorStore = createVectorStore(settings)
   const uri = settings.lancedbUri ?? path.join(settings.dataDir, 'lancedb')
   // Vectors in an object store or at a provider are backed up there.

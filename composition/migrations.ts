@@ -1,7 +1,8 @@
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import { makeBlobIndexes, ownOldBlobs } from '../infra/mongo/blob-store.ts'
-import { type Database, connectDatabase } from '../infra/mongo/connect.ts'
+import type { Database } from '../infra/mongo/connect.ts'
+import { connectForMaintenance } from '../infra/mongo/connect-for-maintenance.ts'
 import { dropIndexes, makeDeclared } from '../infra/mongo/declared-collections.ts'
 import { type MigrationStep, runMigrations } from '../infra/mongo/run-migrations.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
@@ -89,11 +90,7 @@ export const schemaVersionNeeded = steps.length
 
 /** Brings the database to `schemaVersionNeeded`. The job that `npm run migrate` is; safe to repeat and to race. */
 export async function migrate(settings: Settings, logger: Logger): Promise<{ from: number; to: number }> {
-  const database = await connectDatabase(settings.mongodbUri, {
-    tls: settings.mongodbTls,
-    timeoutMs: settings.dependencyTimeoutSeconds * 1000,
-    hasLongStatements: true,
-  })
+  const database = await connectForMaintenance(settings)
   try {
     const log = (message: string) => logger.info(`migrations: ${message}`)
     return await runMigrations(database.connection, steps, { database, settings, logger }, { log })
