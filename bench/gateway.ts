@@ -4,9 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { cached, installInCache } from '../local/services/cache.ts'
-import { run } from '../local/services/command.ts'
 import { freePort } from '../local/services/ports.ts'
+import { pythonPrograms } from '../test/support/python-packages.ts'
 import { processOf } from './processes.ts'
 
 const version = '1.106.0'
@@ -21,19 +20,11 @@ const masterKey = 'sk-bench-4f1d9c0e7ab2468893d5'
  */
 export async function startGateway(modelUrl: string, log: (line: string) => void) {
   if (process.env['BENCH_GATEWAY'] === 'false') return undefined
-  const name = `litellm-${version}`
-  const install = async (folder: string) => {
-    log(`> installing LiteLLM ${version} from PyPI (once)`)
-    await run('python3', ['-m', 'venv', folder])
-    await run(join(folder, 'bin', 'pip'), ['install', '--quiet', `litellm[proxy]==${version}`])
-  }
-  const folder =
-    cached(name) ??
-    (await installInCache(name, log, install).catch((error: unknown) => {
-      log(`> no LiteLLM: ${String(error)}`)
-      return undefined
-    }))
-  if (folder === undefined) return undefined
+  const programs = await pythonPrograms('litellm', [`litellm[proxy]==${version}`]).catch((error: unknown) => {
+    log(`> no LiteLLM: ${String(error)}`)
+    return undefined
+  })
+  if (programs === undefined) return undefined
   const home = await mkdtemp(join(tmpdir(), 'assistant-gateway-'))
   const config = {
     model_list: [
@@ -45,7 +36,7 @@ export async function startGateway(modelUrl: string, log: (line: string) => void
   await writeFile(join(home, 'config.yaml'), JSON.stringify(config))
   const port = await freePort()
   const child = spawn(
-    join(folder, 'bin', 'litellm'),
+    join(programs, 'litellm'),
     ['--config', join(home, 'config.yaml'), '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1'],
     {
       cwd: home,

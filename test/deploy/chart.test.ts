@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
-import { installInCache } from '../../local/services/cache.ts'
-import { findOnPath, run } from '../../local/services/command.ts'
+import { pythonPrograms } from '../support/python-packages.ts'
 import { goProgram } from './go-program.ts'
 import { runProgram } from './run-program.ts'
 
@@ -30,13 +29,7 @@ describe('the chart', () => {
   beforeAll(async () => {
     // A first run builds Helm, which takes a minute on a quiet machine and many on a busy one.
     helm = await goProgram('helm-3.22.0', 'helm.sh/helm/v3/cmd/helm@v3.22.0', 'helm')
-    const home = await installInCache(validator.replace('==', '-'), console.log, async (target) => {
-      const python3 = await findOnPath('python3')
-      if (!python3) throw new Error('no python3 on PATH')
-      await run(python3, ['-m', 'venv', target])
-      await run(path.join(target, 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', validator])
-    })
-    python = path.join(home, 'bin', 'python')
+    python = path.join(await pythonPrograms('chart', [validator]), 'python')
     folder = await mkdtemp(path.join(tmpdir(), 'chart-'))
   }, 1_800_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
