@@ -41,7 +41,10 @@ export interface BenchContext {
   log(line: string): void
 }
 
-/** Starts servers in a temporary folder, a bare model, worker and API; gives the context and takes all of it away afterwards. */
+/**
+ * Starts servers in a temporary folder, a bare model, worker and API; passes the context to the measurement, and
+ * removes everything afterwards.
+ */
 export async function withBenchContext(work: (context: BenchContext) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'assistant-bench-'))
   const log = (line: string) => console.log(line)
@@ -79,7 +82,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       OUTBOUND_ALLOW: '127.0.0.1',
       THREAD_MAX_DEFAULT: '1000000000',
       SHUTDOWN_GRACE_SECONDS: '2',
-      // As npm start has it; `RUNS_IN_API=false npm run bench -- runs` measures the other topology.
+      // As with `npm start`; `RUNS_IN_API=false npm run bench -- runs` measures the other topology.
       RUNS_IN_API: process.env['RUNS_IN_API'] || 'true',
       LOG_LEVEL: 'info',
       ...steadyMemory,

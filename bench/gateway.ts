@@ -15,8 +15,8 @@ const masterKey = 'sk-bench-4f1d9c0e7ab2468893d5'
 
 /**
  * A LiteLLM proxy with one worker, its default, in front of the bare model: the alternative without durability. It
- * is installed from PyPI into the cache once. Undefined without Python or PyPI: the other figures are measured all
- * the same.
+ * is installed from PyPI into the cache once. Undefined without Python or PyPI: the other figures are still
+ * measured.
  */
 export async function startGateway(modelUrl: string, log: (line: string) => void) {
   if (process.env['BENCH_GATEWAY'] === 'false') return undefined

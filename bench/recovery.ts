@@ -17,7 +17,7 @@ interface Addresses {
   processes: Record<string, number>
 }
 
-/** Kills each server and process of an `npm start` of its own, and waits until it serves what it held before. */
+/** Kills each server and process of an `npm start` of its own, and waits until it serves its earlier data. */
 export async function benchRecovery(context: Pick<BenchContext, 'log'>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'assistant-recovery-'))
   const jwtSecret = randomBytes(32).toString('hex')

@@ -12,7 +12,7 @@ const runs = 20
 const question =
   'How many words does an ordinary question of a person have? About as many as this one, which asks twice.'
 
-/** What one record, run and chunk take in each store: what docs/scale.md computes with. */
+/** The size of one record, run and chunk in each store, which docs/scale.md uses. */
 export async function benchSizes(context: BenchContext): Promise<void> {
   const user = await newUser(context)
   const { assistant_id: assistant } = await user.call('POST', '/assistants/', { name: 'Sizes' })

@@ -1,4 +1,4 @@
-/** The value below which the given share (0 to 1) of the values lies. */
+/** The percentile: the value below which the given share (0 to 1) of the values lies. */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN

@@ -9,7 +9,7 @@ import type { Core } from './core.ts'
 
 export type Administration = ReturnType<typeof composeAdministration>
 
-/** What operators see and do beside clean-ups. */
+/** Operations for operators, except clean-ups. */
 export function composeAdministration(
   { settings, infra, collections, transaction }: Core,
   { accounts, runs }: { accounts: Pick<Accounts, 'usageOf'>; runs: Pick<Runs, 'cancel'> },

@@ -2,7 +2,7 @@ import { createPaymentProvider } from '../infra/billing/stripe.ts'
 import { createBilling } from '../services/billing/index.ts'
 import type { Core } from './core.ts'
 
-/** Plans, bought at the payment provider. */
+/** Plans that users buy at the payment provider. */
 export function composeBilling({ settings, collections, transaction }: Core) {
   return createBilling({ collections, transaction, provider: createPaymentProvider(settings), settings })
 }

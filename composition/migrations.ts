@@ -88,7 +88,10 @@ const steps: MigrationStep<MigrationContext>[] = [
 /** What the processes of this version need; see `requireSchema`. */
 export const schemaVersionNeeded = steps.length
 
-/** Brings the database to `schemaVersionNeeded`. The job that `npm run migrate` is; safe to repeat and to race. */
+/**
+ * Brings the database to `schemaVersionNeeded`. The job of `npm run migrate`. Safe to repeat, and to run in several
+ * processes at once.
+ */
 export async function migrate(settings: Settings, logger: Logger): Promise<{ from: number; to: number }> {
   const database = await connectForMaintenance(settings)
   try {

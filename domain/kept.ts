@@ -1,6 +1,4 @@
-/**
- * Asks once for all who ask at the same time, or before the answer is `keptMs` old. A failure is not kept.
- */
+/** Caches the result of a call for `keptMs`; concurrent callers share one call. A failure is not cached. */
 export function kept<T>(ask: () => Promise<T>, keptMs: number | ((answer: T) => number)): () => Promise<T> {
   let latest: { answer: Promise<T>; until: number } | undefined
   return () => {

@@ -1,14 +1,14 @@
 import type { Message } from './messages.ts'
 
 /**
- * The newest messages of a conversation that fit into `maxBytes`, collected while its log is read
- * from the beginning; older ones are counted and not kept, so that reading a long conversation needs
- * no more memory than its answer. The newest message stays whatever its size. With `before`, the id
- * of a message, only what precedes that message counts.
+ * The newest messages of a conversation that fit into `maxBytes`, collected while its log is read from the
+ * beginning; older ones are counted and not kept, so that reading a long conversation needs no more memory than its
+ * answer. The newest message stays whatever its size. With `before`, the id of a message, only messages before it
+ * are considered.
  */
 export function createMessageWindow(maxBytes: number, before?: string) {
   const places = new Map<string, number>()
-  /** By place; those before `first` are left out. */
+  /** By position; those before `first` are left out. */
   const kept: ({ message: Message; bytes: number } | undefined)[] = []
   let first = 0
   let total = 0

@@ -11,7 +11,7 @@ export interface ProvidedModel {
 }
 
 export interface ProviderSettings {
-  /** In the order of the settings. A name that several providers have is there for each. */
+  /** In the order of the settings. A name that several providers have occurs once for each of them. */
   models: ProvidedModel[]
   /** By a model's name: models that are asked in its place, in this order, while it fails. */
   fallbacks: ReadonlyMap<string, readonly string[]>
@@ -19,7 +19,7 @@ export interface ProviderSettings {
 
 export const noProviders: ProviderSettings = { models: [], fallbacks: new Map() }
 
-/** Whom to ask for a model: its providers, then those of its fallbacks. Empty if no provider has it. */
+/** The providers to ask for a model, in order: its own, then those of its fallbacks. Empty if no provider has it. */
 export function providersOf({ models, fallbacks }: ProviderSettings, model: string): ProvidedModel[] {
   return [model, ...(fallbacks.get(model) ?? [])].flatMap((id) => models.filter((one) => one.id === id))
 }

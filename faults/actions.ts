@@ -11,7 +11,7 @@ export interface User {
   id: string
   email: string
   token: string
-  /** Of the project that the token names. */
+  /** Id of the project that the token names. */
   projectId: string
 }
 
@@ -32,9 +32,12 @@ interface ActionsDeps {
 
 const password = 'correct horse battery'
 
-/** What clients do. Each action says what it intends before it asks, and what was acknowledged. */
+/** The actions of clients. Each logs its intention before the request, and the acknowledgement after it. */
 export function createActions({ caller, log, random, follow, mails }: ActionsDeps) {
-  /** Asks until it is done; the answer must be 200 (or one of `accepted`), else the service is wrong. */
+  /**
+   * Repeats the request until its answer is definite. Any status other than 200 (or one of `accepted`) is a fault
+   * of the service.
+   */
   async function want(
     kind: IntentionKind,
     facts: Record<string, string>,
@@ -105,7 +108,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
       return undefined
     }
     const verified = await caller.call('POST', '/auth/verify-email', { body: { email, code } })
-    // An answer that got lost is repeated, and then the address is verified already.
+    // If the answer was lost, the request is repeated, and then the address is already verified.
     if (verified.status !== 200 && !JSON.stringify(verified.body).includes('already verified')) {
       log.fault('wrong', done.intention, `the code was refused: ${JSON.stringify(verified.body)}`)
       return undefined
@@ -294,7 +297,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     log.fault('lost', intention, `run ${runId}: ${shown}`)
   }
 
-  /** Starts runs at once on one thread, and asks until all are over. */
+  /** Starts several runs on one thread at the same time, and polls until all have ended. */
   async function backgroundRuns(user: User, threadId: string, assistant: Assistant, count: number): Promise<void> {
     await Promise.all(
       Array.from({ length: count }, async () => {
@@ -323,7 +326,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     log.fault('lost', intention, `run ${runId} is not over in time`)
   }
 
-  /** A chat completion as clients of that interface ask for it; a stream that breaks is asked for again under its key. */
+  /** A chat completion. If its stream breaks, it is requested again under the same key. */
   async function completion(assistant: Assistant, isStreamed: boolean): Promise<void> {
     const { prompt, expected, facts } = question()
     const intention = log.intend('completion', { ...facts, assistant: assistant.id })
@@ -362,7 +365,7 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     log.fault('wrong', intention, last)
   }
 
-  /** Uploads a file and asks until it is processed. */
+  /** Uploads a file and polls until it is processed. */
   async function upload(
     user: User,
     assistant: Assistant,
@@ -397,8 +400,9 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
   }
 
   /**
-   * Deletes something; no store may hold any of `ids` afterwards. Of an account these are not the ids in its token: a
-   * request that is repeated with it, because its answer got lost, makes an empty user anew.
+   * Deletes something; afterwards no store may contain any of `ids`. For an account, these are not the ids in its
+   * token: if the answer is lost, the request is repeated with this token, which creates an empty user with these
+   * ids.
    */
   async function remove(
     user: User,
@@ -406,7 +410,8 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
     ids: string[],
     { body, isAccount = false }: { body?: object; isAccount?: boolean } = {},
   ): Promise<void> {
-    // What is gone answers 404 to such a repetition, and to the new user its address is no confirmation.
+    // Such a repetition is answered 404 because the target is gone, or 400 because the new user has no such e-mail
+    // address.
     const done = await want('deletion', { ids: ids.join(' '), path }, () => ({
       method: 'DELETE',
       path,
@@ -436,14 +441,14 @@ export function createActions({ caller, log, random, follow, mails }: ActionsDep
 
 export const emailOf = (id: string) => `${id}@example.com`
 
-/** Whether an intention created one of these, or something beneath one of these. */
+/** Whether an intention created one of these, or something that belongs to one of these. */
 function hasAny({ kind, facts, acknowledged }: Intention, ids: string[]): boolean {
   if (kind === 'deletion') return false
   const own = [acknowledged?.['id'], acknowledged?.['thread'], facts['thread'], facts['assistant'], facts['user']]
   return own.some((id) => id !== undefined && ids.includes(id))
 }
 
-/** The text of a completion's stream; undefined for one that did not come to its end. */
+/** The text of a completion's stream; undefined if the stream is incomplete. */
 function streamedText(text: string): string | undefined {
   if (!text.includes('data: [DONE]')) return undefined
   const chunks = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json = '{}']): unknown => JSON.parse(json))

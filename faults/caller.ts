@@ -17,7 +17,7 @@ export interface Answer {
   body: Record<string, unknown>
 }
 
-/** No definite answer came for as long as the client was willing to ask. */
+/** The client received no definite answer within `patienceMs`. */
 export class GaveUpError extends Error {
   override readonly name = 'GaveUpError'
 }
@@ -27,8 +27,8 @@ export type Caller = ReturnType<typeof createCaller>
 const attemptMs = 30_000
 
 /**
- * A client as the documentation asks for: it repeats what was not definitely answered, at another API process, with
- * the same idempotency key.
+ * A client that follows the documentation: it repeats a request without a definite answer, at another API process,
+ * with the same idempotency key.
  */
 export function createCaller({
   urls,
@@ -39,13 +39,13 @@ export function createCaller({
   urls: string[]
   random: Random
   log: ClientLog
-  /** For how long it asks again. */
+  /** How long a request is repeated. */
   patienceMs: number
 }) {
   let turn = random.between(0, urls.length - 1)
   const nextUrl = () => urls[++turn % urls.length] ?? ''
 
-  /** One attempt; the answer's body is still to be read. */
+  /** One attempt; the body of the answer has not been read yet. */
   function attempt(method: string, path: string, options: CallOptions, signal: AbortSignal): Promise<Response> {
     const { token, key, body, form, headers = {} } = options
     return fetch(`${nextUrl()}${path}`, {
@@ -62,7 +62,7 @@ export function createCaller({
     })
   }
 
-  /** Whether an answer settles what was asked; notes answers that the service should never give. */
+  /** Whether an answer is definite. Logs answers that the service must never give. */
   function isDefinite(response: { status: number; headers: Headers }, what: string, body: string): boolean {
     const { status } = response
     if (status >= 500 && status !== 503) {
@@ -77,7 +77,7 @@ export function createCaller({
     return status < 500 && status !== 408 && status !== 429 && !(status === 409 && response.headers.has('retry-after'))
   }
 
-  /** The definite answer. Throws `GaveUpError` when none comes within its patience. */
+  /** The definite answer. Throws `GaveUpError` if there is none within `patienceMs`. */
   async function call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const deadline = Date.now() + patienceMs
     let last = ''

@@ -18,18 +18,18 @@ export interface Intention {
   kind: IntentionKind
   facts: Readonly<Record<string, string>>
   begunAt: number
-  /** When the service said that it has happened, or what else the client had decided by then. */
+  /** When the service acknowledged it, or the client gave up. */
   endedAt: number | undefined
-  /** What the service said; undefined when no answer was definite. */
+  /** The definite answer of the service; undefined if there was none. */
   acknowledged: Readonly<Record<string, string>> | undefined
-  /** An acknowledged intention of which the client itself made sure that nothing is left. */
+  /** What the intention created has been deleted by the client since. */
   withdrawn: boolean
 }
 
 export interface Problem {
   kind: 'lost' | 'doubled' | 'wrong'
   what: string
-  /** When it happened, to name the fault that was under way. */
+  /** When it happened, to find the fault that caused it. */
   from: number
   until: number
 }
@@ -84,7 +84,7 @@ export function createClientLog(path: string) {
       write({ acknowledged: intention.id, ...facts })
     },
 
-    /** The client stops asking; the service may or may not have done it. */
+    /** The client gives up; the request may have taken effect or not. */
     giveUp(intention: Intention, reason: string): void {
       intention.endedAt = Date.now()
       write({ gave_up: intention.id, reason })
@@ -92,7 +92,7 @@ export function createClientLog(path: string) {
 
     report,
 
-    /** What the client itself saw go wrong with what it intended, from its beginning until now. */
+    /** A problem that the client itself observed between the beginning of the intention and now. */
     fault(kind: Problem['kind'], intention: Intention, what: string): void {
       report(problemOf(kind, intention, what, Date.now()))
     },

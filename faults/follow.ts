@@ -6,7 +6,7 @@ import { type CallOptions, type Caller, GaveUpError } from './caller.ts'
 import type { ClientLog, Intention } from './client-log.ts'
 import type { Progress, WatchedStream } from './progress.ts'
 
-/** A stream as a client put it together over any number of connections. */
+/** A stream as a client assembled it from any number of connections. */
 export interface Followed {
   runId: string
   threadId: string
@@ -20,12 +20,12 @@ export interface FollowOptions {
   intention: Intention
   path: '/runs' | '/public/runs'
   options: CallOptions
-  /** Its progress tells how long a fault was felt: it must have nothing else to wait for than its model. */
+  /** The progress of this stream shows how long a fault has an effect, so it must wait for nothing but the model. */
   isSteady: boolean
   onMetadata?: (runId: string) => void
 }
 
-/** A service that says nothing for so long has lost the connection: it sends a comment every 15 seconds. */
+/** Without a byte for this long, the connection counts as lost: the service sends a comment every 15 seconds. */
 const silenceMs = 40_000
 
 export function createFollow({ caller, log, progress }: { caller: Caller; log: ClientLog; progress: Progress }) {
@@ -126,7 +126,7 @@ export function createFollow({ caller, log, progress }: { caller: Caller; log: C
   }
 }
 
-/** The service refuses, and asking again would not change it. */
+/** A permanent refusal. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
@@ -140,7 +140,7 @@ function comingBack({ token, headers }: CallOptions, lastId: string | undefined)
   return { token, headers: { ...headers, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) } }
 }
 
-/** Ends a connection that brings no byte for a while, or nothing but comments for as long as the client is patient. */
+/** Ends a connection without a byte for a while, or with nothing but comments for `patienceMs`. */
 function silenceLimit(patienceMs: number) {
   const controller = new AbortController()
   const limit = (ms: number) => {

@@ -8,9 +8,9 @@ import { type ProcessName, type ServerName, type WholeService, processNames, ser
 export interface Injection {
   /** A row of the report, such as `kill worker`. */
   fault: string
-  /** Which one, and for how long. */
+  /** The target and the duration. */
   details: string
-  /** Disturbs, waits for the end of the disturbance, and answers the moment from which recovery counts. */
+  /** Injects the fault, waits for its end, and returns the time from which recovery is measured. */
   inject: () => Promise<number>
 }
 
@@ -24,14 +24,14 @@ const shortMs = 300
 const longMs = 5_000
 
 /**
- * Every fault once, each with a target and a time of its own by the seed. A killed process or server is started again
- * by what watches over it, as under `npm start`.
+ * Every fault once; the seed determines target and duration of each. A killed process or server is restarted by its
+ * supervisor, as with `npm start`.
  */
 export function roundOfInjections({ service, standIns, random }: InjectionDeps): Injection[] {
   const api = random.pick(['api 1', 'api 2'] as const)
   const worker = random.pick(['worker 1', 'worker 2'] as const)
   const proxiesOf = (server: ServerName) => {
-    // Half of the time everybody loses the server, else one process alone.
+    // In half of the cases all processes lose the server, otherwise one of them.
     const names: readonly ProcessName[] = random.between(0, 1) === 0 ? processNames : [random.pick(processNames)]
     return { proxies: service.between(names, server), details: names.length === 1 ? `of ${names[0]}` : 'of all' }
   }
@@ -44,7 +44,7 @@ export function roundOfInjections({ service, standIns, random }: InjectionDeps):
       await service.untilReady(name)
       const killedAt = Date.now()
       service.kill(name)
-      // Others go on with what a process of ours did; a server has to come back.
+      // Other processes take over the work of a killed process, but a killed server must be restarted first.
       const isServer = serverNames.some((server) => server === name)
       if (!isServer) return killedAt
       await service.untilReady(name)
@@ -120,8 +120,8 @@ export function roundOfInjections({ service, standIns, random }: InjectionDeps):
 }
 
 /**
- * The control: the database is killed and loses its journal, as if it had never written one. What was acknowledged
- * since its last checkpoint is gone, and the checker must say so.
+ * The control: the database is killed and loses its journal, as if it had never written one. Acknowledged writes
+ * since its last checkpoint are lost, and the checker must find this.
  */
 export function journalLoss(service: WholeService, dataDir: string): Injection {
   return {

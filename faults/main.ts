@@ -3,9 +3,10 @@ import { parseArgs } from 'node:util'
 import { runFaults } from './run-faults.ts'
 
 /**
- * `npm run faults -- --faults 60 --seed 1`: disturbs the whole service under load, and counts what was lost or doubled.
- * `--only kill` injects faults of that name alone, `--clients` sets how many users work at once, and `--control`
- * injects a loss that must be found. Ends with 1 when something is wrong, or when the control finds nothing.
+ * `npm run faults -- --faults 60 --seed 1`: injects faults into the whole service under load, and counts what was
+ * lost or doubled. `--only kill` injects faults of that name alone, `--clients` sets how many users work at once,
+ * and `--control` injects a loss that must be found. Exits with 1 if something is wrong, or if the control finds no
+ * loss.
  */
 const { values } = parseArgs({
   options: {

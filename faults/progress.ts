@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 export interface WatchedStream {
-  /** An event came that shows progress. */
+  /** Records an event that shows progress. */
   moved(): void
   over(): void
 }
 
 export type Progress = ReturnType<typeof createProgress>
 
-/** How long streams stand still after a fault. */
+/** Measures how long streams pause after a fault. */
 export function createProgress() {
   interface Stream {
-    /** When events came. */
+    /** The times of events. */
     moves: number[]
     isOver: boolean
   }
@@ -30,15 +30,16 @@ export function createProgress() {
       }
     },
 
-    /** Waits until a stream is in the middle of its answer, though not for long: there may be a fault in the way. */
+    /** Waits for a limited time until a stream is in the middle of its answer; an earlier fault may prevent this. */
     async untilBusy(): Promise<void> {
       const deadline = Date.now() + 3_000
       while (Date.now() < deadline && ![...open].some(({ moves }) => moves.length > 0)) await pause(10)
     },
 
     /**
-     * To be called before a fault. The result waits until the streams that were in the middle of their answer are over, and
-     * tells the longest time in milliseconds that one of them stood still after `since`; undefined when none was left.
+     * Call this before a fault. The returned function waits until the streams that were in the middle of their
+     * answers have ended, and returns the longest time in milliseconds that one of them paused after `since`;
+     * undefined if there was none.
      */
     before() {
       const streams = [...open].filter(({ moves }) => moves.length > 0)

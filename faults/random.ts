@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 export type Random = ReturnType<typeof createRandom>
 
-/** Numbers that follow from a seed: the same seed gives the same faults and the same load in the same order. */
+/** Random numbers from a seed: the same seed gives the same faults and the same load in the same order. */
 export function createRandom(seed: string) {
   let count = 0
   /** From 0 to below 1. */
@@ -24,7 +24,7 @@ export function createRandom(seed: string) {
         .toSorted((a, b) => a.place - b.place)
         .map(({ value }) => value)
     },
-    /** An independent sequence of its own. */
+    /** An independent sequence. */
     child: (name: string) => createRandom(`${seed}/${name}`),
   }
 }

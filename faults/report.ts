@@ -6,14 +6,14 @@ export interface Injected {
   fault: string
   details: string
   startedAt: number
-  /** From here on recovery was measured. */
+  /** The start of the measurement of recovery. */
   endedAt: number
   recoveryMs: number | undefined
 }
 
 const unrelated = '(no fault)'
 
-/** What was wrong, by the newest fault that was injected before it was over. */
+/** The problems by fault: each belongs to the newest fault that was injected before the problem ended. */
 export function problemsByFault(injected: Injected[], problems: Problem[]): Map<string, Problem[]> {
   const groups = new Map<string, Problem[]>()
   for (const problem of problems) {

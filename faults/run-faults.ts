@@ -12,7 +12,7 @@ import { type ClientLog, type Problem, createClientLog } from './client-log.ts'
 import { documents } from './documents.ts'
 import { createFollow } from './follow.ts'
 import { type Injection, journalLoss, roundOfInjections } from './injections.ts'
-import { type Citizen, live, probe, settleCitizen } from './load.ts'
+import { type SimulatedUser, createSimulatedUser, probe, simulateUser } from './load.ts'
 import { type Progress, createProgress } from './progress.ts'
 import { type Random, createRandom } from './random.ts'
 import { type Injected, reportTable } from './report.ts'
@@ -22,11 +22,11 @@ import { startStandIns } from './stand-ins.ts'
 export interface FaultsOptions {
   faults: number
   seed: string
-  /** In place of faults that the service must stand, one that it cannot: the checker must find the loss. */
+  /** Injects a fault that the service cannot survive, instead of the others: the checker must find the loss. */
   isControl?: boolean
   /** Only faults whose name contains this. */
   only?: string
-  /** Users who do things at the same time. */
+  /** Number of users that work at the same time. */
   clients?: number
   say: (line: string) => void
 }
@@ -35,7 +35,7 @@ export interface FaultsResult {
   injected: Injected[]
   problems: Problem[]
   table: string
-  /** How much the load did, by kind of intention. */
+  /** Number of intentions by kind. */
   intended: Record<string, number>
   acknowledged: Record<string, number>
   /** Where logs and data were kept; removed when nothing was wrong. */
@@ -44,12 +44,12 @@ export interface FaultsResult {
 
 const probes = 2
 
-/** How long a client asks, a stream may stand still, and the service may take to become quiet. */
+/** How long a client repeats a request, a stream may pause, and the service may take to become idle. */
 const limits = { patienceMs: 120_000, recoveryMs: 30_000, quietMs: 180_000 }
-/** Of the control, after which nothing is as it should be. */
+/** For the control, after which the service cannot recover. */
 const shortLimits = { patienceMs: 10_000, recoveryMs: 3_000, quietMs: 10_000 }
 
-/** Starts the whole service, disturbs it under load, waits until it is quiet, and counts. */
+/** Starts the whole service, injects faults under load, waits until it is idle, and checks the stores. */
 export async function runFaults({
   faults,
   seed,
@@ -85,12 +85,14 @@ export async function runFaults({
     const working: Promise<void>[] = []
     for (let number = 0; number < clients + probes; number++) {
       const { actions, own } = clientOf(`client ${number}`)
-      const citizen = await settleCitizen(clientOf(`new client ${number}`, limits.patienceMs).actions)
+      const simulated = await createSimulatedUser(clientOf(`new client ${number}`, limits.patienceMs).actions)
       working.push(
-        number < probes ? probe(citizen, actions, () => isStopped) : live(citizen, actions, own, () => isStopped),
+        number < probes
+          ? probe(simulated, actions, () => isStopped)
+          : simulateUser(simulated, actions, own, () => isStopped),
       )
     }
-    // A client that fails for a reason of its own ends the whole.
+    // An unexpected failure of a client ends everything.
     const failure = Promise.race(working.map((work) => work.then(() => new Promise<never>(() => {}))))
     failure.catch(() => undefined)
 
@@ -183,15 +185,15 @@ function* injectionsOf({
 }
 
 /**
- * A user with an assistant, all documents and a conversation, from before the first fault, whom nobody touches: all of
- * it must be the same afterwards. The chunks are also what an undisturbed ingestion gives.
+ * Creates, before the first fault, a user with an assistant, all documents and a conversation. No client uses this
+ * data, so it must be unchanged afterwards. Its chunks are the reference for an undisturbed ingestion.
  */
 async function prepareBystander(
   { actions, caller }: { actions: ReturnType<typeof createActions>; caller: Caller },
   stores: Stores,
 ) {
-  const citizen: Citizen = await settleCitizen(actions)
-  const { user, assistant, threads } = citizen
+  const simulated: SimulatedUser = await createSimulatedUser(actions)
+  const { user, assistant, threads } = simulated
   const undisturbed = new Map<string, ChunkText[]>()
   for (const document of documents) {
     const file = await actions.upload(user, assistant, document)
@@ -206,7 +208,7 @@ async function prepareBystander(
   return { undisturbed, digest: () => digestOf(stores, { ids, assistantIds: [assistant.id] }) }
 }
 
-/** Waits until nothing is under way any more; answers what still is when that takes too long. */
+/** Waits until no work is under way; returns the work that still is when the limit is reached. */
 async function untilQuiet(stores: Stores, limitMs: number): Promise<string[]> {
   const deadline = Date.now() + limitMs
   for (;;) {

@@ -18,11 +18,11 @@ export type ProcessName = (typeof processNames)[number]
 export const serverNames = ['MongoDB', 'Redis', 'Temporal'] as const
 export type ServerName = (typeof serverNames)[number]
 
-/** What is known of a process or server of the service, which is started again whenever it ends. */
+/** A process or server of the service, which is restarted whenever it ends. */
 interface Life {
   pid: number
   isReady: boolean
-  /** By whom it is ended: the harness notes the process ids that it kills. */
+  /** The process ids that the harness has killed. */
   killed: Set<number>
 }
 
@@ -62,7 +62,7 @@ export async function startWholeService({
         say(`! ${name} ended by itself`)
       }
       life.pid = pid ?? 0
-      // A server is reported when it answers; a process of ours says so itself.
+      // A server is reported when it answers; a process of the service reports that it is ready.
       life.isReady = serverNames.some((server) => server === name)
     },
   }
@@ -187,6 +187,6 @@ function signal(pid: number, which: NodeJS.Signals): void {
   try {
     if (pid > 0) process.kill(pid, which)
   } catch {
-    // It has ended in this moment.
+    // It has just ended.
   }
 }

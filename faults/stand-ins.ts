@@ -6,7 +6,7 @@ import { startTcpProxy } from '../test/support/tcp-proxy.ts'
 
 const millisecondsPerWord = 40
 
-/** What the client says, and what the model must answer: both follow from the intention's id. */
+/** The client's message and the model's expected answer, both made from the intention's id. */
 export const prompts = {
   say: (id: string, words: number) => `[${id}] say ${words}`,
   callTools: (id: string, calls: number) => `[${id}] call ${calls}`,
@@ -79,11 +79,11 @@ interface Question {
   id: string
   verb: string
   count: number
-  /** The results of tools are there. */
+  /** The request contains the results of the tools. */
   hasResults: boolean
 }
 
-/** The last thing that a person said, and whether tools have answered since. */
+/** The last message of a person, and whether tool results follow it. */
 function questionOf({ body }: ChatRequest): Question {
   const last = body.messages.findLastIndex(({ role }) => role === 'user')
   const text = JSON.stringify(body.messages[last]?.content ?? '')

@@ -167,7 +167,7 @@ function tokenSettings(read: Reader) {
     jwtDecodeKeyBase64: read.optionalDecodeKey('JWT_DECODE_KEY_BASE64'),
     adminToken: read.optionalSecret('ADMIN_TOKEN'),
     auditKeepDays: read.integer('AUDIT_KEEP_DAYS', { fallback: 365, min: 1, max: 3650 }),
-    /** What the files of a user may take together. */
+    /** Maximum total size of a user's files. */
     storageMaxMb: read.optionalInteger('STORAGE_MAX_MB', { min: 1, max: 1_000_000_000 }),
     threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
   }
@@ -205,7 +205,7 @@ function modelSettings(read: Reader) {
       parseModelPrices,
       'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
     ),
-    /** More model servers than one: docs/models.md. */
+    /** Several model servers: docs/models.md. */
     providers: read.providers('MODELS'),
     defaultModel: read.text('DEFAULT_MODEL', { fallback: 'gpt-4o-mini' }),
     /** Context window of models that are not known by name. */

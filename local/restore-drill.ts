@@ -8,8 +8,8 @@ import { ensureSecrets } from './secrets.ts'
 import { startLocalServices } from './services/index.ts'
 
 /**
- * `npm run restore-drill -- FOLDER`: restores a backup into a database of its own, which goes away afterwards, runs
- * the migrations and counts across the stores. Ends with 0 when everything agrees. Touches nothing else.
+ * `npm run restore-drill -- FOLDER`: restores a backup into a temporary database, runs the migrations and checks
+ * the stores against each other. Exits with 0 if they agree. Changes nothing else.
  */
 process.chdir(path.dirname(import.meta.dirname))
 if (existsSync('.env')) process.loadEnvFile('.env')

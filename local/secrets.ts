@@ -34,6 +34,6 @@ function ensureSecret(file: string, make: () => string): string {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
   const secret = readFileSync(file, 'utf8').trim()
-  if (!secret) throw new Error(`${file} is empty; remove it to have it made anew, or put the secret back`)
+  if (!secret) throw new Error(`${file} is empty; restore the secret, or remove the file so that a new one is created`)
   return secret
 }

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 
 /**
- * `npm run audit`: known weaknesses of the packages that the service runs with. Fails for high and critical ones. Not
- * every registry answers audits: then it says that nothing was checked, and that is no failure.
+ * `npm run audit`: known vulnerabilities of the packages that the service needs at run time. Fails for high and
+ * critical ones. If the registry does not offer audits, it says that nothing was checked, and succeeds.
  */
 interface Report {
   auditReportVersion?: number
@@ -23,7 +23,7 @@ if (report?.auditReportVersion === undefined) {
   if (grave.length > 0) process.exitCode = 1
 }
 
-/** npm ends with 1 for weaknesses and for failures alike; its report says which it was. */
+/** npm exits with 1 for vulnerabilities and for failures alike; its report says which it was. */
 function audit(): Promise<{ report: Report | undefined; said: string }> {
   const { promise, resolve } = Promise.withResolvers<{ report: Report | undefined; said: string }>()
   const options = { maxBuffer: 64 * 1024 * 1024, timeout: 120_000 }

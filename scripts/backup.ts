@@ -31,7 +31,7 @@ if (
   process.exit(2)
 }
 
-// Standard output is for what was asked for.
+// Standard output contains only the result.
 const settings = loadSettings(process.env)
 const backup = await connectBackup(settings, (line) => console.error(line))
 try {
@@ -78,7 +78,7 @@ async function* receiptsIn(file: string): AsyncGenerator<Receipt> {
   for await (const line of linesOf(createReadStream(file), { maxCharacters: 10_000 })) {
     if (line.trim() === '') continue
     const receipt: unknown = JSON.parse(line)
-    if (!Value.Check(Stored, receipt)) throw new Error(`${file} has a line that is no receipt`)
+    if (!Value.Check(Stored, receipt)) throw new Error(`${file} contains a line that is not a receipt`)
     yield { ...receipt, created_at: new Date(receipt.created_at) }
   }
 }

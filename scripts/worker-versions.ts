@@ -24,7 +24,7 @@ if (!isKnown || !deploymentName) {
   process.exit(2)
 }
 
-// The deployment is enough here: whoever calls this need not say which build it would run itself.
+// Only the name of the deployment is needed here, not a build id of this process.
 const settings = loadSettings({ ...process.env, TEMPORAL_WORKER_BUILD_ID: buildId ?? 'none' })
 const temporal = await connectTemporal(settings)
 try {

@@ -28,7 +28,7 @@ const outside = ['local', 'bench', 'faults', 'test', 'examples', 'scripts']
 
 const root = path.dirname(import.meta.dirname)
 
-test.each(Object.keys(arrows))('%s imports only what its place in the layout allows', (folder) => {
+test.each(Object.keys(arrows))('%s imports only what the layout allows', (folder) => {
   const files = globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root })
   expect(files.length, `files seen in ${folder}`).toBeGreaterThan(0)
   const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
@@ -37,14 +37,14 @@ test.each(Object.keys(arrows))('%s imports only what its place in the layout all
   expect(imports.length, `imports of ours seen in ${folder}`).toBeGreaterThan(0)
 })
 
-test('the product imports nothing of what only developers have', () => {
+test('the product imports nothing from folders for developers', () => {
   const files = globSync(`{${Object.keys(arrows).join(',')}}/**/*.{ts,tsx}`, { cwd: root })
   const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
   expect(imports.filter((entry) => outside.includes(entry.folder))).toEqual([])
   expect(imports.length).toBeGreaterThan(50)
 })
 
-test('no file imports itself by way of others, not even types', () => {
+test('there are no circular imports, not even of types', () => {
   const files = globSync(`{${Object.keys(arrows).join(',')}}/**/*.ts`, { cwd: root })
   const targetsOf = new Map(
     files.map((file) => [

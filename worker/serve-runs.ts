@@ -14,7 +14,8 @@ export async function serveRuns({ runs, core }: Platform, logger: Logger): Promi
   const listen = async () => {
     stopListening ??= await core.stream.onSuperseded(runs.engine.attempts.supersede)
   }
-  const onDeaf = (error: unknown) => logger.warn({ err: error }, 'runs that were taken over are not heard of yet')
+  const onDeaf = (error: unknown) =>
+    logger.warn({ err: error }, 'not yet subscribed to the runs that are taken over; trying again')
   // Redis may be away at this moment. That must not end the process: the fence refuses old attempts in any case.
   await listen().catch(onDeaf)
   const stopTrying = every(listenAgainMs, listen, onDeaf)

@@ -36,7 +36,7 @@ export const cleanupWorkflow: WorkflowOf<typeof cleanupContract> = async (input)
 }
 
 async function cleanUsers({ kind, before = '', dryRun, progress }: CleanupInput): Promise<CleanupResult> {
-  if (kind === 'orphans') throw new Error('orphans are no users')
+  if (kind === 'orphans') throw new Error('a clean-up of orphans has no users')
   const result: CleanupResult = { found: 0, deleted: 0, failed: 0, orphans: {}, ...progress }
   const condition = kind === 'inactive-users' ? { inactiveSince: before } : { unverifiedSince: before }
   let after = progress?.after

@@ -6,11 +6,11 @@ import { clientOf } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation is written into the audit log; `and refusals`: also when it is refused. */
+    /** The operation is recorded in the audit log; `and refusals`: also when it is refused. */
     audit?: 'successes' | 'and refusals'
   }
   interface FastifyRequest {
-    /** Whose account a request without a session turned out to be about. */
+    /** The account that a request without a session concerns, once it is known. */
     auditedUser: string | undefined
   }
 }
@@ -18,8 +18,9 @@ declare module 'fastify' {
 const refused = new Set([400, 401, 403])
 
 /**
- * Writes who did what into the audit log before the answer is sent. The log is no reason to refuse: an entry that
- * cannot be written is reported. Bodies are not read, beside the address of a refused login, which finds its account.
+ * Records in the audit log who did what, before the answer is sent. An entry that cannot be stored is only logged:
+ * it does not make the request fail. Of bodies, only the e-mail address of a refused login is read, to find its
+ * account.
  */
 export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' | 'userOf'>): void {
   app.decorateRequest('auditedUser', undefined)
@@ -44,7 +45,7 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' |
         userAgent: request.headers['user-agent'],
       })
     } catch (error) {
-      request.log.warn({ err: error }, 'entry of the audit log not written')
+      request.log.warn({ err: error }, 'audit log entry not stored')
     }
     return payload
   })
@@ -59,7 +60,7 @@ export function installAudit(app: FastifyInstance, audit: Pick<Audit, 'record' |
   }
 }
 
-/** Tells the log whose token an operation has just made. */
+/** Records the request for the user of a token that it has just created. */
 export function auditToken(request: FastifyRequest, token: string): void {
   const userId = decodeJwt(token)['user_id']
   if (typeof userId === 'string') request.auditedUser = userId
@@ -70,7 +71,7 @@ function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | '
   return request.session !== null || isDone ? 'user' : 'anonymous'
 }
 
-/** Ids only: an address of mail in a path is none. */
+/** Only ids: an e-mail address in a path is left out. */
 function subjectsOf({ params }: FastifyRequest): string[] {
   if (!isJsonObject(params)) return []
   return Object.entries(params).flatMap(([name, value]) =>

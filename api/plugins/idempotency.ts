@@ -73,7 +73,7 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
       await settle(keyed, reply.statusCode, payload, (name) => reply.getHeader(name))
     } catch (error) {
       // The lease expires by itself, and the next attempt finds what this one created.
-      request.log.warn({ err: error }, 'answer to an idempotency key not stored')
+      request.log.warn({ err: error }, 'answer for an idempotency key not stored')
     }
     return payload
   })
@@ -110,7 +110,7 @@ export async function once<T>(
     }
   }
   if (request.idempotency?.isBegun)
-    throw new AppError('not_found', 'What was created with this Idempotency-Key is gone.')
+    throw new AppError('not_found', 'The record that was created with this Idempotency-Key has been deleted.')
   return create(request.idempotency?.id ?? newId())
 }
 
@@ -134,7 +134,7 @@ export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
   request.idempotency = null
   keyed.stopRenewing()
   await keyed.attempt.follow([keyed.id, ...keyed.subjects]).catch((error: unknown) => {
-    request.log.warn({ err: error }, 'outcome of an idempotency key not noted')
+    request.log.warn({ err: error }, 'outcome for an idempotency key not stored')
   })
 }
 

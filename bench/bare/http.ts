@@ -3,8 +3,8 @@ import { mongo } from 'mongoose'
 import { createTokens } from '../../services/auth/tokens.ts'
 
 /**
- * What Fastify does at least: an answer without a word about headers, limits or logs, and a read of one
- * thread behind the same check of the same token, with the plain driver of the database.
+ * The minimum that Fastify can do: an answer without headers, limits or logs, and a read of one thread after the
+ * same check of the token, with the plain database driver.
  */
 const client = new mongo.MongoClient(process.env['MONGODB_URI'] ?? '')
 await client.connect()

@@ -1,13 +1,16 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 
-/** A model that says twenty words at once, as fast as a process can: what is measured is everything around it. */
+/**
+ * A model server that answers twenty words at once, as fast as possible, so that a measurement shows the cost of
+ * everything else.
+ */
 const words = Array.from({ length: 20 }, (_, index) => `word${index} `)
 const chunk = (delta: object, finish: string | null) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'bare', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`
 const usage = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 0, model: 'bare', choices: [], usage: { prompt_tokens: 5, completion_tokens: 20, total_tokens: 25 } })}\n\n`
 const answer = `${words.map((content) => chunk({ content }, null)).join('')}${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
 
-/** Vectors made beforehand, given out in turn: what is measured is everything around them. */
+/** Vectors are created beforehand and returned in turn, so that a measurement shows the cost of everything else. */
 const vectors = Array.from({ length: 2048 }, () => {
   const values = Float32Array.from({ length: 256 }, () => Math.random() - 0.5)
   return Buffer.from(values.buffer).toString('base64')
@@ -64,7 +67,7 @@ const server = createServer((request, response) => {
   if (request.url === '/tool') return void response.writeHead(200, { 'content-type': 'text/plain' }).end('done')
   void chat(request, response)
 })
-// A server that closes idle connections would measure new ones.
+// If the server closed idle connections, the measurement would include new ones.
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => {
   const address = server.address()

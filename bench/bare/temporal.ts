@@ -5,9 +5,9 @@ import { NativeConnection, Runtime, Worker } from '@temporalio/worker'
 import { drive } from '../load.ts'
 
 /**
- * The bare workflow with the limits of our own workers, started eagerly by the process that works on it,
- * as an API process with `RUNS_IN_API` does. `GET /?at_once=16&ms=3000&tools=0` executes it that many at
- * once for that long, and answers how often and how fast that was.
+ * The bare workflow with the limits of our own workers, started eagerly by the process that works on it, as an API
+ * process with `RUNS_IN_API` does. `GET /?at_once=16&ms=3000&tools=0` executes it that many at once for that long,
+ * and returns how often and how fast that was.
  */
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} }, shutdownSignals: [] })
 const connection = await NativeConnection.connect({ address: process.env['TEMPORAL_ADDRESS'] })

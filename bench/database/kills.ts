@@ -7,8 +7,8 @@ const writers = 8
 const betweenMs = 3_000
 
 /**
- * Threads are created through the API while the database is killed again and again. Each creation is a
- * transaction that raises a counter on the user's record too, so that half of one would show.
+ * Threads are created through the API while the database is killed again and again. Each creation is a transaction
+ * that raises a counter on the user's record too, so that a half-applied one can be detected.
  */
 export async function benchKills(context: BenchContext): Promise<void> {
   const users = await Promise.all(Array.from({ length: writers }, () => newUser(context)))
@@ -54,7 +54,7 @@ export async function benchKills(context: BenchContext): Promise<void> {
       })
     }
     const { total } = await user.call('GET', '/threads/?limit=1')
-    // A creation whose answer got lost may be there: it was never acknowledged.
+    // A creation whose answer was lost may exist, but was not acknowledged.
     more += Number(total) - own.length
   }
   context.log(`\n### ${kills} kills of the database under creations of threads, ${writers} at a time\n`)

@@ -19,8 +19,8 @@ export interface Recall {
 
 /**
  * How often the default search finds the answer to the questions of `bench/corpus`, with the service's own
- * extraction, chunks and LanceDB search, and the demo model's embeddings, which compare words and no meaning. Real
- * embeddings can only be better.
+ * extraction, chunks and LanceDB search, and the demo model's embeddings, which compare words, not meaning; real
+ * embeddings should be better.
  */
 export async function measureRecall(): Promise<Recall> {
   const folder = await mkdtemp(join(tmpdir(), 'recall-'))

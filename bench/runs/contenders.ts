@@ -5,16 +5,19 @@ import { type Load, drive } from '../load.ts'
 import type { MeasuredProcess } from '../processes.ts'
 import { type Client, complete, createClient, newTalk, newThread, streamRun } from './talks.ts'
 
-/** One way to get an answer of the bare model, or what such a way rests on. */
+/** One way to get an answer from the bare model, or the baseline of one. */
 export interface Contender {
   name: string
   /** Whose processor time it takes. */
   processes: Record<string, MeasuredProcess>
-  /** Makes threads that nothing was said in before; what it returns asks on them for `ms` milliseconds. */
+  /** Creates empty threads, and returns a function that sends requests on them for `ms` milliseconds. */
   prepare(load: { atOnce: number; ms: number }): Promise<() => Promise<Load>>
 }
 
-/** A client may go on when it has read the end of an answer; people take longer, so the next question comes in another thread. */
+/**
+ * A client may send the next message as soon as an answer has ended, but people take longer, so the next question
+ * goes to another thread.
+ */
 const threadsOfSlot = 3
 
 export async function startContenders(context: BenchContext) {

@@ -71,7 +71,7 @@ export async function streamRun(
   return answer
 }
 
-/** A chat completion of any server that has the interface. */
+/** A chat completion from any server with this API. */
 export async function complete(
   client: Client,
   path: string,

@@ -66,7 +66,7 @@ async function threadOf(client: Client, user: Talk, turns: number): Promise<Talk
   return talk
 }
 
-/** Linux counts what a process has handed to write calls: its files and its answers. */
+/** Linux counts the bytes that a process has written, to files and sockets. */
 async function writtenBytes({ servers }: BenchContext): Promise<number> {
   const io = await readFile(`/proc/${servers.database.pid}/io`, 'utf8')
   return Number(/wchar: (\d+)/.exec(io)?.[1])

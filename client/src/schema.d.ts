@@ -307,7 +307,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the current user has, and the tokens used */
+        /** The resources and tokens that the current user has used */
         get: operations["users.usage"];
         put?: never;
         post?: never;
@@ -733,7 +733,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** For the payment provider: tells of an event, signed in the header Stripe-Signature */
+        /** Receive an event of the payment provider, signed in the header Stripe-Signature */
         post: operations["billing.webhook"];
         delete?: never;
         options?: never;
@@ -833,7 +833,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What may be spent today by a project, public callers included, and what was */
+        /** Read what may be spent in a day by a project, public callers included, and what was spent today */
         get: operations["projects.budget.read"];
         /** Set what may be spent in a day by a project, public callers included; a member that is null or absent has no limit */
         put: operations["projects.budget.put"];
@@ -851,7 +851,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What may be spent today by the public callers of an assistant, and what was */
+        /** Read what may be spent in a day by the public callers of an assistant, and what was spent today */
         get: operations["assistants.budget.read"];
         /** Set what may be spent in a day by the public callers of an assistant; a member that is null or absent has no limit */
         put: operations["assistants.budget.put"];
@@ -1158,7 +1158,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What waits in each task queue, and how many workers serve it */
+        /** The backlog and the number of workers of each task queue */
         get: operations["admin.queues"];
         put?: never;
         post?: never;
@@ -1175,7 +1175,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Ingestions under way, the one that has not moved for longest first */
+        /** Ingestions under way; those without progress for the longest time come first */
         get: operations["admin.ingestions"];
         put?: never;
         post?: never;
@@ -2165,7 +2165,7 @@ export interface components {
         };
         /**
          * ForgotPasswordRequest
-         * @description The account that forgot its password.
+         * @description The account whose password is to be reset.
          * @example {
          *       "email": "ada@example.com"
          *     }
@@ -2298,7 +2298,7 @@ export interface components {
                 total_tokens: number;
                 cost: number;
             }[];
-            /** @description The same of runs by public callers: what each public token was used for. */
+            /** @description The same for runs of public callers: the use of each public token. */
             public_assistants_used: {
                 assistant_id: string;
                 runs: number;
@@ -2347,7 +2347,7 @@ export interface components {
          * @description A link to an archive of all data of a user.
          */
         ExportLink: {
-            /** @description A gzipped tar archive; open to whoever has the link. */
+            /** @description A gzipped tar archive. Everybody who has the link can download it. */
             url: string;
             /** Format: date-time */
             expires_at: string;
@@ -2523,7 +2523,7 @@ export interface components {
         };
         /**
          * DeletionResponse
-         * @description A deletion: done (200), or still going on (202). The receipt proves it.
+         * @description A deletion that is complete (200) or still under way (202). The receipt shows its counts.
          */
         DeletionResponse: {
             /** @description False while it is still under way (status 202). */
@@ -3057,7 +3057,7 @@ export interface components {
             currency: string;
             /** @description `one_time`, or how often it is paid: `day`, `week`, `month` or `year`. */
             interval: string;
-            /** @description It is paid every so many intervals. */
+            /** @description Number of intervals between two payments. */
             interval_count: number;
         };
         /**
@@ -3093,19 +3093,19 @@ export interface components {
         };
         /**
          * AuditActor
-         * @description Who did it.
+         * @description Who performed the action.
          * @enum {unknown}
          */
         AuditActor: "user" | "admin" | "anonymous";
         /**
          * AuditOutcome
-         * @description Whether it was done or refused.
+         * @description Whether the action was done or refused.
          * @enum {unknown}
          */
         AuditOutcome: "done" | "refused";
         /**
          * AuditEntry
-         * @description One act, or several equal ones within a short time.
+         * @description One action, or several identical ones within a short time.
          */
         AuditEntry: {
             entry_id: string;
@@ -3114,11 +3114,11 @@ export interface components {
             /** @description The operation, such as `accounts.login`. */
             action: string;
             outcome: components["schemas"]["AuditOutcome"];
-            /** @description Ids that the path of the request named. */
+            /** @description The ids in the path of the request. */
             subjects: string[];
             client: string | null;
             user_agent: string | null;
-            /** @description Equal acts within a short time are one entry. */
+            /** @description Identical actions within a short time are one entry. */
             count: number;
             /** Format: date-time */
             created_at: string;
@@ -3138,7 +3138,7 @@ export interface components {
          * @description What may be spent in a day, and what was spent today.
          */
         Budget: {
-            /** @description Null: without limit. */
+            /** @description Null: no limit. */
             limits: {
                 runs: number | null;
                 tokens: number | null;
@@ -3149,7 +3149,7 @@ export interface components {
                 tokens: number;
                 money: number;
             };
-            /** @description The day of UTC that `used` is of. */
+            /** @description The day of `used`, in UTC. */
             day: string;
             /** @description Of `money`: that of the prices in the settings. */
             currency: string;
@@ -3321,7 +3321,7 @@ export interface components {
             workflow_id: string;
             /** @description False while it is still under way. */
             complete: boolean;
-            /** @description Records whose owner is gone, and deletions that stopped half-way. */
+            /** @description Records whose owner is gone, and interrupted deletions. */
             found: number | null;
             /** @description Orphans by store. */
             orphans: {
@@ -3397,7 +3397,7 @@ export interface components {
          */
         Activity: {
             days: {
-                /** @description A day of UTC. */
+                /** @description A day in UTC. */
                 date: string;
                 new_users: number;
                 runs: number;
@@ -3411,13 +3411,13 @@ export interface components {
         };
         /**
          * TaskKind
-         * @description What a task queue holds.
+         * @description Whether a task queue holds tasks of workflows or of activities.
          * @enum {unknown}
          */
         TaskKind: "workflow" | "activity";
         /**
          * QueueStatuses
-         * @description What waits in the task queues.
+         * @description The backlog and the workers of the task queues.
          */
         QueueStatuses: {
             queues: {
@@ -3617,7 +3617,7 @@ export interface components {
         ToolDecision: "approve" | "reject" | "edit";
         /**
          * ResumeRunPayload
-         * @description A person's decision about the tool calls that a run waits with.
+         * @description A person's decision about the tool calls for which a run waits.
          * @example {
          *       "action": "approve"
          *     }
@@ -5827,7 +5827,7 @@ export interface operations {
             query: {
                 /** @description Id of the user. */
                 user_id: string;
-                /** @description When the link ends, in milliseconds since 1970. */
+                /** @description When the link expires, in milliseconds since 1970. */
                 expires: number;
                 /** @description The signature of the link. */
                 signature: string;

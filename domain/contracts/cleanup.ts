@@ -33,7 +33,7 @@ export interface CleanupInput {
 }
 
 export interface CleanupResult {
-  /** Users found, or orphans together with deletions that stopped half-way. */
+  /** Users found, or orphans together with interrupted deletions. */
   found: number
   deleted: number
   /** Deletions that failed; their workflows contain the reasons. */

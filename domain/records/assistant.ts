@@ -36,7 +36,7 @@ export interface AssistantRecord {
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
   deleting?: boolean
-  /** Ids of the budgets that its runs count for; absent without any. */
+  /** Ids of the budgets in which its runs are counted; absent if there are none. */
   budgets?: string[]
   /** A copy of its owner's suspension: public callers are refused, and no step of a run begins. */
   suspended?: boolean

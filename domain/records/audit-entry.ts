@@ -1,16 +1,19 @@
-/** One act, or several equal ones within a short time. It names ids, never contents, addresses of mail or secrets. */
+/**
+ * One action, or several identical ones within a short time. Contains ids, but no contents, e-mail addresses or
+ * secrets.
+ */
 export interface AuditEntryRecord {
   /** Time-ordered. */
   _id: string
-  /** Equal acts within a short time have the same key, and count up one entry. */
+  /** Identical actions within a short time have the same key, and increment the count of one entry. */
   key: string
-  /** Whose account it is about; absent when nobody's, such as a wrong admin token. */
+  /** The account that the entry is about; absent if there is none, for example for a wrong admin token. */
   user_id?: string
   actor: 'user' | 'admin' | 'anonymous'
   /** The operation of the API, such as `accounts.login`. */
   action: string
   outcome: 'done' | 'refused'
-  /** Ids that the path of the request named. */
+  /** The ids in the path of the request. */
   subjects: string[]
   /** Address of the client. */
   client?: string

@@ -1,4 +1,7 @@
-/** What may be spent on one day of UTC. Absent means without limit. Money is in units of the currency of the prices. */
+/**
+ * What may be spent on one day (UTC). An absent member sets no limit. Money is in units of the currency of the
+ * prices.
+ */
 export interface BudgetLimits {
   runs?: number
   tokens?: number
@@ -8,8 +11,8 @@ export interface BudgetLimits {
 export type BudgetScope = 'project' | 'public'
 
 /**
- * A budget with what was spent on its day. The limits are numbers even where there is none, so that one statement can
- * compare and count.
+ * A budget and what was spent on its day. A missing limit is stored as a very large number, so that one statement
+ * can compare and count.
  */
 export interface BudgetRecord {
   /** `project/{project_id}`, or `public/{assistant_id}` for the public callers of an assistant. */
@@ -18,14 +21,14 @@ export interface BudgetRecord {
   max_runs: number
   max_tokens: number
   max_money: number
-  /** The day that the counts are of, such as 2026-11-22. */
+  /** The day of the counts, such as 2026-11-22. */
   day: string
   runs: number
   tokens: number
   money: number
 }
 
-/** More than anybody spends on a day. */
+/** Stored in place of a missing limit. */
 export const unlimited = 1e15
 
 export function budgetId(scope: BudgetScope, id: string): string {

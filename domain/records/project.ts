@@ -12,7 +12,7 @@ export interface ProjectRecord {
   holds?: number
   /** The deletion marker: nothing new can be created in the project. */
   deleting?: boolean
-  /** A copy of its owner's suspension: nothing new can be made in it. */
+  /** A copy of its owner's suspension: nothing new can be created in it. */
   suspended?: boolean
 }
 

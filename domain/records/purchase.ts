@@ -15,14 +15,14 @@ export interface PurchaseRecord {
   /** Threads that the plan allows. */
   thread_max: number
   status: PurchaseStatus
-  /** Where the user pays; absent once there is nothing to pay. */
+  /** The page where the user pays; absent once nothing is left to pay. */
   url?: string
   customer_id?: string
   subscription_id?: string
   payment_intent_id?: string
   /**
-   * Fencing token: each look at the payment provider takes the next number, and only the newest look may write what
-   * it saw. Events that arrive out of order cannot bring an older state back.
+   * Fencing token: each look-up at the payment provider takes the next number, and only the newest look-up may
+   * store its result. So events that arrive out of order cannot restore an older state.
    */
   looks: number
   created_at: Date

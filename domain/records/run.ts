@@ -65,7 +65,7 @@ export interface RunRecord {
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
-  /** Budgets that the run counts for, when there are any. */
+  /** The budgets in which the run is counted, if there are any. */
   budgets?: string[]
   /** The model that was asked last. */
   model?: string

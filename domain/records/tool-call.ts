@@ -15,7 +15,7 @@ export interface ToolCallRecord {
   status: 'waiting' | 'claimed' | 'done'
   /** The attempt that claimed the call. */
   claimed_by?: string
-  /** The result as the model is told. */
+  /** The result, as text for the model. */
   result?: string
   /** A person's decision about the call, if the run waits for approval. */
   decision?: { action: 'approve' | 'reject' | 'edit'; message?: string }

@@ -20,7 +20,7 @@ function add(scores: Map<string, number>, list: Ranked[], weight: number): void 
   for (const { id, score } of list) scores.set(id, (scores.get(id) ?? 0) + weight * score)
 }
 
-/** The worst result of a list gets a tenth, because it was found all the same. Duplicates count once. */
+/** The worst result of a list gets a tenth, because even it matches the query. Duplicates count once. */
 function relative(list: Ranked[]): Ranked[] {
   const seen = new Map<string, number>()
   for (const { id, score } of list) seen.set(id, Math.max(score, seen.get(id) ?? -Infinity))

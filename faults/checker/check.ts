@@ -15,14 +15,14 @@ export interface Evidence {
   mails: string[]
   /** The chunks of each document, by its name, from before the first fault. */
   undisturbed: Map<string, ChunkText[]>
-  /** What is still at work although nobody asks for anything. */
+  /** Work that is still under way although no client sends requests. */
   unfinished: string[]
 }
 
 export type Records = Map<string, StoredRecord[]>
 export type Report = (kind: Problem['kind'], what: string, intention?: Intention) => void
 
-/** Counts everything: each thing that the client intended, each record, each effect. Answers what is wrong. */
+/** Checks each intention of the clients, each record and each effect. Returns the problems. */
 export async function check(evidence: Evidence): Promise<Problem[]> {
   const problems: Problem[] = []
   const report: Report = (kind, what, intention) =>
@@ -55,7 +55,7 @@ const createdBy: Record<string, { collection: string; is: (record: StoredRecord,
   },
 }
 
-/** What was acknowledged is there, once; what was not is there at most once. */
+/** Acknowledged records exist exactly once, others at most once. */
 function checkCreations({ log }: Evidence, records: Records, report: Report): void {
   for (const intention of log.intentions.values()) {
     const created = createdBy[intention.kind]
@@ -71,7 +71,7 @@ function checkCreations({ log }: Evidence, records: Records, report: Report): vo
   }
 }
 
-/** What was deleted is in no store, except in those that deletions leave on purpose. */
+/** Deleted data is in no store, except in those that deletions keep on purpose. */
 async function checkDeletions({ log, stores }: Evidence, records: Records, report: Report): Promise<void> {
   const deletedBy = new Map<string, Intention>()
   for (const intention of log.intentions.values()) {
@@ -84,7 +84,7 @@ async function checkDeletions({ log, stores }: Evidence, records: Records, repor
   for (const [name, all] of records) {
     if (name in keptCollections) continue
     for (const record of all)
-      // The audit log tells of what was deleted, until the account itself is.
+      // The audit log names deleted records until the account itself is deleted.
       for (const id of name === 'audit_entries' ? [String(record['user_id'])] : idsIn(record)) {
         const deletion = deletedBy.get(id)
         if (deletion !== undefined)
@@ -110,7 +110,7 @@ async function checkDeletions({ log, stores }: Evidence, records: Records, repor
       report('wrong', `the deletion ${String(receipt['_id'])} is ${String(receipt['status'])}`)
 }
 
-/** One mail a sign-up: a repetition carries the same `Message-ID`, by which receivers drop it. */
+/** One mail for each sign-up. Copies have the same `Message-ID`, by which receivers drop them. */
 function checkMails({ mails, log }: Evidence, report: Report): void {
   for (const intention of log.intentions.values()) {
     if (intention.kind !== 'account') continue

@@ -1,7 +1,7 @@
 import type { Records, Report } from './check.ts'
 import type { StoredRecord } from './stores.ts'
 
-/** Every counter equals a recount, nothing is without its owner, and no deletion left its mark. */
+/** Every counter equals a recount, no record lacks its owner, and no deletion marker is left. */
 export function checkCounters(records: Records, report: Report): void {
   const of = (name: string) => records.get(name) ?? []
   const sums = <T>(all: StoredRecord[], key: string, add: (sum: T | undefined, record: StoredRecord) => T) => {
@@ -51,7 +51,7 @@ export function checkCounters(records: Records, report: Report): void {
   }
   const piecesOf = sums(of('blobs.chunks'), 'files_id', count)
   for (const blob of of('blobs.files')) {
-    // One whose upload broke off has no length; the nightly sweep removes it.
+    // A blob whose upload was interrupted has no length; the nightly sweep removes it.
     if (blob['length'] === undefined) continue
     expectEqual(
       `pieces of blob ${String(blob['_id'])}`,

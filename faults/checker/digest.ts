@@ -3,12 +3,15 @@ import type { Stores } from './stores.ts'
 
 const idPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|i\d{6}x@example\.com/g
 
-/** All ids of records, and addresses, that a value names. */
+/** All ids of records and e-mail addresses in a value. */
 export function idsIn(value: unknown): Set<string> {
   return new Set(JSON.stringify(value).match(idPattern))
 }
 
-/** One hash over all that any store holds of an owner: of all records that name one of these ids, and of all vectors. */
+/**
+ * A hash over all data of an owner in all stores: the records that name one of these ids, and the number of
+ * vectors.
+ */
 export async function digestOf(
   stores: Pick<Stores, 'records' | 'vectors'>,
   { ids, assistantIds }: { ids: string[]; assistantIds: string[] },
@@ -17,7 +20,7 @@ export async function digestOf(
   for (const [name, records] of [...(await stores.records())].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const own = records
       .filter((record) => ids.some((id) => idsIn(record).has(id)))
-      // When somebody was last seen changes by itself.
+      // The time of the last activity may change.
       .map((record) => JSON.stringify({ ...record, last_active_at: 0 }))
     hash.update(name).update(own.toSorted().join('\n'))
   }

@@ -83,7 +83,7 @@ export function checkRuns({ log, effects }: Evidence, records: Records, report: 
   }
 }
 
-/** Answered with 503: nothing was promised, and the client asked again. */
+/** Answered with 503: the run was not acknowledged, and the client repeated the request. */
 function wasRefused(run: StoredRecord): boolean {
   const error: unknown = run['error']
   return run['status'] === 'error' && isJsonObject(error) && error['type'] === 'unavailable'

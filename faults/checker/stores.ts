@@ -6,12 +6,12 @@ import { openFileStatuses } from '../../domain/records/file.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 
-/** A record as it is stored: nothing of it is taken for granted. */
+/** A record as it is stored; its members are not validated. */
 export type StoredRecord = Record<string, unknown>
 
 export type Stores = Awaited<ReturnType<typeof openStores>>
 
-/** What the service has stored, read past the service and past every proxy. */
+/** Reads the stores directly, without the service and the proxies. */
 export async function openStores({
   addresses,
   dataDir,
@@ -43,7 +43,7 @@ export async function openStores({
     temporal,
     busyWorkflows,
 
-    /** Everything on which the service still works. */
+    /** All work of the service that is still under way. */
     async unfinished(): Promise<string[]> {
       const of = async (name: string, filter: object) => {
         const found = await db

@@ -28,7 +28,6 @@ export async function readManifest(folder: string): Promise<Manifest> {
     throw new Error(`${folder} is not a complete backup: it has no ${manifestFile}`, { cause })
   })
   const manifest: unknown = JSON.parse(text)
-  if (!Value.Check(Manifest, manifest))
-    throw new Error(`${folder}/${manifestFile} is not of a format that is known here`)
+  if (!Value.Check(Manifest, manifest)) throw new Error(`${folder}/${manifestFile} has an unknown format`)
   return manifest
 }

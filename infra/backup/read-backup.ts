@@ -22,7 +22,7 @@ const recordsAtOnce = 500
 
 /**
  * Fills a database that has no records with those of a backup. Indexes are made afterwards by the migrations.
- * Throws when the database holds records, and when the backup does not have what its manifest says.
+ * Throws when the database holds records, and when the backup does not match its manifest.
  */
 export async function restoreBackup(
   connection: mongoose.Connection,
@@ -33,9 +33,11 @@ export async function restoreBackup(
   if (!db) throw new Error('the database is not connected')
   for (const { name } of await db.listCollections({}, { nameOnly: true }).toArray())
     if (!name.startsWith('system.') && (await db.collection(name).countDocuments({}, { limit: 1 })) > 0)
-      throw new Error(`the database holds records (in ${name}): a backup is restored into an empty one`)
+      throw new Error(
+        `the database contains records (in ${name}): a backup can be restored only into an empty database`,
+      )
   if (vectors !== undefined && manifest.has_vectors && (await exists(vectors)))
-    throw new Error(`${vectors} is there already: move it away first`)
+    throw new Error(`${vectors} already exists: move it away first`)
   for (const [name, expected] of Object.entries(manifest.collections)) {
     const restored = await restoreCollection(db.collection(name), path.join(folder, recordsFile(name)))
     if (restored !== expected)

@@ -24,7 +24,7 @@ const recordsAtOnce = (collection: string) => (collection === 'blobs.chunks' ? 8
 
 /**
  * Writes all records of the database, as gzipped lines of canonical Extended JSON, and a copy of the embedded
- * vector store. Vectors come after the records: what is newer there is an orphan, which the sweep removes.
+ * vector store. Vectors come after the records: newer vectors are orphans, which the sweep removes.
  */
 export async function writeBackup(connection: mongoose.Connection, options: BackupOptions): Promise<Manifest> {
   const { folder, vectors, log } = options
@@ -97,7 +97,7 @@ async function snapshotSession(connection: mongoose.Connection): Promise<mongoos
     // Set by a server that reads as of one moment; the driver's types leave it out.
     if ('snapshotTime' in session && session.snapshotTime !== undefined) return session
   } catch {
-    // The server does not know it.
+    // The server does not support snapshot sessions.
   }
   await session.endSession()
   return undefined

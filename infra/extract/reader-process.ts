@@ -33,7 +33,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
   const path = join(folder, jobFile)
   const child = spawnConfined(script, [], { confinement, userId, folder, memoryMb })
   const { stdin, stdout, stderr } = child
-  if (!stdin || !stdout || !stderr) throw new Error('a process without pipes')
+  if (!stdin || !stdout || !stderr) throw new Error('the reader was started without pipes')
   const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
   let errors = ''
   let isGone = false

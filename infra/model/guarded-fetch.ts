@@ -62,7 +62,7 @@ export function guardFetch(fetch: typeof globalThis.fetch, { silenceMs }: Answer
     get failure() {
       return failure
     },
-    /** To be called when the answer is over. */
+    /** Call this when the answer has ended. */
     close: () => clearTimeout(silence),
   }
 }
@@ -80,7 +80,7 @@ function createEventMeter() {
         lineBytes += end - start
         eventBytes += end - start + 1
         longest = Math.max(longest, eventBytes)
-        // A line end of two characters leaves the first of them on an empty line.
+        // With line ends of two characters, an empty line contains the first of them.
         if (lineBytes === 0 || (lineBytes === 1 && chunk[end - 1] === carriageReturn)) eventBytes = 0
         lineBytes = 0
         start = end + 1

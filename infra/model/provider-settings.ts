@@ -35,7 +35,7 @@ const ModelsFile = Type.Object(
   { additionalProperties: false },
 )
 
-/** Sent to servers that ask for no key: the client library wants one. */
+/** Sent to servers that need no key, because the client library requires one. */
 const noKey = 'none'
 
 /** Reads the text of the setting `MODELS`. `problem` gets each fault, with its place and without values. */

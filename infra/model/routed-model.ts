@@ -9,7 +9,7 @@ interface RoutedModelOptions {
   onFallback(from: ProvidedModel, to: ProvidedModel, failure: ModelFailure): void
 }
 
-/** Failures that another server may not have. A request that is wrong fails everywhere. */
+/** Failures that another server may not have. An invalid request would fail everywhere. */
 const passingTypes = new Set<ModelFailure['type']>([
   'model_busy',
   'model_quota_exceeded',

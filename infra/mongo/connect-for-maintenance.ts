@@ -1,7 +1,7 @@
 import type { Settings } from '../config.ts'
 import { type Database, connectDatabase } from './connect.ts'
 
-/** The database for jobs whose statements take as long as they take: migrations, backup and restore. */
+/** The database connection of jobs whose statements have no time limit: migrations, backup and restore. */
 export function connectForMaintenance({
   mongodbUri,
   mongodbTls: tls,

@@ -53,7 +53,7 @@ export async function connectDatabase(
   }: {
     tls?: TlsSettings
     timeoutMs?: number
-    /** No limit on one statement: building an index takes as long as it takes. */
+    /** No limit on one statement: building an index may take long. */
     hasLongStatements?: boolean
     onClient?: ((client: mongoose.mongo.MongoClient) => void) | undefined
   } = {},

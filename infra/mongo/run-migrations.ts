@@ -19,7 +19,7 @@ export interface MigrationStep<Context> {
 
 interface MigrationOptions {
   log(message: string): void
-  /** How long a job that has died keeps others out. */
+  /** How long other jobs wait for one that has died. */
   leaseMs?: number
 }
 
@@ -56,7 +56,7 @@ export async function runMigrations<Context>(
 function checkNumbers(steps: Pick<MigrationStep<never>, 'number' | 'name'>[]): void {
   for (const [index, step] of steps.entries())
     if (step.number !== index + 1)
-      throw new Error(`migration step "${step.name}" has number ${step.number} and stands at place ${index + 1}`)
+      throw new Error(`migration step "${step.name}" has number ${step.number} but is at position ${index + 1}`)
 }
 
 async function insertState(state: mongoose.mongo.Collection<SchemaStateRecord>): Promise<void> {
@@ -102,7 +102,7 @@ async function takeLease(
         else heldUntil = renewedAt + leaseMs
       },
       () => {
-        // The database is away for a moment: the lease holds until it expires.
+        // If the database is unreachable for a moment, the lease stays valid until it expires.
         if (Date.now() > heldUntil) loseIt()
       },
     )
@@ -111,7 +111,7 @@ async function takeLease(
   return {
     version: taken.version,
     lost: lost.signal,
-    /** Only the holder of the lease moves the version on. */
+    /** Only the holder of the lease advances the version. */
     async complete({ number, name }: Pick<MigrationStep<never>, 'number' | 'name'>, took_ms: number): Promise<void> {
       const { matchedCount } = await state.updateOne(
         { ...own, version: number - 1 },

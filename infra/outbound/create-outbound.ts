@@ -11,7 +11,7 @@ export interface OutboundSettings {
 }
 
 const connectTimeoutMs = 10_000
-/** Somebody who thinks between two questions does not pay another TLS handshake. */
+/** So that a user who pauses between two questions needs no new TLS handshake. */
 const idleConnectionMs = 60_000
 const maxRedirects = 5
 

@@ -10,10 +10,10 @@ const maxArgumentBytes = 256 * 1024
 const maxRefused = 1000
 
 /**
- * Checks arguments against schemas that are not ours, in a thread that is ended when a check takes too
- * long or too much memory: a few lines of schema can take exponential time. Such a schema is not
- * tried again. What could not be checked counts as right: the tool's server judges it.
- * `turns` has one slot, so that nobody's check is ended along with another's.
+ * Checks arguments against untrusted schemas, in a thread that is terminated when a check takes too long or too
+ * much memory, because a few lines of schema can take exponential time. Such a schema is not used again. Arguments
+ * that could not be checked count as valid: the tool's server checks them itself. `turns` has one slot, so that a
+ * check is never terminated together with another user's.
  */
 export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs = defaultLimitMs } = {}) {
   const refused = new Set<string>()
@@ -38,7 +38,7 @@ export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs
     }
   }
 
-  /** Undefined when the thread ended, or was ended because its time was up. */
+  /** Undefined if the thread ended, or was terminated by the time limit. */
   async function run(job: CheckJob): Promise<{ problem: string | undefined } | undefined> {
     const worker = await (thread ??= start())
     const answer = worker && (await answerOf(worker, job))
@@ -80,7 +80,7 @@ export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs
   }
 }
 
-/** Fulfilled when the thread takes jobs. Its time does not count as that of the first check. */
+/** Fulfilled when the thread accepts jobs. Its start does not count as time of the first check. */
 function start(): Promise<Worker | undefined> {
   const worker = new Worker(new URL('./thread.ts', import.meta.url), {
     name: 'schema checks',
@@ -88,7 +88,7 @@ function start(): Promise<Worker | undefined> {
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
   })
-  // After an error comes `exit`; without a listener the error would end the process.
+  // `exit` follows an error; without a listener the error would end the process.
   worker.on('error', () => undefined)
   return new Promise((resolve) => {
     worker.once('message', () => resolve(worker))

@@ -8,7 +8,10 @@ export interface QueueStatus {
   kind: TaskKind
   /** Processes that have asked for work lately. */
   pollers: number
-  /** Tasks that wait for a worker, and since when the oldest does. Absent where the server does not tell (before 1.25). */
+  /**
+   * Tasks that wait for a worker, and since when the oldest does. Absent if the server does not report it (before
+   * 1.25).
+   */
   backlog?: number
   backlogAgeSeconds?: number
 }
@@ -16,7 +19,7 @@ export interface QueueStatus {
 const kinds: TaskKind[] = ['workflow', 'activity']
 const deadlineMs = 3_000
 
-/** What waits in every task queue, and who serves it. */
+/** The backlog and the workers of each task queue. */
 export function createQueueStatus(
   client: Client,
   settings: Pick<Settings, 'temporalNamespace' | 'taskQueuePrefix'>,

@@ -7,7 +7,7 @@ const limitMs = 30_000
 
 export interface WorkerVersion {
   buildId: string
-  /** `current`: gets all new work, or all that is not ramped. `draining`: still has pinned workflows. */
+  /** `current`: gets all new work that is not ramped to another build. `draining`: still has pinned workflows. */
   status: 'inactive' | 'current' | 'ramping' | 'draining' | 'drained'
   rampPercent: number
 }
@@ -38,7 +38,7 @@ export function createWorkerVersions(client: Client, namespace: string, deployme
       await call(() => client.workflowService.setWorkerDeploymentCurrentVersion({ ...target, buildId }))
     },
 
-    /** So many of a hundred new workflows go to this build; 0 ends it. */
+    /** Sends this percentage of new workflows to the build; 0 ends the ramp. */
     async ramp(buildId: string, percentage: number): Promise<void> {
       await call(() =>
         client.workflowService.setWorkerDeploymentRampingVersion({

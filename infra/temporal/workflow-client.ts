@@ -55,7 +55,7 @@ export type WorkflowState =
 export type WorkflowClient = ReturnType<typeof createWorkflowClient>
 
 /**
- * Calls any workflow by its contract; there is no other way to workflows. Every call ends within the deadline of
+ * Calls any workflow by its contract; all calls of workflows go through it. Every call ends within the deadline of
  * the settings, and throws `unavailable` if Temporal has not answered by then.
  */
 export function createWorkflowClient(

@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Runs a program to its end and answers its output. Throws with its last lines when it fails. */
+/** Runs a program to its end and returns its output. Throws with its last lines when it fails. */
 export async function run(
   command: string,
   args: string[],
@@ -16,7 +16,7 @@ export async function run(
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: options.timeoutMs,
   })
-  // A build must not go on when the start that wanted it is stopped.
+  // A build must not continue when the start that needs it is stopped.
   const end = () => child.kill()
   process.once('exit', end)
   let output = ''
@@ -32,7 +32,7 @@ export async function run(
   return promise.finally(() => process.off('exit', end))
 }
 
-/** The program's full path when PATH has it. */
+/** The full path of a program on PATH; undefined if it is not there. */
 export async function findOnPath(command: string, env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   for (const folder of (env.PATH ?? '').split(path.delimiter).filter(Boolean)) {
     const file = path.join(folder, command)
@@ -55,7 +55,7 @@ export async function versionOf(
   return match ? [Number(match[1]), Number(match[2])] : undefined
 }
 
-/** Calls `onTick` with the seconds gone by while `work` is under way, so that a long step is seen to be alive. */
+/** Calls `onTick` with the elapsed seconds while `work` runs, so that a long step shows progress. */
 export async function withTicks<T>(work: Promise<T>, onTick: (seconds: number) => void, everyMs = 15_000): Promise<T> {
   const started = Date.now()
   const timer = setInterval(() => onTick(Math.round((Date.now() - started) / 1000)), everyMs)

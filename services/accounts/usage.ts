@@ -17,11 +17,14 @@ export interface UserUsage extends Usage {
   days: (Usage & { date: string; runs: number })[]
   /** The assistants that cost most. */
   assistants_used: (Row & { assistant_id: string; cost: number })[]
-  /** The same of runs by public callers only: what each public token was used for. */
+  /** The same for runs of public callers: the use of each public token. */
   public_assistants_used: (Row & { assistant_id: string; cost: number })[]
-  /** The models that cost most; the empty name stands for runs that did not come to ask one, or are older than this list. */
+  /**
+   * The models that cost most; the empty name stands for runs that asked no model, or that ended before models were
+   * recorded.
+   */
   models_used: (Row & { model: string; cost: number })[]
-  /** By the prices in the settings, as they are now. */
+  /** At the prices in the current settings. */
   cost: number
   currency: string
 }

@@ -14,7 +14,7 @@ interface AccountAdminDeps {
   usageOf(userId: string): Promise<UserUsage>
 }
 
-/** All that the operator's page shows of one user. No text of a message and no configuration is among it. */
+/** What the operator's page shows of one user: no message text and no configuration. */
 export interface AccountView {
   user: UserRecord
   usage: UserUsage
@@ -30,13 +30,13 @@ export function createAccountAdmin({ collections, transaction, usageOf }: Accoun
   const { users, purchases, runs } = collections
 
   return {
-    /** By the exact address; upper and lower case are the same. */
+    /** By the exact e-mail address, case-insensitive. */
     byEmail: async (email: string): Promise<AccountView> =>
       view(await users.findOne({ email: normalizeEmail(email) }, shown).lean<UserRecord>()),
 
     byId: async (userId: string): Promise<AccountView> => view(await users.findById(userId, shown).lean<UserRecord>()),
 
-    /** What the user may have without plans. The active plans of the user still count. */
+    /** Sets the thread quota without plans; active plans can still raise it. */
     async setThreadMax(userId: string, base: number): Promise<void> {
       const user = await transaction((session) => applyThreadMax(collections, { userId, base }, session))
       if (user === null) throw noSuchUser()

@@ -5,17 +5,17 @@ import { firstIdAt } from '../../domain/ids.ts'
 import type { Collections } from '../collections.ts'
 
 export interface ActivityDay extends Usage {
-  /** A day of UTC. */
+  /** A day in UTC. */
   date: string
   new_users: number
   runs: number
   failed_runs: number
-  /** Mean time from a run's creation to the first token of its model; absent when no run of the day tells. */
+  /** Mean time from a run's creation to the first token of its model; absent if no run of the day recorded it. */
   first_token_ms?: number
 }
 
 const dayMs = 86_400_000
-/** The same figures are shown again for so long: each look reads every run of these days. */
+/** How long figures are cached, because computing them reads every run of these days. */
 const keptMs = 60_000
 const longestMs = 20_000
 

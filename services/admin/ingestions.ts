@@ -8,7 +8,7 @@ export interface OpenIngestion {
   files: number
   bytes: number
   by_status: Partial<Record<FileStatus, number>>
-  /** When its first file arrived, and when anything of it last moved. */
+  /** When its first file arrived, and when it last made progress. */
   created_at: Date
   updated_at: Date
 }
@@ -16,7 +16,7 @@ export interface OpenIngestion {
 const filesRead = 10_000
 const ingestionsShown = 100
 
-/** The ingestions under way, the one that has not moved for longest first. Names of files are not read. */
+/** The ingestions under way; those without progress for the longest time come first. File names are not read. */
 export async function openIngestions({ files }: Pick<Collections, 'files'>): Promise<OpenIngestion[]> {
   const open = await files
     .find(

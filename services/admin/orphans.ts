@@ -12,12 +12,12 @@ interface OrphansDeps {
 
 const batchSize = 500
 const targetLimit = 500
-/** When a token creates a user, the project is stored before the user; younger projects are skipped for that. */
+/** When a token creates a user, the project is stored before the user; therefore younger projects are skipped. */
 const youngMs = 60 * 60_000
 
 export type Orphans = ReturnType<typeof createOrphans>
 
-/** Finds and removes records whose owner is gone, which processes leave that die outside of a deletion. */
+/** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
   const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback } = collections
   const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback }

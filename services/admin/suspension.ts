@@ -15,8 +15,9 @@ const runsAtOnce = 10
 const batchSize = 200
 
 /**
- * Suspends and restores users. The mark of the user refuses every token and login. Copies on the user's projects and
- * assistants refuse public callers and whatever was admitted a moment before, without a further statement for any run.
+ * Suspends and restores users. The suspension in the user's record makes every token and login fail. Copies on the
+ * user's projects and assistants make requests of public callers fail, and writes of requests that were admitted a
+ * moment before; no run needs an additional statement for this.
  */
 export function createSuspension({ collections, transaction, runs }: SuspensionDeps) {
   const { users, projects, assistants } = collections
@@ -36,7 +37,7 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
     async restore(userId: string): Promise<void> {
       await requireUser(userId)
       await unmarkMembers(userId)
-      // Last: a repetition of one that was cut off finds the user still suspended.
+      // Last, so that a repetition of an interrupted restoration still finds the user suspended.
       await users.updateOne({ _id: userId }, { $unset: { suspended_at: 1, suspension_reason: 1 } })
     },
   }
@@ -46,7 +47,10 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
     if (user === null) throw noSuchUser()
   }
 
-  /** Projects first: a creation writes to its project, so that it comes before the mark, and is marked too, or is refused. */
+  /**
+   * Projects first: a creation also writes to its project, so it either precedes the suspension, and its record is
+   * suspended too, or it is refused.
+   */
   async function markMembers(userId: string): Promise<void> {
     const open = { user_id: userId, suspended: { $ne: true } }
     const mark = { $set: { suspended: true } }
@@ -61,7 +65,7 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
     await updateAll(transaction, projects, marked, unmark)
   }
 
-  /** Those that wait for a person stay: nobody can decide about them until the user is restored. */
+  /** Runs that wait for a person's decision stay: nobody can decide about them until the user is restored. */
   async function cancelRuns(userId: string): Promise<void> {
     const working = { user_id: userId, status: { $in: ['pending' as const, 'running' as const] } }
     for (;;) {

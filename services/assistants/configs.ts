@@ -25,7 +25,10 @@ export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenH
     textOf,
     tokenHashes,
 
-    /** What holds for the assistant, defaults filled in. A record that was read is opened once, however often it is asked about. */
+    /**
+     * The effective settings of the assistant, with defaults. The config of a record is unsealed only once, however
+     * often this is called.
+     */
     settingsOf(assistant: StoredConfig): AssistantSettings {
       const known = opened.get(assistant) ?? readAssistantConfig(textOf(assistant))
       opened.set(assistant, known)

@@ -15,15 +15,18 @@ export type AuditedAct = Pick<AuditEntryRecord, 'actor' | 'action' | 'outcome' |
 interface AuditDeps {
   collections: Pick<Collections, 'auditEntries' | 'users'>
   keepDays: number
-  /** Entries that are kept of one user; the oldest go first. */
+  /** Maximum number of entries of one user; the oldest are removed first. */
   maxOfUser?: number
 }
 
 const minuteMs = 60_000
-/** Equal acts within this time are one entry: refused ones for longer, for strangers can cause many of them. */
+/**
+ * Identical actions within this time become one entry. The time is longer for refused ones, because anybody can
+ * cause many of them.
+ */
 const together = { done: minuteMs, refused: 60 * minuteMs }
 const userAgentLength = 200
-/** Old entries of a user are looked for once in so many entries. */
+/** Surplus entries of a user are removed once in this many new entries. */
 const trimEvery = 50
 
 export type Audit = ReturnType<typeof createAudit>
@@ -59,18 +62,18 @@ export function createAudit({ collections: { auditEntries, users }, keepDays, ma
         return
       }
       if (userId === undefined) return
-      // Stored first, looked afterwards: a deletion that begins later finds the entry.
+      // Stored first, checked afterwards: a deletion that begins later finds the entry.
       const isThere = await users.exists({ _id: userId, deleting: { $ne: true } })
       if (isThere === null) await auditEntries.deleteOne({ _id: entry._id })
       else if (++written % trimEvery === 0) await trim(userId)
     },
 
-    /** Whose account an address is; a refused login belongs to it. */
+    /** The account with this e-mail address, for which a refused login is recorded. */
     async userOf(email: string): Promise<string | undefined> {
       return (await users.findOne({ email: normalizeEmail(email) }, { _id: 1 }).lean())?._id
     },
 
-    /** Newest first; of one user, or of all. */
+    /** Newest first; for one user, or for all. */
     list(
       { userId, before }: { userId?: string | undefined; before?: string | undefined },
       limit: number,
@@ -95,7 +98,7 @@ export function createAudit({ collections: { auditEntries, users }, keepDays, ma
   }
 }
 
-/** What a client says of itself, without control characters and not longer than useful. */
+/** The `User-Agent` of a client, without control characters and shortened. */
 function cleanText(text: string | undefined): string | undefined {
   return text?.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, userAgentLength)
 }

@@ -10,7 +10,7 @@ interface CheckDeps {
   incompleteBlobs(): Promise<number>
 }
 
-/** How many records of each kind do not agree with each other. All zero after a good restore. */
+/** Number of inconsistent records of each kind. All zero after a correct restore. */
 export type StoreDisagreements = Record<
   | 'assistants_without_project'
   | 'threads_without_user'
@@ -26,8 +26,8 @@ export type StoreDisagreements = Record<
 const idsAtOnce = 500
 
 /**
- * Counts across the stores what a backup could have torn apart. Reads every owner once, in pages. Orphans among
- * vectors and blobs are not counted: the orphan sweep removes them.
+ * Counts inconsistencies between the stores that a backup can cause. Reads every owner once, in pages. Orphans
+ * among vectors and blobs are not counted: the orphan sweep removes them.
  */
 export async function checkStores({ collections, vectors, incompleteBlobs }: CheckDeps): Promise<StoreDisagreements> {
   const { users, projects, assistants, threads, runs, checkpoints, files, chunks } = collections
@@ -41,7 +41,7 @@ export async function checkStores({ collections, vectors, incompleteBlobs }: Che
     files_with_other_vectors: 0,
     incomplete_blobs: await incompleteBlobs(),
   }
-  /** How many of the owners that these records name are not there. */
+  /** How many of the owners that these records name do not exist. */
   async function missingOwners<T, M extends keyof T>(
     page: T[],
     member: M,

@@ -8,13 +8,13 @@ import type { Collections } from '../collections.ts'
 interface ReapplyDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files' | 'receipts'>
   workflows: Pick<WorkflowClient, 'start' | 'result'>
-  /** How long the end of one deletion is waited for. */
+  /** How long to wait for the end of one deletion. */
   waitMs: number
 }
 
 export type Receipt = Pick<ReceiptRecord, '_id' | 'kind' | 'subject_id' | 'user_id' | 'created_at'>
 
-/** `gone`: nothing to delete. `newer`: a record of the same id that was made after the deletion. */
+/** `gone`: nothing to delete. `newer`: a record with the same id was created after the deletion. */
 export type Reapplied = 'deleted' | 'gone' | 'newer' | 'pending'
 
 /**

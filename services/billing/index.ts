@@ -39,7 +39,10 @@ export function createBilling(deps: BillingDeps) {
     plans,
     webhook: createWebhook({ collections, purchases, requireProvider }),
 
-    /** Opens a checkout. Throws `bad_request` for an unknown plan, `conflict` for one that would allow nothing more. */
+    /**
+     * Opens a checkout. Throws `bad_request` for an unknown plan, `conflict` for a plan that would not raise the
+     * quota.
+     */
     async open(user: UserRecord, priceId: string, requestId: string): Promise<PurchaseRecord> {
       const stripe = await requireProvider().stripe()
       const plan = (await plans.list()).find((candidate) => candidate.price_id === priceId)
@@ -47,7 +50,7 @@ export function createBilling(deps: BillingDeps) {
       const earlier = await purchases.of(user._id)
       const best = Math.max(0, ...earlier.filter(({ status }) => status === 'active').map((one) => one.thread_max))
       if (best >= plan.thread_max)
-        throw new AppError('conflict', 'You have a plan already that allows as many threads.')
+        throw new AppError('conflict', 'You already have a plan that allows as many threads.')
       const customer = earlier.find((purchase) => purchase.customer_id !== undefined)?.customer_id
       const references = { user_id: user._id, request_id: requestId }
       const mode = plan.interval === 'one_time' ? 'payment' : 'subscription'
@@ -95,8 +98,8 @@ export function createBilling(deps: BillingDeps) {
       collections.purchases.findOne({ user_id: userId, request_id: requestId }).lean<PurchaseRecord>(),
 
     /**
-     * A purchase of the user, `not_found` for any other. One that is open is looked up at the provider: the user comes
-     * back from paying before the provider's event does.
+     * A purchase of the user, `not_found` for any other. An open one is read from the provider, because the user
+     * may return from the payment page before the provider's event arrives.
      */
     async read(userId: string, sessionId: string): Promise<PurchaseRecord> {
       const provider = requireProvider()
@@ -108,8 +111,8 @@ export function createBilling(deps: BillingDeps) {
     },
 
     /**
-     * Before accounts are deleted: subscriptions are cancelled and open checkouts closed, so that nobody continues to pay.
-     * Throws while the provider is away, so that the deletion tries again. Without keys there is nothing to call.
+     * Before accounts are deleted: subscriptions are cancelled and open checkouts closed, so that nobody continues
+     * to pay. Throws while the provider is unreachable, so that the deletion is retried. Does nothing without keys.
      */
     async endFor(userIds: string[]): Promise<void> {
       if (deps.provider === undefined) return
@@ -134,6 +137,6 @@ const unknownPlan = (cause?: unknown) =>
 
 const emailOf = ({ email }: UserRecord) => (email === undefined ? {} : { customer_email: email })
 
-/** The provider puts the id of the session in. */
+/** The provider replaces this placeholder by the session's id. */
 const pageOf = (frontendUrl: string, outcome: string) =>
   `${frontendUrl}/usage?checkout=${outcome}&session_id={CHECKOUT_SESSION_ID}`

@@ -15,13 +15,13 @@ export interface Plan {
   interval_count: number
 }
 
-/** So long a list is shown again: the provider limits requests, and prices change rarely. */
+/** How long the list is cached, because the provider limits requests and prices change rarely. */
 const keptMs = 60_000
 const plansMax = 200
 
 /**
- * What can be bought: the active prices of the payment provider whose metadata names a `thread_max`. The provider is
- * the only place where plans are kept.
+ * What can be bought: the active prices of the payment provider whose metadata names a `thread_max`. Plans are
+ * stored only at the provider.
  */
 export function createPlans(provider: PaymentProvider | undefined) {
   const none = async (): Promise<Plan[]> => []
@@ -59,7 +59,7 @@ function planOf(price: Stripe.Price): Plan | undefined {
   }
 }
 
-/** Of a price's metadata, when it is a whole number that a quota can be. */
+/** From a price's metadata, if it is a valid quota. */
 export function threadMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
   const text = price.metadata['thread_max'] ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined

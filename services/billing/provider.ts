@@ -18,7 +18,7 @@ export async function ask<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (cause) {
     if (cause instanceof AppError || !isProviderError(cause)) throw cause
-    throw new AppError('unavailable', 'The payment provider does not answer as it should. Try again.', { cause })
+    throw new AppError('unavailable', 'The payment provider cannot be reached or failed. Try again.', { cause })
   }
 }
 

@@ -6,10 +6,10 @@ import { threadMaxOf } from './plans.ts'
 export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max'> &
   Partial<Pick<PurchaseRecord, 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
 
-/** While a payment is late the provider tries again; a subscription that it gives up has another status. */
+/** While a payment is late, the provider retries it; a subscription that it gives up gets another status. */
 const entitled = new Set<Stripe.Subscription.Status>(['active', 'trialing', 'past_due'])
 
-/** Asks for the checkout session and what came of it. Events only say that there is something to look at. */
+/** Reads the checkout session, its subscription and its payment. The content of events is not used. */
 export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord): Promise<PurchaseState> {
   const session = await stripe.checkout.sessions.retrieve(purchase._id, {
     expand: ['subscription.latest_invoice.payments', 'payment_intent.latest_charge'],
@@ -31,7 +31,7 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
   }
   const isUnpaid = session.payment_status === 'unpaid'
   const isRefunded = payment !== null && typeof payment === 'object' && isFullyRefunded(payment)
-  // A payment that takes days, such as a bank transfer, is not here yet.
+  // A payment that takes days, such as a bank transfer, has not arrived yet.
   const status = isRefunded ? 'ended' : isUnpaid ? 'open' : 'active'
   return { ...ids, status, thread_max: purchase.thread_max }
 }

@@ -10,7 +10,7 @@ interface PurchasesDeps {
   transaction: RunInTransaction
 }
 
-/** More than anybody opens; the rate limit of checkouts keeps it so. */
+/** The rate limit of checkouts keeps users below this number. */
 const purchasesRead = 1000
 
 export type Purchases = ReturnType<typeof createPurchases>
@@ -23,8 +23,8 @@ export function createPurchases({ collections, transaction }: PurchasesDeps) {
       purchases.find({ user_id: userId }).sort({ created_at: -1 }).limit(purchasesRead).lean<PurchaseRecord[]>(),
 
     /**
-     * Stores what the provider says now, and makes the user's quota fit, both or neither. Of several looks at the same
-     * time the newest counts. Null when a newer one is under way, or the purchase is gone.
+     * Stores the provider's current state and updates the user's quota, in one transaction. Of several simultaneous
+     * look-ups the newest wins. Null if a newer one is under way, or the purchase is gone.
      */
     async refresh(stripe: Stripe, { _id }: PurchaseRecord): Promise<PurchaseRecord | null> {
       const looked = await purchases

@@ -3,16 +3,17 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 
 /**
- * Makes a user's `thread_max` what it should be, within a transaction: the larger of what the user has without plans
- * (`base`, when it is to change) and what the active plans allow. It may be less than the user has threads: then
- * nothing is deleted, and no new thread is made until there is room. Null when there is no such user.
+ * Updates a user's `thread_max`, within a transaction: the larger of the quota without plans (`base`, if it
+ * changes) and what the active plans allow. If it is lower than the number of existing threads, nothing is deleted,
+ * but no thread can be created. Null if there is no such user.
  */
 export async function applyThreadMax(
   { users, purchases }: Pick<Collections, 'users' | 'purchases'>,
   { userId, base }: { userId: string; base?: number },
   session: ClientSession,
 ): Promise<UserRecord | null> {
-  // A real change first: of two transactions about one user, one gives way and is repeated with what the other wrote.
+  // A real change first, so that two transactions about one user conflict, and one of them is repeated with the
+  // result of the other.
   const user = await users
     .findOneAndUpdate({ _id: userId }, { $inc: { holds: 1 } }, { session, returnDocument: 'after' })
     .lean<UserRecord>()

@@ -16,7 +16,7 @@ interface WebhookDeps {
 /** The provider repeats an event for up to three days. */
 const rememberedMs = 30 * 86_400_000
 
-/** What the payment provider tells. */
+/** Handles the events of the payment provider. */
 export function createWebhook({ collections, purchases, requireProvider }: WebhookDeps) {
   const { billingEvents } = collections
   return {
@@ -32,8 +32,8 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
     },
 
     /**
-     * Handles an event once. Its purchases are looked up at the provider: what the event itself says may be older than
-     * what is known, as events come in any order. An event that failed is not remembered, so that its repetition counts.
+     * Handles an event once. Its purchases are read from the provider, because events arrive in any order and their
+     * content may be outdated. The id of an event that failed is not stored, so that its repetition is handled.
      */
     async handle(event: Stripe.Event): Promise<'handled' | 'known'> {
       if ((await billingEvents.exists({ _id: event.id })) !== null) return 'known'
@@ -52,7 +52,7 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
     },
   }
 
-  /** Events of other products of the same account concern none. */
+  /** Events of other products of the same account concern no purchase. */
   async function purchasesOf(event: Stripe.Event): Promise<PurchaseRecord[]> {
     const filter = filterOf(event)
     return filter === undefined ? [] : collections.purchases.find(filter).limit(100).lean<PurchaseRecord[]>()

@@ -8,14 +8,14 @@ import type { Collections } from '../collections.ts'
 export type BudgetCounting = ReturnType<typeof createBudgetCounting>
 
 /**
- * Counts runs against the budgets of their project and of their assistant's public callers. An assistant names its
- * budgets, so that a run without one costs no statement.
+ * Counts runs against the budgets of their project and of their assistant's public callers. The record of an
+ * assistant names its budgets, so that a run without budgets needs no statement.
  */
 export function createBudgetCounting({ budgets }: Pick<Collections, 'budgets'>, prices: ModelPrices) {
   return {
     /**
-     * Takes a run from each budget. Throws `too_many_requests` when the runs or tokens of today are used up,
-     * `payment_required` when the money is. Answers the ids of the budgets, for `spend`.
+     * Counts the run in each budget. Throws `too_many_requests` if today's runs or tokens are used up,
+     * `payment_required` if the money is. Returns the ids of the budgets, for `spend`.
      */
     async admit({ budgets: ids = [] }: AssistantRecord, isPublic: boolean): Promise<string[]> {
       const concerned = ids.filter((id) => isPublic || id.startsWith('project/'))
@@ -34,7 +34,10 @@ export function createBudgetCounting({ budgets }: Pick<Collections, 'budgets'>, 
 
     giveBack,
 
-    /** Counts what a run has cost on the day on which it began. It may take a budget past its limit; the next run is refused. */
+    /**
+     * Counts what a run has cost on the day on which it began. A budget may exceed its limit by this; then the next
+     * run is refused.
+     */
     async spend(run: RunRecord, usage: Usage | undefined): Promise<void> {
       if (run.budgets === undefined || usage === undefined) return
       await budgets.updateMany(
@@ -44,12 +47,15 @@ export function createBudgetCounting({ budgets }: Pick<Collections, 'budgets'>, 
     },
   }
 
-  /** For a run that was not begun. */
+  /** Undoes `admit` for a run that was not started. */
   async function giveBack(ids: string[]): Promise<void> {
     if (ids.length > 0) await budgets.updateMany({ _id: { $in: ids } }, { $inc: { runs: -1 } })
   }
 
-  /** Counts one run in one statement, unless a limit is reached: then answers the budget. The first run of a day begins anew. */
+  /**
+   * Counts one run in one statement, unless a limit is reached: then returns the budget. The first run of a day
+   * resets the counts.
+   */
   async function take(id: string): Promise<BudgetRecord | undefined> {
     for (;;) {
       const day = dayOf(new Date())

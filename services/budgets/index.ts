@@ -15,7 +15,7 @@ export interface BudgetView {
   day: string
 }
 
-/** Budgets as their owners see and set them. Whose the project or assistant is was decided before. */
+/** Reads and sets budgets. The caller has checked who owns the project or assistant. */
 export function createBudgets({
   budgets,
   assistants,
@@ -26,7 +26,7 @@ export function createBudgets({
       return show(await budgets.findById(budgetId(scope, id)).lean<BudgetRecord>())
     },
 
-    /** Replaces the limits; without any, the budget is removed. What was spent today stays counted. */
+    /** Replaces the limits; without any, the budget is removed. What was spent today is kept. */
     async set(scope: BudgetScope, { id, userId }: { id: string; userId: string }, limits: BudgetLimits) {
       const _id = budgetId(scope, id)
       const members = scope === 'project' ? { project_id: id, user_id: userId } : { _id: id, user_id: userId }
@@ -47,7 +47,8 @@ export function createBudgets({
         if (!isDuplicateKey(error)) throw error
         await budgets.updateOne({ _id }, { $set: maxima })
       }
-      // An assistant that is being created or moved writes to its project: it either sees the budget, or is seen here.
+      // The creation or move of an assistant also writes to the project's record, so it either finds the budget or
+      // is found here.
       if (scope === 'project') await projects.updateOne({ _id: id }, { $inc: { holds: 1 } })
       await assistants.updateMany(members, { $addToSet: { budgets: _id } })
       return show(await budgets.findById(_id).lean<BudgetRecord>())

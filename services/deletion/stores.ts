@@ -104,7 +104,7 @@ function budgetStore(transaction: RunInTransaction, budgets: ById): Store {
   }
 }
 
-/** Nobody goes on paying for an account that is gone. */
+/** Cancels subscriptions too, so that nobody continues to pay for a deleted account. */
 function purchases(store: Store, { endFor }: Pick<Billing, 'endFor'>): Store {
   return {
     ...store,

@@ -23,8 +23,8 @@ const linkMs = 24 * 60 * 60 * 1000
 const atOnce = 4
 
 /**
- * Archives of all data of a user. Nothing is stored: the link is signed, and whoever follows it within a day is
- * sent the archive as it is made.
+ * Archives of all data of a user. Nothing is stored: the link is signed, and a request with it within a day is
+ * answered with the archive, which is created while it is sent.
  */
 export function createExports({ secrets, baseUrl, ...deps }: ExportsDeps) {
   const slots = createSemaphore({ slots: atOnce, slotsPerOwner: 1, waitingPerOwner: 0 })
@@ -48,9 +48,13 @@ export function createExports({ secrets, baseUrl, ...deps }: ExportsDeps) {
         throw new AppError('not_found', 'This account no longer exists or is suspended.')
       const release = await slots.acquire(userId)
       if (release === undefined)
-        throw new AppError('too_many_requests', 'An archive of this account is being sent already, or too many are.', {
-          retryAfterSeconds: 30,
-        })
+        throw new AppError(
+          'too_many_requests',
+          'An archive of this account is already being sent, or too many others are.',
+          {
+            retryAfterSeconds: 30,
+          },
+        )
       const source = Readable.from(userArchive(deps, user), { objectMode: false })
       const archive = createGzip({ level: 3 })
       source.once('error', (error) => archive.destroy(error))

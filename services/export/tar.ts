@@ -1,5 +1,5 @@
 const blockBytes = 512
-/** What eleven octal digits hold: 8 GiB. */
+/** The limit of eleven octal digits: 8 GiB. */
 const maxBytes = 8 ** 11 - 1
 
 /** The header of one file in a tar archive (POSIX ustar). `name` is ASCII and at most 100 characters long. */
@@ -22,10 +22,10 @@ export function tarHeader(name: string, size: number, modified: Date): Buffer {
   return header
 }
 
-/** What follows the bytes of a file. */
+/** The padding after the bytes of a file. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes)
 }
 
-/** What ends an archive. */
+/** The end mark of an archive. */
 export const tarEnd = Buffer.alloc(2 * blockBytes)

@@ -133,7 +133,7 @@ export function createDecisions({ collections, log, workflows, stream, onError }
 /** The waiting calls that a decision is about. */
 function meantBy(waiting: ToolCallRecord[], { action, args, tool_call_id: callId }: Decision): ToolCallRecord[] {
   const meant = callId === undefined ? waiting : waiting.filter((call) => call.call_id === callId)
-  if (meant.length === 0) throw invalidInput(['body', 'tool_call_id'], 'no such call is waiting')
+  if (meant.length === 0) throw invalidInput(['body', 'tool_call_id'], 'no waiting call has this id')
   if (action === 'edit' && args === undefined) throw invalidInput(['body', 'args'], 'is required with edit', 'missing')
   if (action === 'edit' && meant.length > 1)
     throw invalidInput(['body', 'tool_call_id'], 'is required: several calls wait', 'missing')

@@ -70,7 +70,7 @@ export function agreedId(
   const top = request[member]
   const inner = request.config?.configurable?.[member]
   if (top !== undefined && inner !== undefined && top !== inner) {
-    throw invalidInput(['body', 'config', 'configurable', member], `disagrees with ${member} at the top`)
+    throw invalidInput(['body', 'config', 'configurable', member], `disagrees with ${member} at the top level`)
   }
   return top ?? inner
 }

@@ -74,9 +74,9 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
   const fetch = outbound.fetchWith({
     checkRequest: (url, method) => {
       if (hosts && !hosts.some((host) => matches(url, host)))
-        throw new AppError('forbidden', `The host ${url.hostname} is not one that this tool may reach.`)
+        throw new AppError('forbidden', `This tool may not reach the host ${url.hostname}.`)
       if (!allowedMethods.some((allowed) => allowed === method))
-        throw new AppError('forbidden', `The method ${method} is not one that this tool may use.`)
+        throw new AppError('forbidden', `This tool may not use the method ${method}.`)
     },
   })
   return {

@@ -87,7 +87,7 @@ function parse(text: string): Static<typeof SearchAnswer> {
   } catch {
     // Handled below: it is not an answer of a search service.
   }
-  throw new Error('the search service gave an answer that cannot be read')
+  throw new Error('the search service sent an invalid answer')
 }
 
 function listOf({ results }: Static<typeof SearchAnswer>): string {

@@ -51,7 +51,7 @@ describe('user-pool exchange', () => {
     expect((await apiClient(service.url, token).call('GET', '/auth/me')).status).toBe(401)
   })
 
-  it('makes one user of twenty exchanges at once, and knows people by their subject when the e-mail changes', async () => {
+  it('creates one user for twenty simultaneous exchanges, and identifies users by subject when the e-mail address changes', async () => {
     const person = identity()
     const idToken = await pool.idToken(person)
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(idToken)))
@@ -61,7 +61,7 @@ describe('user-pool exchange', () => {
     expect(users).toContain(decodeJwt(moved.body.token)['user_id'])
   })
 
-  it('refuses another subject with the e-mail of an account, also of many at once', async () => {
+  it('returns 409 for another subject with the e-mail address of an account, also for simultaneous requests', async () => {
     const person = identity()
     const { body } = await exchange(await pool.idToken(person))
     const next = await pool.idToken({ ...person, sub: randomUUID() })
@@ -73,7 +73,7 @@ describe('user-pool exchange', () => {
     expect(decodeJwt(again.body.token)['user_id']).toBe(decodeJwt(body.token)['user_id'])
   })
 
-  it('binds an account without a subject to the first one that comes with its e-mail', async () => {
+  it('binds an account without a subject to the first subject with its e-mail address', async () => {
     const person = identity()
     await exchange(await pool.idToken(person))
     await service.collections.users.updateOne({ email: person.email }, { $unset: { subject: 1 } })
@@ -86,7 +86,7 @@ describe('user-pool exchange', () => {
     expect(user?.subject).toBe(`${pool.issuer}|${winner}`)
   })
 
-  it('knows people whether or not the setting or the stored subject ends its issuer with a slash', async () => {
+  it('identifies users whether or not the issuer in the setting or the stored subject has a trailing slash', async () => {
     const person = identity()
     const { body } = await exchange(await pool.idToken(person))
     const { collections } = service
@@ -100,14 +100,14 @@ describe('user-pool exchange', () => {
     expect([first, second]).toEqual(Array.from({ length: 2 }, () => decodeJwt(body.token)['user_id']))
   })
 
-  it('takes an e-mail of which the pool does not say whether it is verified, and refuses all but a yes', async () => {
+  it('accepts an e-mail address without the claim email_verified, and refuses any value other than true', async () => {
     for (const verified of [true, 'true'])
       expect((await exchange(await pool.idToken({ ...identity(), email_verified: verified }))).status).toBe(200)
     for (const verified of [false, 'false', 'no', 0, null])
       expect((await exchange(await pool.idToken({ ...identity(), email_verified: verified }))).status).toBe(401)
   })
 
-  it('follows a rotation of keys at once, and reads the keys seldom', async () => {
+  it('accepts a rotated key at once, and caches the keys', async () => {
     expect((await exchange(await pool.idToken(identity()))).status).toBe(200)
     const reads = pool.keyReads()
     expect((await exchange(await pool.idToken(identity()))).status).toBe(200)
@@ -143,7 +143,7 @@ describe('user-pool exchange', () => {
     expect(await service.collections.users.exists({ email: person.email })).toBeNull()
   })
 
-  it('is a conflict for the e-mail of an account of another kind', async () => {
+  it('returns 409 for the e-mail address of an account of another provider', async () => {
     const { email, userId } = await signUpUser(service)
     const answer = await exchange(await pool.idToken({ sub: randomUUID(), email }))
     expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringContaining('password') } })
@@ -172,7 +172,7 @@ describe('user-pool exchange', () => {
     },
   )
 
-  it('names a key that is none, and says when the pool does not answer', async () => {
+  it('returns an error that names an invalid key, and another when the pool does not answer', async () => {
     const token = await pool.idToken(identity())
     const badKey = await withSettings({ EXCHANGE_PRIVATE_KEY: publicPem }, (base) => exchange(token, base))
     expect(badKey).toMatchObject({ status: 500, body: { detail: expect.stringContaining('EXCHANGE_PRIVATE_KEY') } })
@@ -180,7 +180,7 @@ describe('user-pool exchange', () => {
     expect(away.status).toBe(500)
   })
 
-  it('opens the rest of the API when key and algorithm say so', async () => {
+  it('issues a token that the API accepts if key and algorithm are configured', async () => {
     const person = identity()
     const settings = {
       JWT_ALGORITHM: 'HS256,RS256',

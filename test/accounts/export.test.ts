@@ -9,7 +9,7 @@ import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
 import { conversation } from '../runs/support.ts'
 
-describe('the export of all data of a user', () => {
+describe('export of all data of a user', () => {
   const service = useModelService()
   let folder: string
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('the export of all data of a user', () => {
   const secret = 'a-secret-of-a-tool'
   const token = 'a-public-token-of-some-length'
 
-  it('is an archive with every record and file, and no secret', async () => {
+  it('contains every record and file, and no secret', async () => {
     const talk = await conversation(service, {
       note: 'kept',
       'type==agent/access_mode': 'public_token',
@@ -79,7 +79,7 @@ describe('the export of all data of a user', () => {
       expect(everything).not.toContain(word)
   })
 
-  it('is open to whoever has the link, for as long as it is valid, and to nobody else', async () => {
+  it('can be downloaded with a valid link only', async () => {
     const [user, other] = [await insertUser(service), await insertUser(service)]
     const { url } = await user.post('/user/export')
     const changed = (name: string, value: string) => {
@@ -105,7 +105,7 @@ describe('the export of all data of a user', () => {
     expect((await fetchLink(url)).status).toBe(404)
   })
 
-  it('is sent once at a time for a user, and a client that goes away frees its place', async () => {
+  it('is limited to one download at a time for a user; a disconnect frees the slot', async () => {
     const talk = await conversation(service)
     // Random bytes do not shrink: more than what the sockets hold waits for its reader.
     const content = crypto.getRandomValues(new Uint8Array(65_536))

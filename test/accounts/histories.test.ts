@@ -14,7 +14,7 @@ function standsIn(text: string, word: string): boolean {
   return text.split(/[^\w-]+/).includes(word) || (/\W/.test(word) && text.includes(word))
 }
 
-describe('the histories of account workflows', () => {
+describe('histories of account workflows', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService()
@@ -23,7 +23,7 @@ describe('the histories of account workflows', () => {
 
   const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
 
-  it('hold no code, no token, no password, no address, and no hash of them', async () => {
+  it('contain no code, token, password or address, and no hash of them', async () => {
     const email = newEmail()
     const { body } = await post('/auth/signup', { email, password: goodPassword })
     const code = await codeTo(email)
@@ -72,7 +72,7 @@ describe('the histories of account workflows', () => {
     }
   })
 
-  it('can be found by user, and say in words what they are', async () => {
+  it('are found by user, and have a readable summary', async () => {
     const email = newEmail()
     const { body } = await post('/auth/signup', { email, password: goodPassword })
     await codeTo(email)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createInTurn } from '../../services/in-turn.ts'
 
-describe('work that is done in turn', () => {
-  it('runs one at a time for a key, in order, and goes on after a failure', async () => {
+describe('inTurn', () => {
+  it('runs the work of a key one at a time, in order, and continues after a failure', async () => {
     const inTurn = createInTurn()
     const seen: string[] = []
     const gate = Promise.withResolvers<void>()

@@ -5,7 +5,7 @@ import { newEmail } from '../support/users.ts'
 
 const slowedDown = expect.objectContaining({ code: 'too_many_requests' })
 
-describe('the slow-down of guesses', () => {
+describe('the limit on wrong passwords', () => {
   let service: TestService
   let guard: ReturnType<typeof createLoginGuard>
   beforeAll(async () => {
@@ -22,11 +22,11 @@ describe('the slow-down of guesses', () => {
     return count - refusals.length
   }
 
-  it('counts exactly ten of many first failures at once', async () => {
+  it('counts exactly ten of many simultaneous first failures', async () => {
     for (let round = 0; round < 10; round++) expect(await failAtOnce(newEmail(), 30)).toBe(10)
   })
 
-  it('refuses the right password too once ten wrong ones are counted', async () => {
+  it('refuses the right password after ten wrong ones', async () => {
     const email = newEmail()
     await failAtOnce(email, 9)
     await guard.recordSuccess(email)
@@ -38,7 +38,7 @@ describe('the slow-down of guesses', () => {
     await expect(guard.recordSuccess(newEmail())).resolves.toBeUndefined()
   })
 
-  it('begins anew when the window is over, and never holds an address', async () => {
+  it('resets when the window ends, and stores no address', async () => {
     const email = newEmail()
     await failAtOnce(email, 12)
     const { loginFailures } = service.collections

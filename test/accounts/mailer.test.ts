@@ -9,8 +9,8 @@ import { startService } from '../support/service.ts'
 const mailFrom = 'Assistants <no-reply@service.example.com>'
 const mail = verificationMail('ada@example.com', '123456', 'verification.run.1')
 
-describe('mail by SMTP', () => {
-  it('carries text, HTML and an id that is the same each time', async () => {
+describe('the SMTP mailer', () => {
+  it('sends text, HTML and a stable Message-ID', async () => {
     const server = await startMailServer()
     const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom })
     await mailer.ping?.()
@@ -38,7 +38,7 @@ describe('mail by SMTP', () => {
     await server.close()
   })
 
-  it('says when no server answers and when none is configured', async () => {
+  it('fails with a clear error if no server answers or none is configured', async () => {
     const away = createSmtpMailer({ smtpUrl: `smtp://127.0.0.1:${await freePort()}`, mailFrom })
     await expect(away.send(mail)).rejects.toMatchObject({ code: 'upstream_failed' })
     const none = createSmtpMailer({ smtpUrl: undefined, mailFrom })
@@ -49,7 +49,7 @@ describe('mail by SMTP', () => {
     expect(none.ping).toBeUndefined()
   })
 
-  it('is part of what GET /ok tells', async () => {
+  it('is reported by GET /ok', async () => {
     const mailOf = async (env: Record<string, string>) => {
       const service = await startService({ worker: false, env })
       const { body } = await apiClient(service.url).call('GET', '/ok')

@@ -10,8 +10,8 @@ import { startApiProcess, startWorkerProcess } from '../support/processes.ts'
 import { serviceEnv, startService } from '../support/service.ts'
 import { goodPassword, newEmail } from '../support/users.ts'
 
-describe('signup while something is away', () => {
-  it('does not wait for the mail server, which gets the mail when it is there', async () => {
+describe('sign-up during outages', () => {
+  it('does not wait for the mail server; the mail is sent when the server is back', async () => {
     const port = await freePort()
     const service = await startService({ env: { SMTP_URL: `smtp://127.0.0.1:${port}` } })
     const email = newEmail()
@@ -25,7 +25,7 @@ describe('signup while something is away', () => {
     await server.close()
   })
 
-  it('does not wait for a worker either', async () => {
+  it('does not wait for a worker', async () => {
     const service = await startService({ worker: false })
     const email = newEmail()
     const signup = await apiClient(service.url).call('POST', '/auth/signup', { email, password: goodPassword })

@@ -36,7 +36,7 @@ describe('password reset', () => {
     expect(await service.collections.pendingPasswords.countDocuments({})).toBe(0)
   })
 
-  it('uses a token once when it arrives ten times at the same instant', async () => {
+  it('accepts a token once in ten simultaneous requests', async () => {
     const { email } = await signUpUser(service)
     await post('/auth/forgot-password', { email })
     const token = await tokenTo(email, 2)
@@ -52,7 +52,7 @@ describe('password reset', () => {
     expect(await service.collections.pendingPasswords.countDocuments({})).toBe(0)
   })
 
-  it('has one active token: a new request ends the one before', async () => {
+  it('has one active token: a new request invalidates the previous one', async () => {
     const { email } = await signUpUser(service)
     await post('/auth/forgot-password', { email })
     const first = await tokenTo(email, 2)
@@ -67,7 +67,7 @@ describe('password reset', () => {
     expect(await login(email, 'a third password')).toBe(200)
   })
 
-  it('verifies the address and ends a slow-down', async () => {
+  it('verifies the address and resets the limit on wrong passwords', async () => {
     const email = newEmail()
     await post('/auth/signup', { email, password: goodPassword })
     await mailTo(email)
@@ -83,7 +83,7 @@ describe('password reset', () => {
     })
   })
 
-  it('keeps the token nowhere but in the mail', async () => {
+  it('stores the token nowhere: only the mail contains it', async () => {
     const { email, userId } = await signUpUser(service)
     await post('/auth/forgot-password', { email })
     const token = await tokenTo(email, 2)
@@ -92,7 +92,7 @@ describe('password reset', () => {
     expect(JSON.stringify(records)).not.toContain(token)
   })
 
-  it('refuses strangers, accounts without a password, made-up tokens and wrong shapes', async () => {
+  it('refuses unknown addresses, accounts without a password, invented tokens and malformed bodies', async () => {
     expect((await post('/auth/forgot-password', { email: newEmail() })).status).toBe(404)
     const social = newEmail()
     const user = await signUpUser(service)

@@ -16,7 +16,7 @@ describe('passwords', () => {
     ).toBe(true)
   })
 
-  it('are 8 to 256 characters, counted as people do', () => {
+  it('have 8 to 256 characters, counted by code points', () => {
     for (const password of ['12345678', '🐎'.repeat(8), '🐎'.repeat(256), 'with\u0000nul']) {
       expect(() => checkNewPassword(password)).not.toThrow()
     }
@@ -26,8 +26,8 @@ describe('passwords', () => {
   })
 })
 
-describe('a password that nobody may have', () => {
-  it('is never hashed: it is wrong at once, and refused as a new one', async () => {
+describe('a password of invalid length', () => {
+  it('is never hashed: login fails at once, and it is refused as a new password', async () => {
     // Without a slot, whatever wants to hash waits for ever.
     const passwords = createPasswords(0)
     const hash = await createPasswords().hash('correct horse battery')

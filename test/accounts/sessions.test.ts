@@ -5,7 +5,7 @@ import { apiClient } from '../support/api-client.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { newEmail, signUpUser } from '../support/users.ts'
 
-describe('a token whose user is missing', () => {
+describe('a token whose user does not exist', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService()
@@ -22,7 +22,7 @@ describe('a token whose user is missing', () => {
   const me = (token: string) => apiClient(service.url, token).call('GET', '/auth/me')
   const projects = (userId: string) => service.collections.projects.find({ user_id: userId }).lean()
 
-  it('makes one user with a main project of the id in the token, also at twenty requests at once', async () => {
+  it('creates one user with a main project under the id in the token, also with twenty simultaneous requests', async () => {
     const claims = { user_id: randomUUID(), project_id: randomUUID() }
     const token = await tokenOf(claims)
     const answers = await Promise.all(Array.from({ length: 20 }, () => me(token)))
@@ -32,7 +32,7 @@ describe('a token whose user is missing', () => {
     expect((await apiClient(service.url, token).call('GET', '/threads/')).status).toBe(200)
   })
 
-  it('takes an e-mail that nobody has, in lower case, and never one that is taken', async () => {
+  it('stores an unused e-mail address in lower case, and never one of another account', async () => {
     const email = newEmail()
     const free = await tokenOf({ user_id: randomUUID(), project_id: randomUUID(), email: email.toUpperCase() })
     expect((await me(free)).body).toMatchObject({ email, provider: 'userpool' })
@@ -43,7 +43,7 @@ describe('a token whose user is missing', () => {
     expect((await me(owner.token)).body).toMatchObject({ user_id: owner.userId, email: owner.email })
   })
 
-  it('does not get a project that belongs to somebody else', async () => {
+  it('gives no access to a project of another user', async () => {
     const owner = await signUpUser(service)
     const [main] = await projects(owner.userId)
     const stranger = { user_id: randomUUID(), project_id: String(main?._id) }
@@ -54,7 +54,7 @@ describe('a token whose user is missing', () => {
     expect((await apiClient(service.url, token).call('GET', '/assistants/')).status).toBe(403)
   })
 
-  it('makes a deleted account anew, empty, and brings nothing back', async () => {
+  it('creates a deleted account again, empty, and restores nothing', async () => {
     const { token, userId, email } = await signUpUser(service)
     const { users, projects, assistants, threads } = service.collections
     const own = { user_id: userId }
@@ -72,7 +72,7 @@ describe('a token whose user is missing', () => {
     expect((await apiClient(service.url).call('POST', '/auth/login', { email, password })).status).toBe(401)
   })
 
-  it('notes now and then when a user was active', async () => {
+  it('updates last_active_at at most every five minutes', async () => {
     const { token, userId } = await signUpUser(service)
     const { users } = service.collections
     const lastActive = async () => (await users.findById(userId).lean())?.last_active_at

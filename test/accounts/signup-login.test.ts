@@ -10,7 +10,7 @@ import { codeTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
-describe('from signup to the first login', () => {
+describe('sign-up to first login', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ env: { THREAD_MAX_DEFAULT: '7' } })
@@ -19,7 +19,7 @@ describe('from signup to the first login', () => {
 
   const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
 
-  it('goes all the way', async () => {
+  it('leads from sign-up over verification to login', async () => {
     const email = newEmail()
     const signup = await post('/auth/signup', { email: email.toUpperCase(), password: goodPassword, first_name: 'Ada' })
     expect(signup.status).toBe(200)
@@ -79,7 +79,7 @@ describe('from signup to the first login', () => {
     })
   })
 
-  it('ends a code with the third wrong one', async () => {
+  it('invalidates a code after the third wrong attempt', async () => {
     const email = newEmail()
     await post('/auth/signup', { email, password: goodPassword })
     const code = await codeTo(email)
@@ -92,7 +92,7 @@ describe('from signup to the first login', () => {
     expect(status.body).toMatchObject({ verified: false, pending: true, attempts_remaining: 0 })
   })
 
-  it('lets ten verifications at once use three attempts and no more', async () => {
+  it('counts at most three attempts of ten simultaneous verifications', async () => {
     const email = newEmail()
     await post('/auth/signup', { email, password: goodPassword })
     const code = await codeTo(email)
@@ -106,7 +106,7 @@ describe('from signup to the first login', () => {
     expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
   })
 
-  it('lets one of 64 correct verifications at once win, and tells the others that the address is verified', async () => {
+  it('accepts one of 64 simultaneous correct verifications, and answers the others that the address is already verified', async () => {
     for (let round = 0; round < 3; round++) {
       const email = newEmail()
       await post('/auth/signup', { email, password: goodPassword })
@@ -120,7 +120,7 @@ describe('from signup to the first login', () => {
     }
   })
 
-  it('sends no second code within a minute, and none to strangers and the verified', async () => {
+  it('sends no second code within a minute, and none to unknown or verified addresses', async () => {
     const email = newEmail()
     await post('/auth/signup', { email, password: goodPassword })
     const code = await codeTo(email)
@@ -134,7 +134,7 @@ describe('from signup to the first login', () => {
     expect(await mailsTo(email)).toHaveLength(1)
   })
 
-  it('sends a code again when the workflow has ended, one for five wishes at once, and the old code ends', async () => {
+  it('sends one new code for five simultaneous requests after the workflow has ended, and invalidates the old one', async () => {
     const email = newEmail()
     const { body } = await post('/auth/signup', { email, password: goodPassword })
     const first = await codeTo(email)
@@ -157,7 +157,7 @@ describe('from signup to the first login', () => {
     expect(await mailsTo(email)).toHaveLength(2)
   })
 
-  it('takes the account back when nobody can be asked to verify it', async () => {
+  it('removes the account again if the verification workflow cannot be started', async () => {
     const email = newEmail()
     const { collections } = service
     const passwords = createPasswords()
@@ -173,7 +173,7 @@ describe('from signup to the first login', () => {
     expect((await post('/auth/signup', { email, password: goodPassword })).status).toBe(200)
   })
 
-  it('lets people in whose thread quota leaves room for no default thread', async () => {
+  it('allows login when the thread quota leaves no room for a default thread', async () => {
     const user = await signUpUser(service)
     const { threads, users } = service.collections
     const login = () => post('/auth/login', { email: user.email, password: user.password })
@@ -185,7 +185,7 @@ describe('from signup to the first login', () => {
     expect(await login()).toMatchObject({ status: 200, body: { main_thread_id: '' } })
   })
 
-  it('makes one account of twenty signups at once', async () => {
+  it('creates one account for twenty simultaneous sign-ups', async () => {
     const email = newEmail()
     const spellings = Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? email : email.toUpperCase()))
     const answers = await Promise.all(
@@ -200,7 +200,7 @@ describe('from signup to the first login', () => {
     expect(await mailsTo(email)).toHaveLength(1)
   })
 
-  it('makes one home of twenty first logins at once, and makes it again when it is gone', async () => {
+  it('creates one default project, assistant and thread for twenty simultaneous first logins, and creates them again after their deletion', async () => {
     const email = newEmail()
     const { body } = await post('/auth/signup', { email, password: goodPassword })
     await post('/auth/verify-email', { email, code: await codeTo(email) })
@@ -221,7 +221,7 @@ describe('from signup to the first login', () => {
     expect(await counts()).toEqual([1, 1, 1])
   })
 
-  it('tells wrong shapes (422) from broken rules (400)', async () => {
+  it('returns 422 for malformed bodies and 400 for broken rules', async () => {
     const email = newEmail()
     for (const body of [
       { email },
@@ -248,7 +248,7 @@ describe('from signup to the first login', () => {
     expect((await post('/auth/login', '{')).status).toBe(400)
   })
 
-  it('tells wrong passwords and unknown addresses alike', async () => {
+  it('gives the same answer for a wrong password and an unknown address', async () => {
     const user = await signUpUser(service)
     const wrong = await post('/auth/login', { email: user.email, password: 'not the password' })
     const unknown = await post('/auth/login', { email: newEmail(), password: 'not the password' })

@@ -56,7 +56,7 @@ describe('social login', () => {
       return { page, answer }
     }
 
-    it('ends at the front end with a token that works', async () => {
+    it('redirects to the front end with a valid token', async () => {
       const email = newEmail()
       provider.people.set('ada', {
         email: email.toUpperCase(),
@@ -80,7 +80,7 @@ describe('social login', () => {
       expect(left.filter((cookie) => cookie.startsWith('social_login'))).toEqual([])
     })
 
-    it('finds the same account again', async () => {
+    it('finds the same account at the next login', async () => {
       provider.people.set('grace', { email: newEmail(), email_verified: true })
       const tokens = []
       for (let round = 0; round < 2; round++) {
@@ -91,7 +91,7 @@ describe('social login', () => {
       expect(tokens[0]).toBe(tokens[1])
     })
 
-    it('shows a page and sends no token when the account has a password', async () => {
+    it('shows an error page without a token when the account has a password', async () => {
       const { email, userId } = await signUpUser(service)
       provider.people.set('eve', { email, email_verified: true })
       const { page, answer } = await logIn('eve')
@@ -105,7 +105,7 @@ describe('social login', () => {
       })
     })
 
-    it('shows a page and sends no token when the account is bound to another subject', async () => {
+    it('shows an error page without a token when the account is bound to another subject', async () => {
       const email = newEmail()
       provider.people.set('first-holder', { email, email_verified: true })
       const first = await logIn('first-holder')
@@ -126,7 +126,7 @@ describe('social login', () => {
       })
     })
 
-    it('binds an account of the social login that has no subject yet', async () => {
+    it('binds a social account without a subject to the first subject', async () => {
       const email = newEmail()
       provider.people.set('unbound', { email, email_verified: true })
       await logIn('unbound')
@@ -174,7 +174,7 @@ describe('social login', () => {
   const changed = (cookie: string) =>
     cookie.replace(/(=v1\.\w+\.)(.)/, (_all, start: string, letter: string) => start + (letter === 'A' ? 'B' : 'A'))
 
-  it('asks the provider with PKCE, state and nonce, and keeps them in a sealed cookie', async () => {
+  it('sends PKCE, state and nonce to the provider, and keeps them in a sealed cookie', async () => {
     const { answer, location, state, setCookie } = await begin()
     expect(answer.status).toBe(302)
     expect(location.href.startsWith(`${provider.issuer}/auth?`)).toBe(true)
@@ -191,7 +191,7 @@ describe('social login', () => {
     expect(setCookie).not.toContain(location.searchParams.get('nonce'))
   })
 
-  it('is a bad request without what the browser was given', async () => {
+  it('returns 400 for a callback without the cookie of its login', async () => {
     const { state, setCookie } = await begin()
     const other = await begin()
     const code = 'made-up'

@@ -42,7 +42,7 @@ function token({
 const refused = expect.objectContaining({ code: 'unauthenticated' })
 
 describe('service tokens', () => {
-  it('are accepted as they were signed', async () => {
+  it('are accepted with the claims that were signed', async () => {
     const tokens = createTokens(settings)
     expect(await tokens.verify(await tokens.sign(claims))).toEqual(claims)
   })
@@ -62,11 +62,11 @@ describe('service tokens', () => {
     await expect(createTokens(settings).verify(await token(changes))).rejects.toEqual(refused)
   })
 
-  it.each(['', 'a.b.c', 'nonsense'])('are refused when they are none: "%s"', async (text) => {
+  it.each(['', 'a.b.c', 'nonsense'])('are refused when malformed: "%s"', async (text) => {
     await expect(createTokens(settings).verify(text)).rejects.toBeInstanceOf(AppError)
   })
 
-  it('are refused unsigned', async () => {
+  it('are refused without a signature', async () => {
     const [, payload] = (await token({})).split('.')
     const header = Buffer.from('{"alg":"none"}').toString('base64url')
     await expect(createTokens(settings).verify(`${header}.${payload}.`)).rejects.toEqual(refused)
@@ -74,7 +74,7 @@ describe('service tokens', () => {
 })
 
 describe('the decode key', () => {
-  it('wins over the secret, also for tokens that are signed here', async () => {
+  it('takes precedence over the secret, also for tokens that the service signs', async () => {
     const tokens = createTokens({ ...settings, jwtDecodeKeyBase64: base64('the decode key of the service') })
     const key = Buffer.from('the decode key of the service')
     expect(await tokens.verify(await token({ key }))).toEqual(claims)
@@ -82,7 +82,7 @@ describe('the decode key', () => {
     await expect(tokens.verify(await token({}))).rejects.toEqual(refused)
   })
 
-  it('may be a public RSA key beside the secret', async () => {
+  it('can be a public RSA key in addition to the secret', async () => {
     const tokens = createTokens(both)
     expect(await tokens.verify(await token({ alg: 'RS256', key: rsa.privateKey }))).toEqual(claims)
     expect(await tokens.verify(await tokens.sign(claims))).toEqual(claims)
@@ -92,7 +92,7 @@ describe('the decode key', () => {
     ).toEqual({ ...claims, email })
   })
 
-  it('may be a public RSA key in the older PEM form', async () => {
+  it('can be a public RSA key in PKCS#1 PEM form', async () => {
     const pem = rsa.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString()
     const tokens = createTokens({ ...both, jwtDecodeKeyBase64: base64(pem) })
     expect(await tokens.verify(await token({ alg: 'RS256', key: rsa.privateKey }))).toEqual(claims)
@@ -110,7 +110,7 @@ describe('the decode key', () => {
     },
   )
 
-  it('opens RS256 only when the algorithm is named', async () => {
+  it('accepts RS256 only when JWT_ALGORITHM names it', async () => {
     const tokens = createTokens({ ...both, jwtAlgorithms: ['HS256'] })
     await expect(tokens.verify(await token({ alg: 'RS256', key: rsa.privateKey }))).rejects.toEqual(refused)
   })

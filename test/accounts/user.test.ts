@@ -3,7 +3,7 @@ import { apiClient } from '../support/api-client.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
-describe('what users do with their own account', () => {
+describe('the account of the current user', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService()
@@ -29,7 +29,7 @@ describe('what users do with their own account', () => {
     })
   })
 
-  it('changes the password for who knows the current one', async () => {
+  it('changes the password if the current one is right', async () => {
     const { email, call } = await signUpUser(service)
     const change = (current_password: string, new_password: string) =>
       call('POST', '/user/change-password', { current_password, new_password })
@@ -41,7 +41,7 @@ describe('what users do with their own account', () => {
     expect((await apiClient(service.url).call('POST', '/user/change-password', {})).status).toBe(401)
   })
 
-  it('tells what is used', async () => {
+  it('reports usage', async () => {
     const { call } = await signUpUser(service)
     expect((await call('GET', '/user/usage')).body).toMatchObject({
       thread_counter: 1,
@@ -53,7 +53,7 @@ describe('what users do with their own account', () => {
     })
   })
 
-  it('slows down after ten wrong passwords, also when they come at once and when the API starts anew', async () => {
+  it('returns 429 after ten wrong passwords, also for simultaneous attempts and after a restart of the API', async () => {
     const { email } = await signUpUser(service)
     const answers = await Promise.all(Array.from({ length: 25 }, () => login(email, 'a wrong password')))
     const statuses = answers.map((answer) => answer.status)
@@ -72,7 +72,7 @@ describe('what users do with their own account', () => {
     expect((await login(email, goodPassword)).status).toBe(200)
   })
 
-  it('begins to count anew after a right password', async () => {
+  it('resets the count after a right password', async () => {
     const { email } = await signUpUser(service)
     for (let round = 0; round < 2; round++) {
       for (let attempt = 0; attempt < 9; attempt++) expect((await login(email, 'a wrong password')).status).toBe(401)
@@ -80,13 +80,13 @@ describe('what users do with their own account', () => {
     }
   })
 
-  it('slows down guesses at unknown addresses alike', async () => {
+  it('limits guesses for unknown addresses in the same way', async () => {
     const email = newEmail()
     for (let attempt = 0; attempt < 10; attempt++) expect((await login(email, 'a wrong password')).status).toBe(401)
     expect((await login(email, 'a wrong password')).status).toBe(429)
   })
 
-  it('logs thirty people in at once', async () => {
+  it('handles thirty simultaneous logins', async () => {
     const { email } = await signUpUser(service)
     const answers = await Promise.all(Array.from({ length: 30 }, () => login(email, goodPassword)))
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]))

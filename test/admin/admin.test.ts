@@ -32,7 +32,7 @@ describe('administration', () => {
   }
   const isThere = async (userId: string) => (await service.collections.users.exists({ _id: userId })) !== null
 
-  it('is opened by its token only, which opens nothing else', async () => {
+  it('accepts only the admin token, which gives access to nothing else', async () => {
     const user = await insertUser(service)
     const routes = [
       ['GET', '/admin/system-stats'],
@@ -61,7 +61,7 @@ describe('administration', () => {
     expect((await apiClient(service.url, token).call('GET', '/projects/')).status).toBe(401)
   })
 
-  it('lets in who has the admin token, in the address or in either header', async () => {
+  it('accepts the admin token in the query or in either header', async () => {
     const token = String(service.settings.adminToken)
     const anybody = apiClient(service.url)
     for (const headers of inHeaders(token)) {
@@ -75,7 +75,7 @@ describe('administration', () => {
     { authorization: `Bearer ${token}` },
   ]
 
-  it('counts', async () => {
+  it('returns counts of records', async () => {
     await fillEstate(service, await insertUser(service))
     const { status, body } = await admin('GET', '/admin/system-stats')
     expect(status).toBe(200)
@@ -84,7 +84,7 @@ describe('administration', () => {
     expect(body.users.total).toBe(body.users.verified + body.users.unverified)
   })
 
-  it('finds inactive users; a dry run changes nothing; the real one deletes them and nobody else', async () => {
+  it('finds inactive users; a dry run changes nothing, and the clean-up deletes only them', async () => {
     const [old, recent] = [
       await fillEstate(service, await insertUser(service)),
       await fillEstate(service, await insertUser(service)),
@@ -127,7 +127,7 @@ describe('administration', () => {
     expect(cleanup.typedSearchAttributes.get(searchAttributeKey('CleanupKind'))).toBe('inactive-users')
   })
 
-  it('deletes accounts that were never verified, a day after signup or later', async () => {
+  it('deletes unverified accounts from a day after sign-up on', async () => {
     const [stale, fresh] = [await insertUser(service), await insertUser(service)]
     await age(stale.userId, 2, false)
     await age(fresh.userId, 0, false)
@@ -138,7 +138,7 @@ describe('administration', () => {
     expect([await isThere(stale.userId), await isThere(fresh.userId)]).toEqual([false, true])
   })
 
-  it('sweeps what has no owner, and what a deletion closed and did not finish', async () => {
+  it('removes orphans and finishes interrupted deletions', async () => {
     const kept = await fillEstate(service, await insertUser(service))
     const [ownerless, stuck] = [
       await fillEstate(service, await insertUser(service)),
@@ -177,7 +177,7 @@ describe('administration', () => {
     expect(await fingerprint(service, kept)).toBe(others)
   })
 
-  it('keeps the schedule of the sweep as the settings say', async () => {
+  it('creates, updates and removes the schedule of the sweep by the settings', async () => {
     const handle = service.temporal.schedule.getHandle(orphanScheduleId(service.settings.taskQueuePrefix))
     const { action, spec } = await handle.describe()
     expect(action).toMatchObject({ type: 'startWorkflow', workflowType: 'cleanupWorkflow' })
@@ -193,7 +193,7 @@ describe('administration', () => {
 })
 
 describe('administration without a configured token', () => {
-  it('lets nobody in', async () => {
+  it('refuses every request', async () => {
     const service = await startService({ worker: false, env: { ADMIN_TOKEN: '' } })
     try {
       for (const query of ['', '?admin_token=', '?admin_token=undefined', '?admin_token=never']) {

@@ -35,7 +35,7 @@ describe('administration of users', () => {
       messages: [{ role: 'user', content: 'hi' }],
     })
 
-  it('finds a user by the exact address or the id, with quota, usage and runs', async () => {
+  it('finds a user by exact e-mail address or id, with quota, usage and runs', async () => {
     const user = await insertUser(service)
     const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'A' })
     const { thread_id: threadId } = await user.post('/threads/', { assistant_id: assistantId })
@@ -64,7 +64,7 @@ describe('administration of users', () => {
     expect((await admin('GET', `/admin/users?email=${user.email}&user_id=${user.userId}`)).status).toBe(422)
   })
 
-  it('sets the number of threads, and deletes none when it is lowered', async () => {
+  it('sets the thread quota, and deletes no thread when it is lowered', async () => {
     const user = await insertUser(service)
     await user.post('/threads/', {})
     const path = `/admin/users/${user.userId}/thread-max`
@@ -78,7 +78,7 @@ describe('administration of users', () => {
     expect((await admin('PUT', `/admin/users/${newId()}/thread-max`, { thread_max: 1 })).status).toBe(404)
   })
 
-  it('keeps what a plan allows when the number without plans is changed', async () => {
+  it('keeps the quota of a plan when the quota without plans is changed', async () => {
     const user = await insertUser(service)
     const now = new Date()
     const plan = { user_id: user.userId, request_id: newId(), price_id: 'p', thread_max: 50, looks: 0 }
@@ -151,7 +151,7 @@ describe('administration of users', () => {
     expect((await suspend({ userId: newId() })).status).toBe(404)
   })
 
-  it('cancels runs under way, private and public, and leaves those of others alone', async () => {
+  it('cancels open runs, private and public, and no runs of other users', async () => {
     const [user, bystander] = [await insertUser(service), await insertUser(service)]
     const silence = Promise.withResolvers<void>()
     const replies = [1, 2, 3].map(() => service.model.reply({ after: silence.promise, text: ['late'] }))
@@ -187,7 +187,7 @@ describe('administration of users', () => {
     )
   })
 
-  it('plots the last days: users, runs, failures, tokens and the time to the first token', async () => {
+  it('returns users, runs, failures, tokens and time to first token for each day', async () => {
     const { body } = await admin('GET', '/admin/activity?days=3')
     expect(body.days).toHaveLength(3)
     const today = body.days.at(-1)
@@ -200,7 +200,7 @@ describe('administration of users', () => {
     expect((await admin('GET', '/admin/activity?days=91')).status).toBe(422)
   })
 
-  it('shows who serves each queue and what waits in it', async () => {
+  it('returns workers and backlog of each queue', async () => {
     const { status, body } = await admin('GET', '/admin/queues')
     expect(status).toBe(200)
     expect(body.queues.filter((queue: any) => queue.kind === 'workflow').map((queue: any) => queue.queue)).toEqual([
@@ -213,7 +213,7 @@ describe('administration of users', () => {
     expect(body.queues[0].backlog).toBeGreaterThanOrEqual(0)
   })
 
-  it('shows ingestions under way, without names of files', async () => {
+  it('lists running ingestions without file names', async () => {
     const user = await insertUser(service)
     const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'A' })
     const now = new Date()

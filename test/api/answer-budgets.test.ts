@@ -85,7 +85,7 @@ describe('answers of bounded size', () => {
 
   const idsOf = (messages: { data: { id: string } }[]) => messages.map((message) => message.data.id)
 
-  it('page through a history that is fifty times what is stored', async () => {
+  it('return a history in pages whose states are fifty times the stored size', async () => {
     const entries = 100
     const threadId = await newThread()
     await fillLog(threadId, entries, 13_000)
@@ -100,7 +100,7 @@ describe('answers of bounded size', () => {
     ])
   }, 90_000)
 
-  it("leave another user's requests their turn beside a thread of 64 MB", async () => {
+  it("do not delay another user's requests while a thread of 64 MB is read", async () => {
     const threadId = await newThread()
     await fillLog(threadId, 640, megabyte / 10)
     let unanswered = 8
@@ -118,7 +118,7 @@ describe('answers of bounded size', () => {
     expect(await Promise.all(reads)).toEqual(Array.from({ length: 8 }, () => 200))
   }, 180_000)
 
-  it('show the newest messages of a state, and the others with before', async () => {
+  it('show the newest messages of a state, and older ones with before', async () => {
     const threadId = await newThread()
     await fillLog(threadId, 12, megabyte)
     const { body: state, text } = await user.call('GET', `/threads/${threadId}/state`)
@@ -132,7 +132,7 @@ describe('answers of bounded size', () => {
     expect(await user.get(`/threads/${threadId}/history?limit=1`)).toEqual([state])
   }, 60_000)
 
-  it("show the newest of a run's messages, and the others with before", async () => {
+  it('show the newest messages of a run, and older ones with before', async () => {
     const threadId = await newThread()
     const runId = await addRun(threadId)
     await fillLog(threadId, 12, megabyte, runId)
@@ -143,7 +143,7 @@ describe('answers of bounded size', () => {
     expect(idsOf((await user.get(`/runs/${runId}?before=m5`)).output)).toEqual(['m1', 'm2', 'm3', 'm4'])
   }, 60_000)
 
-  it('show an assistant to its public callers in pages', async () => {
+  it('page the lists of the compat family', async () => {
     const { id: assistantId, token } = await newPublicAssistant(service)
     const caller = apiClient(service.url, token)
     const base = '/public/compat/v1/threads'
@@ -174,7 +174,7 @@ describe('answers of bounded size', () => {
     }
   }, 120_000)
 
-  it('page through lists whose entries are large', async () => {
+  it('page lists with large entries', async () => {
     const owner = await insertUser(service)
     const { assistants, threads, projects } = service.collections
     const now = new Date()
@@ -202,7 +202,7 @@ describe('answers of bounded size', () => {
     ).toBe(12)
   }, 120_000)
 
-  it('show everybody public assistants by their open members, newest first', async () => {
+  it('list public assistants with their public members, newest first', async () => {
     const owner = await insertUser(service)
     const anybody = apiClient(service.url)
     const own: string[] = []
@@ -235,7 +235,7 @@ describe('answers of bounded size', () => {
     expect((await anybody.get(`/assistants/${own[0]}`)).config['type==agent/description']).toBe(description)
   }, 60_000)
 
-  it('page through the files of an assistant and of an upload', async () => {
+  it('page the files of an assistant and of an upload', async () => {
     const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'Librarian' })
     const ingestionId = newId()
     const now = new Date()

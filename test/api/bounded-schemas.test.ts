@@ -13,7 +13,7 @@ describe('the schemas of requests', () => {
   })
   afterAll(() => service.close())
 
-  it('bound every string and every list', () => {
+  it('limit every string and every list', () => {
     const inputs = inputsOf(document)
     const seen: string[] = []
     const unbounded = inputs.flatMap(({ name, schema }) => findUnbounded(document, schema, name, seen))
@@ -24,7 +24,7 @@ describe('the schemas of requests', () => {
     expect(seen.filter((kind) => kind === 'array').length).toBeGreaterThan(10)
   })
 
-  it('are walked to their ends: a bound that is taken away is found', () => {
+  it('are checked completely: a removed limit is found', () => {
     const find = (schema: Schema) => findUnbounded({}, schema, 'body', [])
     expect(find({ type: 'string' })).toEqual(['body: string'])
     expect(find({ type: 'object', properties: { a: { type: 'array', items: {} } } })).toEqual([

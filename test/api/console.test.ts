@@ -12,7 +12,7 @@ afterAll(() => service.close())
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${service.url}${path}`, { headers })
 
-test('every page of the console is answered with the same file, under a policy without exceptions', async () => {
+test('every page of the console is the same file, with a strict content security policy', async () => {
   const page = await (await get('/')).text()
   expect(page).toContain('<div id="root">')
   for (const path of ['/login', '/reset-password?token=x', '/auth-callback', '/console/chat/some-thread']) {
@@ -28,7 +28,7 @@ test('every page of the console is answered with the same file, under a policy w
   }
 })
 
-test('scripts and styles are sent compressed, and kept for good', async () => {
+test('scripts and styles are sent compressed and as immutable', async () => {
   const page = await (await get('/')).text()
   const files = [...page.matchAll(/(?:src|href)="(\/console-assets\/[^"]+)"/g)].map(([, file]) => file ?? '')
   expect(files.length).toBeGreaterThan(1)
@@ -42,7 +42,7 @@ test('scripts and styles are sent compressed, and kept for good', async () => {
   expect(page).not.toMatch(/(?:src|href)="(?:https?:)?\/\//)
 })
 
-test('what is neither page nor file is refused as everywhere', async () => {
+test('an unknown path is answered 404 in the usual form', async () => {
   for (const path of [
     '/nothing',
     '/console-assets/nothing.js',
@@ -56,7 +56,7 @@ test('what is neither page nor file is refused as everywhere', async () => {
   expect((await fetch(`${service.url}/login`, { method: 'POST' })).status).toBe(405)
 })
 
-test('the console learns which local pages there are, and nothing secret', async () => {
+test('console-settings.json contains the addresses of local pages and no secret', async () => {
   const response = await get('/console-settings.json')
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(await response.json()).toEqual({

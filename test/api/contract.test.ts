@@ -23,7 +23,7 @@ describe('the OpenAPI document', () => {
     expect(contract.filter((line) => !operations.has(line))).toEqual([])
   })
 
-  it('gives every operation a name of its own, a summary, a tag and answers', () => {
+  it('gives every operation a unique id, a summary, a tag and answers', () => {
     const ids = [...operations.values()].map((operation) => operation.operationId)
     expect(ids.every(Boolean)).toBe(true)
     expect(new Set(ids).size).toBe(ids.length)
@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('refers only to components that are there', () => {
+  it('refers only to existing components', () => {
     const refs = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(
       ([, name]) => name,
     )

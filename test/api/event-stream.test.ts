@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { openEventStream } from '../../api/sse/event-stream.ts'
 import { allEvents } from '../support/sse.ts'
 
-it('an event stream holds no line end of Unicode at which a careless client would cut its data', async () => {
+it('an event stream escapes Unicode line ends, at which some clients would split its data', async () => {
   const text = 'a\u0085b\u2028c\u2029d\ve\u001cf'
   const app = Fastify()
   app.get('/', (_request, reply) => {

@@ -13,7 +13,7 @@ const collectGarbage: () => void = runInNewContext('gc')
 describe('a reader of a run', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('holds no more after hours than after a minute', async () => {
+  it('uses no more memory after hours than after a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const listeners = new Set<() => void>()
     let progress = () => {}
@@ -96,7 +96,7 @@ describe('an event stream', () => {
     }
   }
 
-  it('adds no listener while its client takes nothing', async () => {
+  it('adds no listener while its client does not read', async () => {
     const [before, after] = await withImpatientClient(async (reply) => {
       const counts = () => [reply.raw.listenerCount('drain'), reply.raw.listenerCount('close')]
       const stream = openEventStream(reply)
@@ -107,7 +107,7 @@ describe('an event stream', () => {
     expect(after).toEqual(before)
   })
 
-  it('leaves no timer when its client is already gone', async () => {
+  it('leaves no timer when its client has already disconnected', async () => {
     const left = await withImpatientClient(async (reply) => {
       await once(reply.raw, 'close')
       const before = timers()

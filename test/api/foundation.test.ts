@@ -21,7 +21,7 @@ describe('the HTTP foundation', () => {
     })
   })
 
-  it('tells what is not configured from what is down, and asks the model itself', async () => {
+  it('distinguishes not configured from down, and asks the model server itself', async () => {
     const model = await startScriptedModel()
     const withModel = await startService({ worker: false, env: model.env })
     const health = async (): Promise<any> => (await fetch(`${withModel.url}/ok`)).json()
@@ -36,13 +36,13 @@ describe('the HTTP foundation', () => {
     expect(without.dependencies.model).toEqual({ status: 'not_configured' })
   })
 
-  it('gives every response a request id and takes over a harmless one', async () => {
+  it("gives every response a request id, and accepts a caller's harmless one", async () => {
     expect((await fetch(`${service.url}/nowhere`)).headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
     const given = await fetch(`${service.url}/ok`, { headers: { 'x-request-id': 'trace-1' } })
     expect(given.headers.get('x-request-id')).toBe('trace-1')
   })
 
-  it('lets only configured origins make credentialed calls', async () => {
+  it('allows calls with credentials only from configured origins', async () => {
     const allowed = await fetch(`${service.url}/ok`, { headers: { origin: 'https://app.example.com' } })
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example.com')
     expect(allowed.headers.get('access-control-allow-credentials')).toBe('true')

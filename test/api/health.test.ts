@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createHealth } from '../../services/health.ts'
 
 describe('the health of the service', () => {
-  it('is asked of a dependency once, however many ask at the same time', async () => {
+  it('checks each dependency once for simultaneous requests', async () => {
     let asked = 0
     const check = async () => {
       asked += 1

@@ -19,7 +19,7 @@ describe('a request with an Idempotency-Key', () => {
   /** Lets every attempt under way be taken for dead, as time does. */
   const endLeases = () => service.collections.idempotencyKeys.updateMany({}, { $set: { leased_until: new Date(0) } })
 
-  it('takes effect once and is answered the same, on every route that creates something', async () => {
+  it('takes effect once and gets the same answer, on every route that creates something', async () => {
     const owner = await insertUser(service)
     const talk = await conversation(service)
     const open = await newPublicAssistant(service)
@@ -111,7 +111,7 @@ describe('a request with an Idempotency-Key', () => {
     }
   })
 
-  it('gives a new public token once', async () => {
+  it('creates one new public token', async () => {
     const open = await newPublicAssistant(service)
     const owner = open.owner
     const key = newId()
@@ -123,7 +123,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(JSON.stringify(stored)).not.toContain(first.body.public_token)
   })
 
-  it('is refused with another body or on another route, and kept apart from the keys of others', async () => {
+  it("returns 422 with another body or on another route, and is independent of other callers' keys", async () => {
     const owner = await insertUser(service)
     const other = await insertUser(service)
     const key = newId()
@@ -145,7 +145,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.threads.countDocuments({ user_id: owner.userId })).toBe(1)
   })
 
-  it('creates one thing when it is sent 32 times at once; the others wait or get the same', async () => {
+  it('creates one record in 32 simultaneous requests; the others get 409 or the same answer', async () => {
     const owner = await insertUser(service)
     const key = newId()
     const answers = await Promise.all(
@@ -160,7 +160,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.threads.countDocuments({ user_id: owner.userId })).toBe(1)
   })
 
-  it('may be sent again after a refusal that says nothing about its effect', async () => {
+  it('can be repeated after a refusal that had no effect', async () => {
     const owner = await insertUser(service)
     const key = newId()
     const invalid = await owner.call('POST', '/projects/', { name: '' }, header(key))
@@ -191,7 +191,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.runs.countDocuments({ thread_id: talk.threadId })).toBe(1)
   })
 
-  it('stores an upload once, and refuses other files', async () => {
+  it('stores an upload once, and returns 422 for other files', async () => {
     const owner = await insertUser(service)
     const { assistant_id: aid } = await owner.post('/assistants/', { name: 'Reader' })
     const key = newId()
@@ -215,7 +215,7 @@ describe('a request with an Idempotency-Key', () => {
     })
   })
 
-  it('is answered 409 while it is under way, and goes on elsewhere when its API is killed', async () => {
+  it('returns 409 while the first request is under way, and continues on another process when its API process is killed', async () => {
     const open = await newPublicAssistant(service)
     const gate = Promise.withResolvers<void>()
     service.model.reply({ text: ['Begun, ', gate.promise, 'ended.'] })
@@ -244,7 +244,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
   })
 
-  it('goes on waiting for the run when the client went away and comes back', async () => {
+  it('continues to wait for the run when the client disconnects and repeats the request', async () => {
     const open = await newPublicAssistant(service)
     const gate = Promise.withResolvers<void>()
     const reply = service.model.reply({ text: ['Begun, ', gate.promise, 'ended.'] })
@@ -270,7 +270,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
   })
 
-  it('leaves nothing of its answer when what it shows is deleted', async () => {
+  it('loses its stored answer when the record in it is deleted', async () => {
     const talk = await conversation(service)
     const key = newId()
     const state = `/threads/${talk.threadId}/state`

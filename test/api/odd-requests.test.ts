@@ -5,7 +5,7 @@ import { insertUser } from '../support/users.ts'
 
 const configured = 'https://app.example.com'
 
-describe('odd requests', () => {
+describe('unusual requests', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ worker: false, env: { CORS_ORIGINS: configured } })
@@ -68,13 +68,13 @@ describe('odd requests', () => {
     expect(JSON.parse((await send('GET', path)).text)).toEqual({ detail: 'Not found.' })
   })
 
-  it('have a URL that cannot be decoded: 400 in our shape', async () => {
+  it('with an undecodable URL are answered 400 with detail', async () => {
     const answer = await send('GET', '/assistants/%zz')
     expect([answer.status, JSON.parse(answer.text)]).toEqual([400, { detail: 'The URL is invalid.' }])
     expect(answer.headers).toMatchObject({ 'x-request-id': expect.any(String), 'cache-control': 'no-store' })
   })
 
-  it('with an id of more than 500 characters are 404 in the shape of the route', async () => {
+  it('with an id of more than 500 characters are answered 404 in the form of the route', async () => {
     const id = 'a'.repeat(501)
     const user = await insertUser(service)
     for (const path of [`/threads/${id}`, `/runs/${id}/stream`, `/assistants/${id}/files`, `/receipts/${id}`]) {
@@ -92,7 +92,7 @@ describe('odd requests', () => {
     const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' }
     const paths = ['/threads/', '/ok', '/codec/decode', '/auth/login', '/nowhere', '/docs', '/openapi.json', '/admin/x']
 
-    it('every preflight is 200, and so is OPTIONS without a question', async () => {
+    it('every preflight is answered 200, and so is a plain OPTIONS request', async () => {
       for (const path of [...paths, '/public/runs/stream', `/threads/${'a'.repeat(501)}`, '/assistants/a/files']) {
         for (const origin of [configured, 'https://evil.example', 'null', undefined]) {
           for (const question of [preflight, {}]) {
@@ -103,7 +103,7 @@ describe('odd requests', () => {
       }
     })
 
-    it('a configured origin is allowed what it asks for', async () => {
+    it('a configured origin gets the requested methods and headers', async () => {
       const answer = await send('OPTIONS', '/threads/', { origin: configured, ...preflight })
       expect(answer.headers).toMatchObject({
         'access-control-allow-origin': configured,
@@ -124,7 +124,7 @@ describe('odd requests', () => {
       {},
     ]
 
-    it('no other origin gets any allowing header', async () => {
+    it('other origins get no CORS headers', async () => {
       for (const path of paths) {
         for (const headers of strangers) {
           for (const method of ['OPTIONS', 'GET', 'POST']) {
@@ -137,7 +137,7 @@ describe('odd requests', () => {
     })
   })
 
-  it('and all others are answered with no-store, static pages excepted', async () => {
+  it('are answered with no-store, except static pages', async () => {
     const user = await insertUser(service)
     for (const path of [
       '/ok',

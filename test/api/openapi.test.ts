@@ -92,13 +92,13 @@ describe('the API description', () => {
     expect(refs.filter((name) => !(name in document.components.schemas))).toEqual([])
   })
 
-  it('names the three servers, and lets a configuration hold further members', () => {
+  it('names the three servers, and allows further members in a configuration', () => {
     expect(document.servers).toHaveLength(3)
     expect(document.servers.at(-1).url).toBe('http://127.0.0.1:8100')
     expect(document.components.schemas.AssistantConfig.additionalProperties).toBe(true)
   })
 
-  it('leaves aliases and preflights out of the page, and the framework’s logo too', async () => {
+  it('leaves aliases, preflights and the logo of the framework out of /docs', async () => {
     const shown: any = await (await fetch(`${service.url}/docs/json`)).json()
     const urls = Object.keys(shown.paths)
     expect(urls).toContain('/public/compat/v1/chat/completions')
@@ -113,11 +113,11 @@ describe('the API description', () => {
       generators = await apiGenerators()
     }, installTimeoutMs)
 
-    it('makes a TypeScript client that compiles', { timeout: 240_000 }, async () => {
+    it('generates a TypeScript client that compiles', { timeout: 240_000 }, async () => {
       expect(await generators.typescriptClient(file, folder)).not.toMatch(/warn/i)
     })
 
-    it('has the types that client/ was built with (mended by npm run client:types)', { timeout: 240_000 }, async () => {
+    it('matches the types in client/ (update them with npm run client:types)', { timeout: 240_000 }, async () => {
       await generators.typescriptClient(file, folder)
       const generated = await readFile(path.join(folder, 'api.d.ts'), 'utf8')
       if (process.env['UPDATE_CLIENT_TYPES']) await writeFile(clientTypes, generated)
@@ -125,11 +125,11 @@ describe('the API description', () => {
       expect(isSame, 'client/src/schema.d.ts is what /openapi.json describes').toBe(true)
     })
 
-    it('makes a Python client without a warning', async () => {
+    it('generates a Python client without a warning', async () => {
       expect(await generators.pythonClient(file, folder)).not.toMatch(/warning|unable|cannot/i)
     })
 
-    it('has no error of the linter', async () => {
+    it('passes the linter', async () => {
       expect(await generators.lint(file, folder)).not.toMatch(/^error/m)
     })
   })

@@ -45,7 +45,7 @@ describe('rate limits', () => {
     },
   })
 
-  it('count by client, before the body is looked at, and say when to come back', async () => {
+  it('count by client, before the body is validated, and send Retry-After', async () => {
     const wrong = { email: 'not an address' }
     const one = from(service, '192.0.2.1')
     expect(await statuses(3, () => one.call('POST', '/auth/login', wrong))).toEqual([422, 422, 422])
@@ -60,7 +60,7 @@ describe('rate limits', () => {
     expect((await one.call('POST', '/auth/signup', wrong)).status).toBe(422)
   })
 
-  it('count by address of the mail, whoever asks, and however it is written', async () => {
+  it('count by e-mail address, from any client and in any spelling', async () => {
     const email = newEmail()
     const clients = Array.from({ length: 6 }, (_, i) => from(service, `198.51.100.${i}`))
     const answers = await Promise.all(
@@ -73,7 +73,7 @@ describe('rate limits', () => {
     expect(await statuses(3, code)).toEqual([400, 400, 429])
   })
 
-  it('let one address ask for so many mails an hour, and so many a day', async () => {
+  it('limit the mails to one address for each hour and each day', async () => {
     const user = await insertUser(service)
     const ask = (email: string, i = 0) =>
       from(service, `203.0.113.${i}`).call('POST', '/auth/forgot-password', { email })
@@ -93,7 +93,7 @@ describe('rate limits', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(23 * 3600)
   })
 
-  it('keep no address and no token where they are counted', async () => {
+  it('store no address and no token in Redis', async () => {
     const keys = await service.redis.keys(`${service.settings.taskQueuePrefix}rate:*`)
     expect(keys.length).toBeGreaterThan(3)
     expect(keys.filter((key) => /192\.0\.2|example\.com|pub-/.test(key))).toEqual([])
@@ -101,7 +101,7 @@ describe('rate limits', () => {
 
   const chat = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-  it('hold public runs by assistant, and all that public callers ask by client', async () => {
+  it('limit public runs by assistant, and all public requests by client', async () => {
     const [one, other] = [await newPublicAssistant(service), await newPublicAssistant(service)]
     const complete = ({ token }: { token: string }, address: string) =>
       from(service, address, token).call('POST', '/public/v1/chat/completions', chat)
@@ -125,7 +125,7 @@ describe('rate limits', () => {
     expect((await from(service, '192.0.2.30').call('GET', '/ok')).status).toBe(200)
   })
 
-  it("hold a user's own runs, before anything is started, and nobody else's", async () => {
+  it("limit a user's runs before they are started, and nobody else's", async () => {
     const [one, bystander] = [await conversation(service), await conversation(service)]
     expect((await one.stream('1')).status).toBe(200)
     await one.start('2')
@@ -137,7 +137,7 @@ describe('rate limits', () => {
     expect((await one.client.call('GET', `/threads/${one.threadId}`)).status).toBe(200)
   })
 
-  it('hold administration by client', async () => {
+  it('limit requests to /admin by client', async () => {
     const stats = () =>
       from(service, '192.0.2.40').call('GET', `/admin/system-stats?admin_token=${service.settings.adminToken}`)
     expect(await statuses(5, stats)).toEqual([200, 200, 200, 200, 429])
@@ -159,7 +159,7 @@ describe('without RATE_LIMITS', () => {
     expect(await statuses(3, login)).toEqual([422, 422, 422])
   })
 
-  it('guesses of the admin token are, after which the right one does not help either', async () => {
+  it('wrong admin tokens are limited; then the right one is refused too', async () => {
     const ask = (token: string | undefined, address = '192.0.2.50') =>
       from(service, address).call('GET', '/admin/system-stats', undefined, token ? { 'x-admin-token': token } : {})
     const right = service.settings.adminToken
@@ -172,7 +172,7 @@ describe('without RATE_LIMITS', () => {
     expect((await ask(right, '192.0.2.51')).status).toBe(200)
   })
 
-  it('an address that a client claims for itself does not count', async () => {
+  it('X-Forwarded-For of an untrusted client is ignored', async () => {
     const direct = await startService({ worker: false, env: { RATE_LIMITS: 'on', RATE_LIMIT_LOGIN_CLIENT: '2/1h' } })
     let claimed = 0
     const login = () => from(direct, `192.0.2.${claimed++}`).call('POST', '/auth/login', {})
@@ -181,8 +181,8 @@ describe('without RATE_LIMITS', () => {
   })
 })
 
-describe('while Redis is away', () => {
-  it('each process counts for itself: requests pass, and a limit still holds', async () => {
+describe('while Redis is unreachable', () => {
+  it('each process counts in its own memory, and the limits still apply', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'assistant-redis-'))
     const server = (await prepareRedis(() => undefined)).value
     const redis = await startRedis({ server, dataDir })
@@ -202,7 +202,7 @@ describe('while Redis is away', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  it('no flood of keys fills the memory of the process', async () => {
+  it('many different keys do not fill the memory of the process', async () => {
     const counter = createRateCounter({ eval: () => Promise.reject(new Error('away')) }, '')
     await counter.hit('first', 60_000)
     expect(await counter.hit('first', 60_000)).toMatchObject({ current: 2 })

@@ -7,7 +7,7 @@ import { type TestUser, insertUser } from '../support/users.ts'
 const zeros = (count: number) => `[${'0,'.repeat(count - 1)}0]`
 const maxAnswer = 4000
 
-describe('requests that are too much', () => {
+describe('oversized requests', () => {
   const service = useModelService({ respond: () => ({ text: 'Hi' }), env: { MAX_BODY_MB: '2' } })
   let user: TestUser
   beforeAll(async () => {
@@ -16,7 +16,7 @@ describe('requests that are too much', () => {
   const anybody = () => apiClient(service.url)
 
   describe('without a token', () => {
-    it('are refused for the assistant before anything else of the body is looked at', async () => {
+    it('are refused by the access check before other members of the body are validated', async () => {
       const input = zeros(50_000)
       const { id } = await newPublicAssistant(service)
       for (const [assistant, status] of [
@@ -35,7 +35,7 @@ describe('requests that are too much', () => {
       expect(nobody.body.detail).toEqual([{ loc: ['body', 'assistant_id'], msg: 'is required', type: 'missing' }])
     })
 
-    it('get a short answer where everybody may come in', async () => {
+    it('get a short answer on an assistant that is open to everybody', async () => {
       const { id } = await newPublicAssistant(service, { mode: 'public_no_auth' })
       for (const input of [zeros(400_000), `[${'{"type":"human","content":0},'.repeat(999)}0]`, '{"messages":[{}]}']) {
         const answer = await anybody().call('POST', '/public/runs/stream', `{"assistant_id":"${id}","input":${input}}`)
@@ -45,7 +45,7 @@ describe('requests that are too much', () => {
       }
     })
 
-    it('are 413 past a megabyte, in the shape of our errors', async () => {
+    it('are answered 413 above a megabyte, with detail', async () => {
       const input = zeros(1_000_000)
       const native = await anybody().call('POST', '/public/runs/stream', `{"assistant_id":"x","input":${input}}`)
       expect([native.status, native.body]).toEqual([413, { detail: 'The body is too large.' }])
@@ -68,7 +68,7 @@ describe('requests that are too much', () => {
       },
     )
 
-    it('never fill the answer of an account route', async () => {
+    it('never lead to a long answer of an account route', async () => {
       const answer = await anybody().call('POST', '/auth/login', `{"email":"${'a@'.repeat(30_000)}","password":0}`)
       expect(answer.status).toBe(422)
       expect(answer.text.length).toBeLessThan(maxAnswer)
@@ -82,7 +82,7 @@ describe('requests that are too much', () => {
       expect(answer.text.length).toBeLessThan(maxAnswer)
     })
 
-    it('are 413 past the setting, and past 64 KB on account routes', async () => {
+    it('are answered 413 above MAX_BODY_MB, and above 64 KB on account routes', async () => {
       const text = 'x'.repeat(2.1 * 1024 * 1024)
       const large = await user.call('POST', '/assistants/', { name: 'a', config: { text } })
       expect([large.status, large.body]).toEqual([413, { detail: 'The body is too large.' }])
@@ -96,7 +96,7 @@ describe('requests that are too much', () => {
       }
     })
 
-    it('leave the connection usable, and the service answering others', async () => {
+    it('leave the connection usable, and do not block other requests', async () => {
       const flood = Array.from({ length: 8 }, () =>
         user.call('POST', '/runs/stream', `{"thread_id":"t","input":${zeros(900_000)}}`),
       )

@@ -36,7 +36,7 @@ describe('slow clients', () => {
     env: { REQUEST_TIMEOUT_SECONDS: '1', UPLOAD_IDLE_SECONDS: '1', EMBEDDING_DIMENSIONS: '64' },
   })
 
-  it('are ended when the head of a request does not arrive', async () => {
+  it('are disconnected when the head of a request does not arrive', async () => {
     for (const text of ['', 'GET /ok HTTP/1.1\r\nhost: x\r\nx-drip: ']) {
       const client = await open(service)
       client.write(text)
@@ -68,7 +68,7 @@ describe('slow clients', () => {
     expect(saysWhy).toBe(status === 408)
   })
 
-  it('may take their time over an upload, while bytes arrive', async () => {
+  it('can upload slowly while bytes arrive', async () => {
     const user = await insertUser(service)
     const { assistant_id: id } = await user.post('/assistants/', { name: 'reader' })
     const client = await open(service)
@@ -115,7 +115,7 @@ describe('connections', () => {
   })
   afterAll(() => service.close())
 
-  it('are limited by address, and free again when they close', async () => {
+  it('are limited by address, and released when they close', async () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => open(service)))
     const fifth = await open(service)
     expect(await fifth.untilClosed()).toBe('')
@@ -129,7 +129,7 @@ describe('connections', () => {
     for (const { socket } of clients) socket.destroy()
   })
 
-  it('are limited in all', async () => {
+  it('are limited in total', async () => {
     const small = await startService({ worker: false, env: { MAX_CONNECTIONS: '3' } })
     const clients = await Promise.all(Array.from({ length: 3 }, () => open(small)))
     const fourth = await open(small)
@@ -151,7 +151,7 @@ describe('open streams', () => {
     },
   })
 
-  it('are limited by user, and free again when they end', async () => {
+  it('are limited by user, and released when they end', async () => {
     const gate = Promise.withResolvers<void>()
     const [one, other] = [await runner(service), await runner(service)]
     for (let i = 0; i < 2; i++) service.model.reply({ after: gate.promise, text: 'late' })
@@ -174,7 +174,7 @@ describe('open streams', () => {
     })
   })
 
-  it('of public callers are limited by assistant and by client, and all of them in all', async () => {
+  it('of public callers are limited by assistant, by client, and in total', async () => {
     const gate = Promise.withResolvers<void>()
     const assistants = await Promise.all(Array.from({ length: 4 }, () => newPublicAssistant(service)))
     const ask = (index: number, client: string) =>

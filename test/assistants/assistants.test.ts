@@ -33,7 +33,7 @@ describe('assistants', () => {
     expect((await call('GET', `/assistants/${created.assistant_id}`)).body).toEqual(replaced)
   })
 
-  it('makes an assistant under the id that the caller chose, once', async () => {
+  it('creates an assistant under the id that the caller chose, once', async () => {
     const { call } = await insertUser(service)
     const id = `my.assistant~${newId()}`
     const answers = await Promise.all(Array.from({ length: 8 }, () => call('PUT', `/assistants/${id}`, { name: 'A' })))
@@ -42,7 +42,7 @@ describe('assistants', () => {
     expect((await call('PUT', '/assistants/not%20an%20id', { name: 'A' })).status).toBe(422)
   })
 
-  it('gives a config back exactly as it came', async () => {
+  it('returns a config exactly as it was sent', async () => {
     const { call } = await insertUser(service)
     const nested = (levels: number) => '{"n":'.repeat(levels - 1) + '{}' + '}'.repeat(levels - 1)
     const config = [
@@ -82,7 +82,7 @@ describe('assistants', () => {
     expect(answer.body.detail[0].loc.slice(0, 3)).toEqual(['body', 'config', key])
   })
 
-  it('lets one assistant hold a public token, whoever asks at the same moment', async () => {
+  it('gives a public token to one of several simultaneous assistants', async () => {
     const [a, b] = [await insertUser(service), await insertUser(service)]
     const secret = `secret-${newId()}`
     const payload = { name: 'A', config: { [mode]: 'public_token', [token]: secret } }
@@ -95,7 +95,7 @@ describe('assistants', () => {
     expect((await a.call('POST', '/assistants/', payload)).status).toBe(200)
   })
 
-  it('shows others of a public assistant only what is open, and nothing of a private one', async () => {
+  it('shows other users only the public members of a public assistant, and nothing of a private one', async () => {
     const [owner, other] = [await insertUser(service), await insertUser(service)]
     const config = {
       [mode]: 'public_token',
@@ -129,7 +129,7 @@ describe('assistants', () => {
     }
   })
 
-  it('moves between the projects of its owner, and is read from each of them', async () => {
+  it('moves an assistant between projects of its owner, and reads it from each of them', async () => {
     const [owner, other] = [await insertUser(service), await insertUser(service)]
     const { body: project } = await owner.call('POST', '/projects/', { name: 'other' })
     const { body: assistant } = await owner.call('POST', '/assistants/', { name: 'A', config: { x: 1 } })
@@ -146,7 +146,7 @@ describe('assistants', () => {
     expect((await owner.call('PUT', `${path}/project`, {})).status).toBe(422)
   })
 
-  it('refuses a config of more than a megabyte, naming it', async () => {
+  it('returns 422 for a config of more than a megabyte', async () => {
     const { call } = await insertUser(service)
     const sent = (characters: number) => ({ name: 'A', config: { notes: 'x'.repeat(characters) } })
     const { body: assistant } = await call('POST', '/assistants/', sent(1_000_000))
@@ -161,7 +161,7 @@ describe('assistants', () => {
 })
 
 describe('readAssistantConfig', () => {
-  it('fills in what is not said', () => {
+  it('fills in defaults', () => {
     expect(readAssistantConfig('{}')).toMatchObject({
       accessMode: 'authenticated',
       publicToken: undefined,

@@ -13,7 +13,7 @@ import { type TestUser, insertUser } from '../support/users.ts'
 const key = 'sk-own-0123456789-abcdefghijkl'
 const mode = 'type==agent/access_mode'
 
-describe('the model account of an assistant', () => {
+describe('the provider account of an assistant', () => {
   let own: ScriptedModel
   let user: TestUser
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('the model account of an assistant', () => {
   const path = (id: string) => `/assistants/${id}/compat-account`
   const stored = (id: string) => service.collections.assistants.findById(id).lean<AssistantRecord>()
 
-  it('is kept encrypted and shown masked', async () => {
+  it('is stored encrypted and shown masked', async () => {
     const id = await assistant()
     expect((await user.call('GET', path(id))).status).toBe(404)
     const put = await user.call('PUT', path(id), { api_key: key, base_url: `${own.url}/` })
@@ -48,13 +48,13 @@ describe('the model account of an assistant', () => {
     expect((await user.call('DELETE', path(id))).status).toBe(404)
   })
 
-  it('shows never more than a quarter of a short key', async () => {
+  it('never shows more than a quarter of a key', async () => {
     const id = await assistant()
     const { body } = await user.call('PUT', path(id), { api_key: 'short-key', base_url: own.url })
     expect(body.api_key).toBe('sh***')
   })
 
-  it('takes its key along only to the address that it was given for', async () => {
+  it('keeps its key only with the base URL for which it was given', async () => {
     const id = await assistant()
     await user.call('PUT', path(id), { api_key: key, base_url: own.url })
     expect((await user.call('PUT', path(id), { base_url: own.url })).body.api_key).toBe('sk-own***')
@@ -67,7 +67,7 @@ describe('the model account of an assistant', () => {
     })
   })
 
-  it('is for assistants that others can reach, and for their owner', async () => {
+  it('requires a public assistant, and is visible to its owner only', async () => {
     const body = { api_key: key, base_url: own.url }
     const closed = await assistant({ public: false })
     expect((await user.call('PUT', path(closed), body)).status).toBe(403)
@@ -101,7 +101,7 @@ describe('the model account of an assistant', () => {
     expect(await stored(id)).not.toHaveProperty('compat_account')
   })
 
-  it('is where the runs go, and nowhere else', async () => {
+  it('receives all runs of the assistant, and no others', async () => {
     const id = await assistant()
     await user.call('PUT', path(id), { api_key: key, base_url: own.url })
     const run = async () => {
@@ -133,7 +133,7 @@ describe('the model account of an assistant', () => {
     expect(service.model.requests).toEqual([])
   })
 
-  it('can be sealed anew after a change of the key, and never opens elsewhere', async () => {
+  it('can be sealed again after a key rotation, and cannot be unsealed elsewhere', async () => {
     const id = await assistant()
     await user.call('PUT', path(id), { api_key: key, base_url: own.url })
     const oldKey = service.settings.secretsKey
@@ -162,9 +162,9 @@ describe('the model account of an assistant', () => {
   })
 })
 
-describe('a secret box', () => {
+describe('a sealed text', () => {
   const box = createSecretBox(Buffer.alloc(32, 1))
-  it('opens what it sealed, in the same place only, and notices every change', () => {
+  it('can be unsealed only in its own place, and only unchanged', () => {
     const sealed = box.seal('sëcret', 'here')
     expect(box.open(sealed, 'here')).toBe('sëcret')
     expect(box.seal('sëcret', 'here')).not.toBe(sealed)

@@ -64,7 +64,7 @@ describe('the configurations of assistants in the database', () => {
     return { ...stored, configs, taken }
   }
 
-  it('come back as they went in, to the letter, and can be read by nobody who has the database alone', async () => {
+  it('are returned exactly as sent, and cannot be read with the database alone', async () => {
     const token = newToken()
     const config = `{"b":-0,"__proto__":{"x":1},"a.b":"$where","":1e-7,"${mode}":"public_token","${tokenKey}":"${token}","😀":[null]}`
     const created = await user.call('POST', '/assistants/', `{"name":"A","config":${config}}`)
@@ -84,7 +84,7 @@ describe('the configurations of assistants in the database', () => {
     await service.collections.assistants.deleteOne({ _id: other })
   })
 
-  it('keep a public token as a keyed hash, on which a unique index decides', async () => {
+  it('store a public token as a keyed hash with a unique index', async () => {
     const token = newToken()
     const id = await make(withToken(token))
     expect(await opens(token)).toBe(id)
@@ -103,7 +103,7 @@ describe('the configurations of assistants in the database', () => {
     expect(await opens(token)).toBe(next)
   })
 
-  it('are shown in lists by their open members only, a long description cut', async () => {
+  it('appear in lists with their public members only, and with a shortened description', async () => {
     const long = `${'d'.repeat(1999)}😀${'d'.repeat(100)}`
     const id = await make(withToken(newToken(), { [description]: long }), { public: true })
     const anybody = apiClient(service.url)
@@ -112,7 +112,7 @@ describe('the configurations of assistants in the database', () => {
     expect((await anybody.get(`/assistants/${id}`)).config).toEqual({ [mode]: 'public_token', [description]: long })
   })
 
-  it('of an earlier version are read as they are, and sealed by the migrations', async () => {
+  it('of an earlier version can be read, and are sealed by the migrations', async () => {
     const tokens = Array.from({ length: 20 }, newToken)
     const ids: string[] = []
     for (const token of tokens) {
@@ -153,7 +153,7 @@ describe('the configurations of assistants in the database', () => {
     expect(await storedConfigs().seal()).toBe(0)
   })
 
-  it('are not overwritten by a sealing that read them before their owner changed them', async () => {
+  it('are not overwritten by a sealing that read them before a change by their owner', async () => {
     const { configs } = storedConfigs()
     const { assistants } = service.collections
     for (const inClear of [true, false]) {
@@ -171,7 +171,7 @@ describe('the configurations of assistants in the database', () => {
     }
   })
 
-  it('hold a token that another assistant came to hold meanwhile in their config only', async () => {
+  it('keep a token that another assistant has taken meanwhile, without a hash', async () => {
     const token = newToken()
     const [id, holder] = [await make({}), await make(withToken(token))]
     await storeInClear(id, withToken(token))
@@ -182,7 +182,7 @@ describe('the configurations of assistants in the database', () => {
     expect((await user.get(`/assistants/${id}`)).config).toEqual(withToken(token))
   })
 
-  it('are sealed anew after a change of the key, tokens found meanwhile, and need the old key no more', async () => {
+  it('can be sealed again during a key rotation; tokens are found meanwhile, and the old key is no longer needed afterwards', async () => {
     const token = newToken()
     const id = await make(withToken(token))
     const newKey = Buffer.alloc(32, 5)
@@ -226,7 +226,7 @@ describe('the configurations of assistants in the database', () => {
     await storedConfigs(service.settings.secretsKey, [newKey]).reseal()
   })
 
-  it('get a strong new public token, with which the old one ends at once and all else stays', async () => {
+  it('get a strong new public token, which replaces the old one at once and changes nothing else', async () => {
     const old = newToken()
     const config = withToken(old, { 'my own': { 'a.b': [1, null] } })
     const id = await make(config)
@@ -244,7 +244,7 @@ describe('the configurations of assistants in the database', () => {
     await other.post(`/assistants/${id}/public-token`, undefined, 403)
   })
 
-  it('hold one of many tokens that are made at once, and lose no change made beside', async () => {
+  it('end with one of many simultaneous new tokens, and lose no simultaneous change', async () => {
     const id = await make({ [mode]: 'public_no_auth' })
     const made = await Promise.all(Array.from({ length: 12 }, () => user.post(`/assistants/${id}/public-token`)))
     const tokens = made.map((answer) => String(answer.public_token))

@@ -16,7 +16,7 @@ describe('the audit log', () => {
     apiClient(service.url, service.env['ADMIN_TOKEN']).call(method, path, body)
   const actionsOf = (entries: any[]) => entries.map(({ actor, action, outcome }) => `${actor} ${action} ${outcome}`)
 
-  it('tells a user of logins, refused logins, tokens, configuration and deletions, and from where', async () => {
+  it('shows users logins, refused logins, tokens, changes and deletions, with the client address', async () => {
     const user = await signUpUser(service)
     const other = await insertUser(service)
     const secret = `pt-${newId()}-${newId()}`
@@ -55,7 +55,7 @@ describe('the audit log', () => {
     expect((await apiClient(service.url).call('GET', '/user/audit')).status).toBe(401)
   })
 
-  it('shows acts of administrators to the user, without the address they came from', async () => {
+  it('shows actions of administrators to the user, without their address', async () => {
     const user = await insertUser(service)
     await admin('PUT', `/admin/users/${user.userId}/thread-max`, { thread_max: 5 })
     await admin('POST', `/admin/users/${user.userId}/suspend`, { reason: 'because of a secret tip' })
@@ -74,7 +74,7 @@ describe('the audit log', () => {
     expect(body.entries[0]).toMatchObject({ client: '127.0.0.1', user_id: user.userId })
   })
 
-  it('gives administrators the whole log in pages, with guesses of the admin token', async () => {
+  it('shows administrators the whole log in pages, including wrong admin tokens', async () => {
     await apiClient(service.url, 'a-wrong-admin-token').call('GET', '/admin/system-stats')
     const { body: first } = await admin('GET', '/admin/audit?limit=2')
     expect(first.entries).toHaveLength(2)
@@ -88,7 +88,7 @@ describe('the audit log', () => {
     expect((await admin('GET', '/admin/audit?limit=501')).status).toBe(422)
   })
 
-  it('counts equal acts within a short time as one entry, so that strangers cannot fill it', async () => {
+  it('counts identical actions within a short time as one entry, so that nobody can fill the log', async () => {
     const user = await signUpUser(service)
     const attempt = () =>
       apiClient(service.url).call('POST', '/auth/login', { email: user.email, password: 'wrong password' })
@@ -101,7 +101,7 @@ describe('the audit log', () => {
     expect(entry?.remove_at.getTime()).toBeLessThan(Date.now() + 31 * 86_400_000)
   })
 
-  it('keeps so many entries of a user, and drops the oldest', async () => {
+  it('keeps a maximum number of entries of a user, and drops the oldest', async () => {
     const user = await insertUser(service)
     const { collections } = service
     const audit = createAudit({ collections, keepDays: 1, maxOfUser: 20 })
@@ -118,7 +118,7 @@ describe('the audit log', () => {
     expect(kept.at(-1)?.subjects).toEqual(['99'])
   })
 
-  it('goes with the account, and nothing is written for one that is gone', async () => {
+  it('is deleted with the account, and stores nothing for a deleted one', async () => {
     const user = await insertUser(service)
     await user.post('/assistants/', { name: 'A' })
     expect(await service.collections.auditEntries.countDocuments({ user_id: user.userId })).toBe(1)
@@ -129,7 +129,7 @@ describe('the audit log', () => {
     expect(await service.collections.auditEntries.countDocuments({ user_id: user.userId })).toBe(0)
   })
 
-  it('writes nothing for what is read or run', async () => {
+  it('records no reads and no runs', async () => {
     const user = await insertUser(service)
     await user.get('/user/')
     await user.post('/threads/', {})

@@ -52,7 +52,7 @@ describe('billing', () => {
     return id
   }
 
-  it('lists the plans of active prices that name a quota, cheapest first', async () => {
+  it('lists active prices with a quota as plans, cheapest first', async () => {
     const user = await insertUser(service)
     expect(await user.get('/price/')).toEqual([
       expect.objectContaining({
@@ -69,7 +69,7 @@ describe('billing', () => {
     expect((await apiClient(service.url).call('POST', '/checkout/', { price_id: 'price_small' })).status).toBe(401)
   })
 
-  it('opens a checkout, raises the quota when it is paid, and shows both to its user only', async () => {
+  it('opens a checkout, and raises the quota when it is paid; only its user sees it', async () => {
     const [user, other] = [await insertUser(service), await insertUser(service)]
     const opened = await user.post('/checkout/', { price_id: 'price_small' })
     expect(opened).toMatchObject({ price_id: 'price_small', thread_max: 1000, status: 'open' })
@@ -87,7 +87,7 @@ describe('billing', () => {
     expect(await quotaOf(other)).toBe(100)
   })
 
-  it('raises the quota when the user comes back before the event', async () => {
+  it('raises the quota when the user returns before the event arrives', async () => {
     const user = await insertUser(service)
     const id = await open(user, 'price_once')
     provider.checkout(id).session['status'] = 'complete'
@@ -95,7 +95,7 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(2000)
   })
 
-  it('refuses plans that are unknown or allow nothing more', async () => {
+  it('refuses unknown plans and plans that do not raise the quota', async () => {
     const user = await insertUser(service)
     await user.post('/checkout/', { price_id: 'price_of_shirts' }, 400)
     await user.post('/checkout/', {}, 422)
@@ -104,7 +104,7 @@ describe('billing', () => {
     await user.post('/checkout/', { price_id: 'price_large' })
   })
 
-  it('opens one checkout for a request that is repeated with its key', async () => {
+  it('opens one checkout for a request that is repeated with its Idempotency-Key', async () => {
     const user = await insertUser(service)
     const ask = () => user.call('POST', '/checkout/', { price_id: 'price_small' }, { 'idempotency-key': 'once' })
     const [first, second] = [await ask(), await ask()]
@@ -112,7 +112,7 @@ describe('billing', () => {
     expect(await service.collections.purchases.countDocuments({ user_id: user.userId })).toBe(1)
   })
 
-  it('refuses events without a fresh signature over the very bytes', async () => {
+  it('refuses events without a valid, recent signature of the body', async () => {
     const user = await insertUser(service)
     const id = await open(user, 'price_small')
     provider.checkout(id).session['status'] = 'complete'
@@ -132,7 +132,7 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(100)
   })
 
-  it('handles an event once, however often and at once it comes', async () => {
+  it('handles an event once, even if it arrives repeatedly and simultaneously', async () => {
     const user = await insertUser(service)
     const id = await open(user, 'price_small')
     provider.checkout(id).session['status'] = 'complete'
@@ -148,7 +148,7 @@ describe('billing', () => {
     expect(await service.collections.billingEvents.countDocuments({ _id: event.id })).toBe(1)
   })
 
-  it('takes an event that failed when it is repeated', async () => {
+  it('handles the repetition of an event that failed', async () => {
     const user = await insertUser(service)
     const id = await open(user, 'price_small')
     provider.checkout(id).session['status'] = 'complete'
@@ -190,7 +190,7 @@ describe('billing', () => {
     }
   })
 
-  it('ends up right when events come out of order', async () => {
+  it('computes the right quota when events arrive out of order', async () => {
     const user = await insertUser(service)
     const id = await open(user, 'price_small')
     const { session, subscription } = provider.checkout(id)
@@ -202,7 +202,7 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(100)
   })
 
-  it('lets the newest look at the provider win when an older one answers late', async () => {
+  it('keeps the newest look-up at the provider when an older one is answered late', async () => {
     const user = await insertUser(service)
     const id = await pay(user, 'price_small')
     const late = Promise.withResolvers<void>()
@@ -218,7 +218,7 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(100)
   })
 
-  it('follows a change of the plan, and adds up to the largest of several', async () => {
+  it('follows a change of the plan, and uses the largest of several plans', async () => {
     const user = await insertUser(service)
     const small = await pay(user, 'price_small')
     const large = await pay(user, 'price_large')
@@ -234,7 +234,7 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(1000)
   })
 
-  it('answers 503 while the provider is away, and leaves no purchase', async () => {
+  it('returns 503 while the provider is unreachable, and leaves no purchase', async () => {
     const user = await insertUser(service)
     provider.away(true)
     const answer = await user.call('POST', '/checkout/', { price_id: 'price_small' })
@@ -262,7 +262,7 @@ describe('billing without keys', () => {
   })
   afterAll(() => service.close())
 
-  it('lists no plans, and answers 503 to checkouts and events', async () => {
+  it('lists no plans, and returns 503 for checkouts and events', async () => {
     const user = await insertUser(service)
     expect(await user.get('/price/')).toEqual([])
     for (const [method, path, body] of [

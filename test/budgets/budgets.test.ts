@@ -36,7 +36,7 @@ describe('budgets', () => {
     })
   const usedOf = async (user: TestUser, path: string) => (await user.get(path)).used
 
-  it('refuses the run after the last of the day with 429, and lets other projects go on', async () => {
+  it('returns 429 for a run beyond the budget, and does not affect other projects', async () => {
     const [user, bystander] = [await insertUser(service), await insertUser(service)]
     const assistant = await withAssistant(user)
     const path = `/projects/${user.projectId}/budget`
@@ -62,7 +62,7 @@ describe('budgets', () => {
     expect((await run(user, assistant.id)).status).toBe(200)
   })
 
-  it('admits as many runs as the budget allows, however many ask at once', async () => {
+  it('admits exactly as many simultaneous runs as the budget allows', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)
     await user.put(`/projects/${user.projectId}/budget`, { runs: 5 })
@@ -74,7 +74,7 @@ describe('budgets', () => {
     expect((await usedOf(user, `/projects/${user.projectId}/budget`)).runs).toBe(5)
   })
 
-  it('counts tokens and money of the model that ran, and answers 402 when the money is used up', async () => {
+  it('counts tokens and money of the model that answered, and returns 402 when the money is used up', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)
     const path = `/projects/${user.projectId}/budget`
@@ -120,7 +120,7 @@ describe('budgets', () => {
     expect(tokens).toHaveLength(2)
   })
 
-  it('takes nothing from one budget when another refuses', async () => {
+  it('counts nothing in one budget when another refuses the run', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)
     await user.put(`/projects/${user.projectId}/budget`, { runs: 9 })
@@ -129,7 +129,7 @@ describe('budgets', () => {
     expect((await usedOf(user, `/projects/${user.projectId}/budget`)).runs).toBe(0)
   })
 
-  it('holds assistants that are made in the project or moved into it, and lets go those that leave it', async () => {
+  it('includes assistants that are created in the project or moved into it, and no longer those that leave it', async () => {
     const user = await insertUser(service)
     const { project_id: other } = await user.post('/projects/', { name: 'other' })
     const outside = await withAssistant(user)
@@ -143,7 +143,7 @@ describe('budgets', () => {
     expect((await ask(made.publicToken)).status).toBe(200)
   })
 
-  it('begins anew with the day', async () => {
+  it('resets every day', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)
     await user.put(`/assistants/${assistant.id}/budget`, { runs: 1 })
@@ -156,7 +156,7 @@ describe('budgets', () => {
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429, 429])
   })
 
-  it('gives the place back of a run that is refused for another reason', async () => {
+  it('uncounts a run that is refused for another reason', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)
     const path = `/projects/${user.projectId}/budget`
@@ -172,7 +172,7 @@ describe('budgets', () => {
     gate.resolve()
   })
 
-  it('goes with its project and its assistant, and is nobody else’s', async () => {
+  it('is deleted with its project or assistant, and is accessible to their owner only', async () => {
     const [user, other] = [await insertUser(service), await insertUser(service)]
     const assistant = await withAssistant(user)
     await user.put(`/projects/${user.projectId}/budget`, { runs: 1 })

@@ -19,7 +19,7 @@ describe('the storage quota of a user', () => {
   const bytesOf = async (userId: string) =>
     (await service.collections.files.find({ user_id: userId }).lean()).reduce((sum, { size }) => sum + size, 0)
 
-  it('refuses an upload that would go past it, whole, and leaves nothing of it', async () => {
+  it('refuses an upload that would exceed it, and leaves nothing of it', async () => {
     const user = await knowledgeClient(await insertUser(service))
     expect((await user.upload([file('a.txt', 600)], '?wait=false')).status).toBe(200)
     const refused = await user.upload([file('b.txt', 100), file('c.txt', 700), file('e.txt', 500)], '?wait=false')
@@ -31,7 +31,7 @@ describe('the storage quota of a user', () => {
     expect((await user.upload([file('d.txt', 300)], '?wait=false')).status).toBe(200)
   })
 
-  it('counts the files of all assistants, and of nobody else', async () => {
+  it('counts the files of all assistants of the user, and of no other user', async () => {
     const owner = await insertUser(service)
     const [one, two] = [await knowledgeClient(owner), await knowledgeClient(owner)]
     const bystander = await knowledgeClient(await insertUser(service))
@@ -40,7 +40,7 @@ describe('the storage quota of a user', () => {
     expect((await bystander.upload([file('b.txt', 200)], '?wait=false')).status).toBe(200)
   })
 
-  it('is never passed by uploads at the same time', async () => {
+  it('is not exceeded by simultaneous uploads', async () => {
     const owner = await insertUser(service)
     const user = await knowledgeClient(owner)
     await Promise.all([1, 2, 3, 4].map((n) => user.upload([file(`${n}.txt`, 400)], '?wait=false')))

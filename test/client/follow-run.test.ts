@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const textOf = ({ messages }: RunSnapshot) => messages.map(({ data }) => data.content).join('|')
 
-test('a stream that is cut in the middle goes on by itself, with nothing lost and nothing twice', async () => {
+test('a stream that is cut is resumed, without loss or repetition', async () => {
   const goOn = Promise.withResolvers<void>()
   model.reply({ text: ['The harbour ', goOn.promise, 'opens at six.'] })
   const { payload, client } = await conversation(service)
@@ -49,7 +49,7 @@ test('a stream that is cut in the middle goes on by itself, with nothing lost an
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('a connection that brings nothing is given up and made anew', async () => {
+test('a silent connection is closed and opened again', async () => {
   const goOn = Promise.withResolvers<void>()
   model.reply({ text: ['One', goOn.promise, ' two'] })
   const { start, client } = await conversation(service)
@@ -72,7 +72,7 @@ test('a connection that brings nothing is given up and made anew', async () => {
   expect(last && textOf(last)).toBe('One two')
 })
 
-test('aborting ends the reading at once and leaves the run alone', async () => {
+test('aborting stops reading at once and does not affect the run', async () => {
   const goOn = Promise.withResolvers<void>()
   model.reply({ text: ['Begun', goOn.promise, ' and done'] })
   const { start, client } = await conversation(service)
@@ -92,7 +92,7 @@ test('aborting ends the reading at once and leaves the run alone', async () => {
   expect(states.at(-1)).toMatchObject({ status: 'ended' })
 })
 
-test('a failed run says why', async () => {
+test('a failed run gives its error', async () => {
   model.reply({ status: 400, errorMessage: 'no such model' })
   const { payload, client } = await conversation(service)
   const states: RunSnapshot[] = []
@@ -101,7 +101,7 @@ test('a failed run says why', async () => {
   expect(states.at(-1)).toMatchObject({ status: 'failed', error: { message: expect.any(String) } })
 })
 
-test('a refusal is thrown in the words of the service, and not tried again', async () => {
+test('a refusal is thrown with the message of the service, and not retried', async () => {
   const { client, threadId } = await conversation(service)
   const following = followRun({ baseUrl, token: () => client.token, runId: 'no-such-run' })
   await expect(following.next()).rejects.toThrow(ApiError)

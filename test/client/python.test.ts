@@ -68,7 +68,7 @@ describe('the Python client', () => {
 
   const textOf = (snapshot: any): string => snapshot.messages.map((message: any) => message.data.content).join('|')
 
-  it('parses events at every cut and folds messages', async () => {
+  it('parses events split at any byte, and folds messages', async () => {
     await run(python, [path.join(import.meta.dirname, 'python/test_parsing.py')], { env: env(), timeoutMs: 60_000 })
   })
 
@@ -107,7 +107,7 @@ describe('the Python client', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
-  it('gives up a connection that brings nothing, and makes it anew', async () => {
+  it('closes a silent connection and opens a new one', async () => {
     const goOn = Promise.withResolvers<void>()
     service.model.reply({ text: ['One', goOn.promise, ' two'] })
     const { client, payload } = await conversation(service)
@@ -128,7 +128,7 @@ describe('the Python client', () => {
     expect([isStopped, last.status, textOf(last)]).toEqual([true, 'ended', 'One two'])
   })
 
-  it('stops at once from another thread, and leaves the run alone', async () => {
+  it('stops at once from another thread, without effect on the run', async () => {
     const goOn = Promise.withResolvers<void>()
     service.model.reply({ text: ['Begun', goOn.promise, ' and done'] })
     const { client, payload, join } = await conversation(service)
@@ -144,7 +144,7 @@ describe('the Python client', () => {
     expect((await join(said.at(-2).run_id)).messages.at(-1).data.content).toBe('Begun and done')
   })
 
-  it("raises a refusal with the service's own words", async () => {
+  it("raises a refusal with the service's message", async () => {
     const { client } = await conversation(service)
     const said = await Array.fromAsync(talk('refused', { TOKEN: String(client.token) }).said())
     expect(said).toEqual([{ status: 404, detail: expect.stringMatching(/run/i) }])

@@ -8,7 +8,7 @@ async function eventsOf(pieces: string[]) {
   return events
 }
 
-test('events come out whole wherever the stream is cut into pieces', async () => {
+test('events are complete wherever the stream is split', async () => {
   const text = ': hello\r\n\r\nevent: data\r\nid: 1-0\r\ndata: {"a":"ä"}\r\n\r\nevent: end\ndata:\n\n'
   const expected = [
     { event: 'data', id: '1-0', data: '{"a":"ä"}' },
@@ -18,6 +18,6 @@ test('events come out whole wherever the stream is cut into pieces', async () =>
   expect(await eventsOf(Array.from(text))).toEqual(expected)
 })
 
-test('data of several lines is joined, and an event that is cut off is left out', async () => {
+test('data of several lines is joined, and an incomplete event is left out', async () => {
   expect(await eventsOf(['data: a\ndata: b\n\ndata: c\n'])).toEqual([{ event: 'message', id: undefined, data: 'a\nb' }])
 })

@@ -15,7 +15,7 @@ describe('deletion', () => {
 
   const counterOf = async (userId: string) => (await service.collections.users.findById(userId).lean())?.thread_counter
 
-  it('removes a thread with its history, once, and gives its place back', async () => {
+  it('removes a thread with its history, once, and decrements the quota counter', async () => {
     const user = await fillEstate(service, await insertUser(service))
     const [threadId = '', publicThreadId = ''] = user.threads
     expect(await counterOf(user.userId)).toBe(2)
@@ -59,7 +59,7 @@ describe('deletion', () => {
     expect((await user.call('GET', '/assistants/')).body).toEqual([])
   })
 
-  it('asks before it deletes a project that holds something, then takes all of it and nothing else', async () => {
+  it('requires a confirmation for a project that is not empty, then deletes it with its contents and nothing else', async () => {
     const user = await fillEstate(service, await insertUser(service))
     const path = `/projects/${user.secondProjectId}`
     const asked = await user.call('DELETE', path)
@@ -90,7 +90,7 @@ describe('deletion', () => {
     expect((await user.call('DELETE', `/projects/${empty.project_id}`)).body).toMatchObject({ deleted: true })
   })
 
-  it('removes an account from every store, touches nobody else, and its token starts from nothing', async () => {
+  it('removes an account from every store and no data of others; its token opens an empty account', async () => {
     const [user, other] = [
       await fillEstate(service, await insertUser(service)),
       await fillEstate(service, await insertUser(service)),
@@ -121,7 +121,7 @@ describe('deletion', () => {
     expect((await service.collections.users.findById(user.userId).lean())?.email).toBeUndefined()
   })
 
-  it('of an account is joined by the same request while it is under way', async () => {
+  it('of an account is joined by a repeated request while it is under way', async () => {
     const user = await insertUser(service)
     await service.collections.users.updateOne({ _id: user.userId }, { $set: { deleting: true } })
     expect((await user.call('GET', '/auth/me')).status).toBe(403)
@@ -129,7 +129,7 @@ describe('deletion', () => {
     expect(joined).toMatchObject({ status: 200, body: { deleted: true } })
   })
 
-  it('leaves nothing behind of what is created while it runs', async () => {
+  it('removes records that are created while it runs', async () => {
     const user = await insertUser(service, { threadMax: 1000 })
     const { body: project } = await user.call('POST', '/projects/', { name: 'busy' })
     const pinned = apiClient(
@@ -182,7 +182,7 @@ describe('deletion', () => {
     expect(await counterOf(user.userId)).toBe(0)
   })
 
-  it('answers 202 while it goes on, and the receipt tells the end', async () => {
+  it('returns 202 while it continues, and the receipt shows its end', async () => {
     const slow = await startService({ env: { DELETION_WAIT_SECONDS: '0' }, worker: false })
     try {
       const user = await insertUser(slow)

@@ -12,7 +12,7 @@ describe('kill -9 of the worker at every activity boundary of an account deletio
   })
   afterAll(() => service.close())
 
-  it('ends in the same state: nothing is left, nobody else is touched', async () => {
+  it('leaves nothing, and does not affect other users', async () => {
     const [user, other] = [
       await fillEstate(service, await insertUser(service)),
       await fillEstate(service, await insertUser(service)),

@@ -26,7 +26,7 @@ describe('the steps of a deletion', () => {
     })
   }
 
-  it('knows how every collection of the database is emptied', async () => {
+  it('cover every collection of the database', async () => {
     const names =
       (await service.api.infra.database.connection.db?.listCollections().toArray())?.map(({ name }) => name) ?? []
     expect(names.length).toBeGreaterThan(10)
@@ -38,7 +38,7 @@ describe('the steps of a deletion', () => {
     expect(names.filter((name) => !covered.has(name) && !name.startsWith('system.'))).toEqual([])
   })
 
-  it('can be cut off after any store and be taken up again', async () => {
+  it('can be interrupted after any store and repeated', async () => {
     const other = await fillEstate(service, await insertUser(service))
     const before = await fingerprint(service, other)
     const deps = createDeletionDeps(service)
@@ -75,7 +75,7 @@ describe('the steps of a deletion', () => {
     expect(await fingerprint(service, other)).toBe(before)
   }, 240_000)
 
-  it('never takes a user that a token made anew, however late a step is repeated', async () => {
+  it('never delete a user that a token created again, however late a step is repeated', async () => {
     const user = await fillEstate(service, await insertUser(service))
     const { deletion } = service.api.platform.deletion
     const input = { kind: 'account' as const, id: user.userId, receiptId: newId() }
@@ -94,7 +94,7 @@ describe('the steps of a deletion', () => {
     expect(await service.collections.users.findById(user.userId).lean()).toMatchObject({ thread_counter: 1 })
   })
 
-  it('leaves an account alone that is not due any more when the fence falls', async () => {
+  it('do not delete an account that no longer matches when the deletion marker is set', async () => {
     const user = await insertUser(service)
     const { deletion } = service.api.platform.deletion
     const longAgo = new Date(Date.now() - 86_400_000).toISOString()

@@ -3,14 +3,14 @@ import { newId } from '../../domain/ids.ts'
 import { type StopRunsDeps, stopRuns } from '../../services/deletion/stop-runs.ts'
 import { type TestService, startService } from '../support/service.ts'
 
-describe('waiting for the ends of many threads', () => {
+describe('waiting for the workflows of many threads', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ worker: false })
   })
   afterAll(() => service.close())
 
-  it('asks for each until it has ended, a few at the same moment', async () => {
+  it('polls each until it has ended, a few at a time', async () => {
     const since = new Date()
     const threadIds = Array.from({ length: 300 }, () => newId())
     const runs = service.api.infra.database.connection.collection<{ _id: string; thread_id: string }>('runs')

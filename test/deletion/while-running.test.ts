@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
 
-describe('a deletion while something runs', () => {
+describe('a deletion during a run', () => {
   const service = useModelService()
 
   async function runningThread() {
@@ -33,7 +33,7 @@ describe('a deletion while something runs', () => {
     }
   }
 
-  it('stops the run, tells its readers, waits for its workflow, and leaves nothing of the thread', async () => {
+  it('stops the run, ends its streams, waits for its workflow, and leaves nothing of the thread', async () => {
     const { call, stream, runId, threadId, userId } = await runningThread()
     const gone = await call('DELETE', `/threads/${threadId}`)
     expect(gone).toMatchObject({ status: 200, body: { deleted: true } })
@@ -47,7 +47,7 @@ describe('a deletion while something runs', () => {
     expect(await service.collections.users.findById(userId).lean()).toMatchObject({ thread_counter: 0 })
   })
 
-  it('does so for a whole account', async () => {
+  it('does the same for a whole account', async () => {
     const { call, stream, runId, threadId, assistantId, userId, projectId, email } = await runningThread()
     const gone = await call('DELETE', '/auth/delete-user', { email_confirmation: email })
     expect(gone).toMatchObject({ status: 200, body: { deleted: true } })

@@ -44,7 +44,7 @@ describe('the image', () => {
     HOME: '/nowhere',
   })
 
-  it('runs API and worker as a user who may write nothing but /data, and tells its health', async () => {
+  it('runs API and worker as a user who can write only to /data, and reports its health', async () => {
     expect(image.user).toBe('node')
     expect(image.command).toEqual(['node', 'api/server.ts'])
     const env = environment()
@@ -99,13 +99,13 @@ describe('the image', () => {
     expect(said.trim()).toBe('true')
   })
 
-  it('rotates keys by the scripts inside', async () => {
+  it('rotates keys with its scripts', async () => {
     const script = ['scripts/reseal-secrets.ts']
     const said = await runProgram(process.execPath, script, { cwd: app, ...as, env: environment() })
     expect(said).toContain('encrypted again')
   })
 
-  it('is half of what is installed', async () => {
+  it('contains half of the installed packages', async () => {
     const size = async (of: string) => Number((await runProgram('du', ['-sm', of])).split('\t')[0])
     expect(await size(path.join(app, 'node_modules'))).toBeLessThan(650)
   })

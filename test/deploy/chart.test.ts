@@ -49,7 +49,7 @@ describe('the chart', () => {
     expect(await runProgram(helm, ['lint', '--strict', chart])).toContain('0 chart(s) failed')
   })
 
-  it('renders what the schemas of Kubernetes accept, with its defaults and with everything on', async () => {
+  it('renders valid Kubernetes resources, with its defaults and with all options', async () => {
     for (const options of [[], everything]) {
       const rendered = await render(...options)
       const checked = await validate(rendered)
@@ -61,7 +61,7 @@ describe('the chart', () => {
     await expect(validate(wrong)).rejects.toThrow(/graceSeconds/)
   })
 
-  it('has what its page promises', async () => {
+  it('has the objects that its page lists', async () => {
     const kinds: Record<string, number> = {}
     for (const kind of documents(await render(...everything)).map(kindOf)) kinds[kind] = (kinds[kind] ?? 0) + 1
     expect(kinds).toEqual({
@@ -76,7 +76,7 @@ describe('the chart', () => {
     })
   })
 
-  it('runs every process without rights, on a root file system that it cannot write', async () => {
+  it('runs every process without capabilities and with a read-only root file system', async () => {
     const pods = documents(await render(...everything)).filter((text) => ['Deployment', 'Job'].includes(kindOf(text)))
     expect(pods).toHaveLength(5)
     for (const pod of pods) {
@@ -89,7 +89,7 @@ describe('the chart', () => {
     }
   })
 
-  it('gives settings that the service knows, and every secret as a file', async () => {
+  it('sets only known settings, and every secret as a file', async () => {
     const [api = ''] = documents(await render(...everything)).filter((text) => text.includes('api/server.ts'))
     const variables = [...api.matchAll(/- name: ([A-Z0-9_]+)\n\s+value: (.*)/g)].map(([, name = '', value = '']) => {
       const plain = value.replaceAll(/^["']|["']$/g, '')

@@ -53,14 +53,14 @@ describe('docker-compose.yml', () => {
   const services = () => Object.entries(model.services)
   const stays = ({ restart, profiles }: Service) => restart === 'unless-stopped' && profiles === undefined
 
-  it('meets the Compose Specification, and the check finds what does not', async () => {
+  it('is valid by the Compose Specification, and the check finds invalid files', async () => {
     expect(services().length).toBeGreaterThan(8)
     const text = await readFile(path.join(folder, 'docker-compose.yml'), 'utf8')
     await writeFile(path.join(folder, 'wrong.yml'), text.replace('shm_size:', 'shared_memory:'))
     await expect(runProgram(composeSpec, ['wrong.yml'], { cwd: folder })).rejects.toThrow(/shared_memory/)
   })
 
-  it('pins images, limits what each container takes and may do, and rotates logs', () => {
+  it('pins images, limits resources and capabilities of each container, and rotates logs', () => {
     for (const [name, service] of services()) {
       const { limits } = service.deploy?.resources ?? {}
       expect({
@@ -83,13 +83,13 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('has a health check for all that stays up: of API and worker, the image has it', async () => {
+  it('has a health check for each service that keeps running; for API and worker it is in the image', async () => {
     const withoutOne = services().filter(([, service]) => stays(service) && !service.healthcheck)
     expect(withoutOne.map(([name]) => name).toSorted()).toEqual(['api', 'worker'])
     expect(await readFile(path.join(repository, 'Dockerfile'), 'utf8')).toContain('\nHEALTHCHECK ')
   })
 
-  it('opens nothing to other machines', () => {
+  it('publishes ports on 127.0.0.1 only', () => {
     for (const [name, { ports = [] }] of services())
       for (const port of ports) expect({ name, ...port }).toMatchObject({ host_ip: '127.0.0.1' })
     expect(model.networks['data']).toMatchObject({ internal: true })
@@ -99,7 +99,7 @@ describe('docker-compose.yml', () => {
     expect(model.services['worker']?.environment?.['WORKER_QUEUES']?.split(',')).toEqual([...queues])
   })
 
-  it('hands every secret over as a file that the script makes, and never makes one anew', async () => {
+  it('passes every secret as a file that the script creates, and never overwrites one', async () => {
     const made = await readdir(path.join(folder, 'secrets'))
     expect(Object.keys(model.secrets).toSorted()).toEqual(made.toSorted())
     for (const [, service] of services()) {
@@ -114,7 +114,7 @@ describe('docker-compose.yml', () => {
     expect((await stat(path.join(folder, 'secrets'))).mode & 0o777).toBe(0o700)
   })
 
-  it('gives the service settings that it takes in production', () => {
+  it('sets settings that the service accepts in production', () => {
     for (const name of ['api', 'worker']) {
       const environment = Object.entries(model.services[name]?.environment ?? {}).map(([variable, value]) => [
         variable,
@@ -128,7 +128,7 @@ describe('docker-compose.yml', () => {
     }
   })
 
-  it('lets .env win over its own addresses, and derives the time to stop from one setting', async () => {
+  it('lets .env override its addresses, and derives the stop time from one setting', async () => {
     // `docker compose` takes the variables of the file .env for the file's own, too.
     const { services: written } = await load('-no-interpolation')
     for (const name of ['api', 'worker']) {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const root = path.join(import.meta.dirname, '../..')
 const linesOf = async (file: string) => (await readFile(path.join(root, file), 'utf8')).split('\n')
 
-test('the image holds nothing of local/, and so not the launcher of a database under the GPL', async () => {
+test('the image contains nothing of local/, and so not the launcher of a database under the GPL', async () => {
   const allowed = (await linesOf('.dockerignore')).filter((line) => line && !line.startsWith('#'))
   // Everything is left out but what is named.
   expect(allowed[0]).toBe('*')
@@ -18,7 +18,7 @@ test('the image holds nothing of local/, and so not the launcher of a database u
   for (const line of copied) expect(line).not.toMatch(/COPY \.|local/)
 })
 
-test('the image stands on the Node that the tests run, by its exact version', async () => {
+test('the image uses exactly the Node version of the tests', async () => {
   const manifest: unknown = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'))
   const bases = (await linesOf('Dockerfile')).flatMap((line) => /^FROM (node:\S+)/.exec(line)?.[1] ?? [])
   expect(manifest).toMatchObject({ dependencies: { node: expect.stringMatching(/^24\./) } })

@@ -21,7 +21,7 @@ describe('masking the secrets of a configuration', () => {
     expect(maskSecrets({ headers: { 'x-key': 'abc', empty: '' } })).toEqual({ headers: { 'x-key': '***', empty: '' } })
   })
 
-  it('masks what URLs carry', () => {
+  it('masks secrets in URLs', () => {
     expect(maskSecrets({ url: 'https://me:pass@host/a?api_key=abc&page=2' })).toEqual({
       url: 'https://***:***@host/a?api_key=***&page=2',
     })

@@ -38,7 +38,7 @@ const fit = (messages: Message[], budgetTokens: number, fixed: string[] = []) =>
 }
 
 describe('fitting a conversation to a window', () => {
-  it('leaves alone what fits', async () => {
+  it('does not change a conversation that fits', async () => {
     const messages = [human('one'), human('two')]
     expect(await fit(messages, 100)).toBe(messages)
   })
@@ -61,7 +61,7 @@ describe('fitting a conversation to a window', () => {
     expect(await fit(messages, 10)).toEqual([messages[1]])
   })
 
-  it('counts nothing where bytes tell enough, and nothing beyond the budget', async () => {
+  it('counts no tokens if the bytes are enough to decide, and none beyond the budget', async () => {
     await fit([human('one'), human('two')], 100, ['instructions'])
     expect(counted).toEqual([])
     const long = 'word '.repeat(20_000)
@@ -70,7 +70,7 @@ describe('fitting a conversation to a window', () => {
     expect(counted).toHaveLength(3)
   })
 
-  it('leaves room for what goes along in any case', async () => {
+  it('leaves room for instructions and tools', async () => {
     const long = 'word '.repeat(50)
     const messages = [human(long), human('latest')]
     expect(await fit(messages, 80, [])).toEqual(messages)
@@ -78,7 +78,7 @@ describe('fitting a conversation to a window', () => {
     expect(await fit(messages, 80, [long.repeat(9)])).toEqual([messages[1]])
   })
 
-  it('knows the windows of well-known models', () => {
+  it('knows the context windows of well-known models', () => {
     expect(contextWindowOf('gpt-4o-mini', 1)).toBe(128_000)
     expect(contextWindowOf('some-local-model', 8192)).toBe(8192)
   })

@@ -25,18 +25,18 @@ describe('settling a run', () => {
     expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'error' })
   })
 
-  it('says nothing of a run that is gone', async () => {
+  it('returns nothing for a deleted run', async () => {
     const { engine } = service.api.platform.runs
     expect(await settleRun(engine, { runId: 'gone', step: 0, outcome: 'cancelled' })).toEqual({ status: 'cancelled' })
   })
 
-  it('says how a run ended in fact that somebody else has ended', async () => {
+  it('returns the status of a run that has already ended', async () => {
     const { talk, runId, engine, input } = await unfinished()
     await talk.client.post(`/runs/${runId}/cancel`)
     expect(await settleRun(engine, input)).toEqual({ status: 'cancelled' })
   })
 
-  it('ends a run whose records cannot be read when it is told to end it anyway', async () => {
+  it('ends a run whose records cannot be read with endAnyway', async () => {
     const { runId, engine, input } = await unfinished()
     const problem = new Error('these records cannot be read')
     const reported: unknown[] = []

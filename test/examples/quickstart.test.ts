@@ -58,7 +58,7 @@ describe('the quickstart', () => {
     expect(stdout).toContain(`AIMessage: ${streamed}`)
   })
 
-  it('says what to do when no service is there', async () => {
+  it('explains what to do when the service is not running', async () => {
     for (const [command, file] of [
       ['sh', 'examples/quickstart/quickstart.sh'],
       [process.execPath, 'examples/quickstart/quickstart.ts'],

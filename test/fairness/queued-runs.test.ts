@@ -42,7 +42,7 @@ describe(`a user with ${queued} queued runs`, { timeout: 120_000 + queued * 1_00
     return (await client.post('/runs/', { thread_id, assistant_id, input })).run_id
   }
 
-  it('delays the run of another user by one run at most', async () => {
+  it('delays another user by at most one run', async () => {
     const busy = await insertUser(service, { threadMax: queued })
     const other = await insertUser(service)
     const runs: string[] = []

@@ -121,7 +121,7 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
     },
   )
 
-  it('a stream that is open gets its whole answer when it is back', async () => {
+  it('an open stream receives its whole answer when it is back', async () => {
     const fresh = await conversation(service)
     const response = fresh.stream('Hello')
     proxy.swallow()
@@ -132,14 +132,14 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
   })
 })
 
-describe('while no worker is there', () => {
+describe('while there is no worker', () => {
   let service: ModelService
   beforeAll(async () => {
     service = await startModelService({ worker: false, env: { DEPENDENCY_TIMEOUT_SECONDS: '4' } })
   })
   afterAll(() => service.close())
 
-  it('a run that may be refused is accepted on an idle thread, and refused on a busy one, in time', async () => {
+  it('a run with reject is accepted on an idle thread, and refused on a busy one, in time', async () => {
     const talk = await conversation(service)
     const start = () => talk.client.call('POST', '/runs/', talk.payload('Go', { multitask_strategy: 'reject' }))
     const startedAt = Date.now()

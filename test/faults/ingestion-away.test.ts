@@ -32,7 +32,7 @@ describe.each([
     await proxy.close()
   })
 
-  it('is ready when it is back: nothing is lost, and nothing failed', async () => {
+  it('is ready when the server is back, without loss or failure', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const gate = Promise.withResolvers<void>()
     service.model.embeddings.waitFor(gate.promise, 1)

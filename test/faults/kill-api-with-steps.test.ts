@@ -16,7 +16,7 @@ describe('kill -9 of an API process that executes the step itself', { timeout: 1
     await worker.stop()
   })
 
-  it('a worker takes the run over; the client resumes on another process and gets the answer once', async () => {
+  it('a worker takes over the run, and the client resumes on another process and gets the answer once', async () => {
     const first = await startApiProcess({ ...service.env, RUNS_IN_API: 'true' })
     const owner = await insertUser(service)
     const client = apiClient(first.url, owner.token)

@@ -8,7 +8,7 @@ import { insertUser } from '../support/users.ts'
 describe('kill -9 of the API in the middle of an answer', () => {
   const service = useModelService()
 
-  it('the run goes on, and the client resumes with Last-Event-ID on a new process without a gap', async () => {
+  it('the run continues, and the client resumes with Last-Event-ID on a new process without a gap', async () => {
     const first = await startApiProcess(service.env)
     const owner = await insertUser(service)
     const client = apiClient(first.url, owner.token)

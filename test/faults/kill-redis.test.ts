@@ -26,7 +26,7 @@ describe('kill -9 of Redis in the middle of an answer', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 
-  it('does not fail the run; its reader gets the whole answer on the same socket once Redis is back', async () => {
+  it('does not fail the run; its reader gets the whole answer on the same connection once Redis is back', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
     service.model.reply({ text: ['Before ', gate.promise, 'and ', 'after.'] })

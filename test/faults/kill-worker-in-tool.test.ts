@@ -4,7 +4,7 @@ import { startHttpServer } from '../support/http-server.ts'
 import { useModelService } from '../support/model-service.ts'
 import { type ServiceProcess, startWorkerProcess } from '../support/processes.ts'
 
-describe('kill -9 of the worker while a tool is at work', () => {
+describe('kill -9 of the worker during a tool call', () => {
   let worker: ServiceProcess
   let target: Awaited<ReturnType<typeof startHttpServer>>
   const asked: string[] = []
@@ -44,7 +44,7 @@ describe('kill -9 of the worker while a tool is at work', () => {
     return run
   }
 
-  it('does not repeat a call that is not safe to repeat, and says that its outcome is unknown', async () => {
+  it('does not repeat a call that is not safe to repeat, and tells the model that its outcome is unknown', async () => {
     const run = await runAndKill('POST', '/pay')
     expect(run.end).toBe('end')
     expect(asked.filter((line) => line === 'POST /pay')).toHaveLength(1)

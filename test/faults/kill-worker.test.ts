@@ -15,7 +15,7 @@ describe('kill -9 of the worker in the middle of an answer', () => {
     await worker.stop()
   })
 
-  it('leaves the stream open; the answer completes once, under one message id, and the thread holds it once', async () => {
+  it('leaves the stream open; the answer completes under one message id, and the thread contains it once', async () => {
     const client = await insertUser(service)
     const { assistant_id } = await client.post('/assistants/', { name: 'Helper' })
     const { thread_id } = await client.post('/threads/', {})

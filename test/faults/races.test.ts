@@ -44,7 +44,7 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
     return email
   }
 
-  it('make one account of one e-mail address, with one project and one mail', () =>
+  it('create one account for an e-mail address, with one project and one mail', () =>
     eachTrial(async () => {
       const email = newEmail()
       const answers = await race((url) =>
@@ -72,7 +72,7 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
       expect(user?.verified).toBe(true)
     }))
 
-  it('spend three attempts on wrong verification codes, and no more', () =>
+  it('count at most three wrong verification codes', () =>
     eachTrial(async () => {
       const email = newEmail()
       await post('/auth/signup', { email, password: goodPassword })
@@ -84,7 +84,7 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
       expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
     }))
 
-  it('use a reset token once, and the password is that of the request that won', () =>
+  it('use a reset token once, and set the password of the request that succeeded', () =>
     eachTrial(async () => {
       const email = await verifiedUser()
       await post('/auth/forgot-password', { email })
@@ -101,7 +101,7 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
       expect(await service.collections.pendingPasswords.countDocuments({})).toBe(0)
     }))
 
-  it('take the last place of a quota once', () =>
+  it('create one thread for the last place of a quota', () =>
     eachTrial(async () => {
       const user = await insertUser(service, { threadMax: 3 })
       await user.post('/threads/', {})
@@ -114,7 +114,7 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
       expect(await users.findById(user.userId).lean()).toMatchObject({ thread_counter: 3 })
     }))
 
-  it('give back and take places of a quota without losing one', () =>
+  it('keep the thread count exact while threads are created and deleted', () =>
     eachTrial(async () => {
       const user = await insertUser(service, { threadMax: 8 })
       const made = await Promise.all(Array.from({ length: 8 }, () => user.post('/threads/', {})))

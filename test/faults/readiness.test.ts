@@ -78,7 +78,7 @@ describe('GET /ok', () => {
     return body.dependencies.workers
   }
 
-  it('says which task queues no worker polls', async () => {
+  it('names the task queues without a worker', async () => {
     const idle = await startService({ worker: false })
     expect(await workers(idle.url)).toEqual({
       status: 'down',

@@ -64,7 +64,7 @@ async function readOn(client: ApiClient, runId: string, state: PutTogether, byte
   for await (const event of readEvents(new Response(limited))) take(state, event)
 }
 
-describe('a stream that is cut at random and read on', { timeout: 120_000 + cuts * 1_000 }, () => {
+describe('a stream that is cut at random and resumed', { timeout: 120_000 + cuts * 1_000 }, () => {
   const service = useModelService()
   const readersAtOnce = 10
 
@@ -135,7 +135,7 @@ describe(`${silentReaders} clients that never read`, { timeout: 180_000 }, () =>
   /** The buffer of a connection. Beside it there is the newest state of the answer, which is sent whole. */
   const limitBytes = 64 * 1024
 
-  it('cost the API at most 64 KB each beside the newest state, and delay nobody who reads', async () => {
+  it('cost the API at most 64 KB each besides the newest state, and delay no other reader', async () => {
     const accepted = new Set<Socket>()
     service.api.app.server.on('connection', (socket: Socket) => accepted.add(socket))
     const talk = await conversation(service)

@@ -55,7 +55,7 @@ describe('feedback', () => {
     service.temporal.workflow.getHandle(feedbackContract.id({ feedbackId: id })).fetchHistory()
   const stored = (id: string) => service.collections.feedback.findById(id).lean<FeedbackRecord>()
 
-  it('is stored and taken to the tracing service, which fails at first', async () => {
+  it('is stored and delivered, with retries while the tracing service fails', async () => {
     statuses.push(500, 429)
     const answer = await client.post('/runs/feedback', {
       run_id: runId,
@@ -99,7 +99,7 @@ describe('feedback', () => {
     expect(await ended(id)).toBe('delivered')
   })
 
-  it('keeps words, names and keys out of the history', async () => {
+  it('writes no text, names or keys into the history', async () => {
     const { feedback_id: id } = await client.post('/runs/feedback', {
       run_id: runId,
       key: 'k-unusual',
@@ -111,7 +111,7 @@ describe('feedback', () => {
     for (const word of ['unusual', 'lsv2-secret']) expect(history).not.toContain(word)
   })
 
-  it("is about the caller's own runs", async () => {
+  it("is accepted for the caller's own runs only", async () => {
     await client.post('/runs/feedback', { run_id: newId(), key: 'k' }, 404)
     const other = await insertUser(service)
     await other.post('/runs/feedback', { run_id: runId, key: 'k' }, 404)
@@ -125,7 +125,7 @@ describe('feedback', () => {
 describe('feedback without a tracing service', () => {
   const service = useModelService({ respond: () => ({ text: 'Fine.' }) })
 
-  it('is stored, and goes with its thread', async () => {
+  it('is stored, and deleted with its thread', async () => {
     const client = await insertUser(service)
     const { thread_id } = await client.post('/threads/', {})
     const { assistant_id } = await client.post('/assistants/', { name: 'A' })

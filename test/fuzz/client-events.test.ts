@@ -15,7 +15,7 @@ const oneLine = oddText.map((text) =>
 const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
 
 describe("the client's reader of events", () => {
-  it('gives the events that were sent, wherever the connection cuts them and whatever ends the lines', async () => {
+  it('returns the events that were sent, wherever the stream is split and with any line ends', async () => {
     const event = fc.record({ event: oneLine, id: oneLine, data: fc.array(oneLine, { minLength: 1, maxLength: 3 }) })
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 5 }), lineEnd, cuts, async (events, end, places) => {
@@ -31,7 +31,7 @@ describe("the client's reader of events", () => {
     )
   })
 
-  it('reads any bytes to their end, the same however they are cut', async () => {
+  it('reads any bytes to their end, with the same result however they are split', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       oddText.map((text) => new TextEncoder().encode(text)),
@@ -44,7 +44,7 @@ describe("the client's reader of events", () => {
     )
   })
 
-  it('ends a stream whose event is too long, in one line or in many', async () => {
+  it('fails for an event that is too long, in one line or several', async () => {
     for (const line of [`data: ${'x'.repeat(50)}`, 'data: x\n'.repeat(10_000)]) {
       const body = ReadableStream.from(
         (async function* () {

@@ -26,7 +26,7 @@ const line: fc.Arbitrary<ExtractionLine> = fc.oneof(
 )
 
 describe("the line protocol of files' readers", () => {
-  it('gives every answer back wherever the pipe cuts it', async () => {
+  it('returns every answer wherever the pipe splits it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(line, { maxLength: 8 }), cuts, async (answers, places) => {
         const text = answers.map((answer) => `${JSON.stringify(answer)}\n`).join('')
@@ -37,7 +37,7 @@ describe("the line protocol of files' readers", () => {
     )
   })
 
-  it('takes nothing from a reader that writes something else, and never throws', async () => {
+  it('accepts nothing else from a reader, and never throws', async () => {
     const shape = fc.record(
       { chunk: fc.anything(), end: fc.anything(), failed: fc.anything() },
       { requiredKeys: [], noNullPrototype: true },
@@ -57,7 +57,7 @@ describe("the line protocol of files' readers", () => {
     )
   })
 
-  it('ends a reader whose line is too long, wherever it is cut', async () => {
+  it('ends a reader whose line is too long, wherever it is split', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(200), cuts, async (length, places) => {
         const pieces = cutAt(new TextEncoder().encode('x'.repeat(length)), places)

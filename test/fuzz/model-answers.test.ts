@@ -46,7 +46,7 @@ const chunk = fc.oneof(
 )
 
 describe("a model server's chunks", () => {
-  it('are read, or refused with words that name the member: nothing else happens', () => {
+  it('are read, or refused with an error that names the member', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
         const reader = createAnswerReader()
@@ -68,7 +68,7 @@ describe("a model server's chunks", () => {
     )
   })
 
-  it('show readers of the stream the message that is stored in the end', () => {
+  it('show readers the message that is finally stored', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 12 }), (chunks) => {
         const reader = createAnswerReader()
@@ -94,7 +94,7 @@ describe("a model server's chunks", () => {
     )
   })
 
-  it('come out of the event stream wherever the connection cuts it', async () => {
+  it('are complete wherever the connection splits the stream', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(oddText, { maxLength: 5 }),
@@ -111,7 +111,7 @@ describe("a model server's chunks", () => {
     )
   })
 
-  it('are read to their end or refused, whatever the bytes', async () => {
+  it('are read or refused, whatever the bytes', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       oddText.map((text) => new TextEncoder().encode(`data: ${text}\n\n`)),
@@ -148,7 +148,7 @@ async function answerOf(pieces: Uint8Array[]): Promise<{ text: string; failure?:
 }
 
 describe('arguments of a tool call', () => {
-  it('can be read at each length, never throw, and are the whole object in the end', () => {
+  it('can be parsed at each length without throwing, and finally give the whole object', () => {
     fc.assert(
       fc.property(
         fc.dictionary(oddText, fc.jsonValue({ noUnicodeString: false }), { noNullPrototype: true }),
@@ -164,7 +164,7 @@ describe('arguments of a tool call', () => {
     )
   })
 
-  it('that are no JSON, or are nested deeply, read as nothing', () => {
+  it('that are not JSON, or too deeply nested, give an empty object', () => {
     fc.assert(
       fc.property(oddText, fc.nat(5000), (text, depth) => {
         for (const given of [text, `{"a":${'['.repeat(depth)}`, `{"a":${'{"a":'.repeat(depth)}${text}`]) {
@@ -177,7 +177,7 @@ describe('arguments of a tool call', () => {
     )
   })
 
-  it('are held against a schema without throwing, in words of bounded length', () => {
+  it('are checked against a schema without throwing, with messages of limited length', () => {
     const check = argumentCheck({
       type: 'object',
       properties: { query: { type: 'string', maxLength: 20 }, limit: { type: 'integer', enum: [1, 2, 3] } },

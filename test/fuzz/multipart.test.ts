@@ -79,7 +79,7 @@ describe('the multipart body of an upload', () => {
     return answer.json<{ files?: { name: string; content: string }[]; code?: string }>()
   }
 
-  it('gives every file back, wherever the connection cuts it', async () => {
+  it('returns every file, wherever the connection splits it', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 4 }), cuts, async (parts, places) => {
         const files = parts.filter(({ isFile }) => isFile)
@@ -93,7 +93,7 @@ describe('the multipart body of an upload', () => {
     )
   })
 
-  it('is read or refused as a bad request when it is damaged, and always comes to an end', async () => {
+  it('is read or answered 400 when it is damaged, and always ends', async () => {
     const damage = fc.array(
       fc.record({
         at: fc.nat(2000),

@@ -6,7 +6,7 @@ describe('accounts over HTTP', () => {
   const target = useTarget()
   const user = useNewUser(target)
 
-  it('logs in who has signed up and verified the address, and nobody with another password', async () => {
+  it('allows login after sign-up and verification, and refuses another password', async () => {
     const anybody = apiClient(target.url)
     const { email, password } = user()
     const login = await anybody.call('POST', '/auth/login', { email, password })
@@ -16,7 +16,7 @@ describe('accounts over HTTP', () => {
     expect((await anybody.call('POST', '/auth/login', { email, password: `${password}!` })).status).toBe(401)
   })
 
-  it('refuses a code for an address that is verified', async () => {
+  it('refuses a code for a verified address', async () => {
     const answer = await apiClient(target.url).call('POST', '/auth/verify-email', {
       email: user().email,
       code: '123456',
@@ -24,7 +24,7 @@ describe('accounts over HTTP', () => {
     expect(answer.status).toBe(400)
   })
 
-  it('lets nobody in without a token or with a made-up one', async () => {
+  it('refuses requests without a token or with an invented one', async () => {
     for (const token of [undefined, 'made-up']) {
       expect((await apiClient(target.url, token).call('GET', '/threads/')).status).toBe(401)
     }

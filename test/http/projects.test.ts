@@ -24,7 +24,7 @@ describe('projects over HTTP', () => {
     expect((await call('PUT', `/projects/${created.body.project_id}`, { name: 'main' })).status).toBe(400)
   })
 
-  it('refuses names that break the rule with 400 and bodies of another shape with 422', async () => {
+  it('returns 400 for invalid names and 422 for malformed bodies', async () => {
     const { call } = user()
     expect((await call('POST', '/projects/', { name: '' })).status).toBe(400)
     expect((await call('POST', '/projects/', { name: 'x'.repeat(101) })).status).toBe(400)
@@ -37,14 +37,14 @@ describe('projects over HTTP', () => {
     expect((await call('POST', '/projects/', '{"name":')).status).toBe(400)
   })
 
-  it('makes one project of twenty requests with the same name', async () => {
+  it('creates one project for twenty simultaneous requests with the same name', async () => {
     const { call } = user()
     const answers = await Promise.all(Array.from({ length: 20 }, () => call('POST', '/projects/', { name: 'same' })))
     expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1)
     expect(answers.filter((answer) => answer.status === 400)).toHaveLength(19)
   })
 
-  it('pins a token to a project, and lists follow it', async () => {
+  it('pins a token to a project, whose contents lists show', async () => {
     const { call } = user()
     const { body: project } = await call('POST', '/projects/', { name: 'other' })
     const pinned = await call('GET', `/projects/${project.project_id}`)

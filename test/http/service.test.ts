@@ -17,7 +17,7 @@ describe('the service over HTTP', () => {
     expect(document.components.schemas).toHaveProperty('HealthReport')
   })
 
-  it.each(['/docs', '/redoc'])('%s names no outside address', async (path) => {
+  it.each(['/docs', '/redoc'])('%s contains no external address', async (path) => {
     const response = await fetch(`${target.url}${path}`)
     expect(response.status).toBe(200)
     const html = await response.text()
@@ -25,7 +25,7 @@ describe('the service over HTTP', () => {
     expect([...html.matchAll(/(?:src|href)="(?:https?:)?\/\//g)]).toEqual([])
   })
 
-  it('tells unknown paths, known paths with another method, and wrong content apart', async () => {
+  it('returns 404 for unknown paths, 405 for other methods and 415 for other content types', async () => {
     expect((await fetch(`${target.url}/nowhere`)).status).toBe(404)
     const wrongMethod = await fetch(`${target.url}/ok`, { method: 'DELETE' })
     expect(wrongMethod.status).toBe(405)

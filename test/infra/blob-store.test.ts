@@ -15,7 +15,7 @@ describe('the bytes of uploaded files', () => {
   const blobs = () => service.api.infra.knowledge.blobs
   const pieces = () => service.api.infra.database.connection.collection('blobs.chunks')
 
-  it.each([0, 1, 1024 * 1024, 2.5 * 1024 * 1024])('come back as they were stored: %d of them', async (size) => {
+  it.each([0, 1, 1024 * 1024, 2.5 * 1024 * 1024])('are returned as stored: %d bytes', async (size) => {
     const bytes = randomBytes(size)
     const stored = await blobs().write(blobs().newBlobId(), 'assistant', Readable.from([bytes]))
     expect(stored).toMatchObject({ size, sha256: createHash('sha256').update(bytes).digest('hex') })
@@ -23,7 +23,7 @@ describe('the bytes of uploaded files', () => {
     expect(read.equals(bytes)).toBe(true)
   })
 
-  it('fail to be read when some are missing, or all', async () => {
+  it('cannot be read when some or all are missing', async () => {
     const { blobId } = await blobs().write(
       blobs().newBlobId(),
       'assistant',
@@ -44,7 +44,7 @@ describe('the bytes of uploaded files', () => {
       })(),
     )
 
-  it('have an owner from the first byte on, and nothing stays of an upload that breaks off', async () => {
+  it('have an owner from the first byte on, and are removed when the upload is interrupted', async () => {
     const before = await pieces().countDocuments()
     const blobId = blobs().newBlobId()
     await expect(blobs().write(blobId, 'broken', broken())).rejects.toThrow('the client has gone')
@@ -53,7 +53,7 @@ describe('the bytes of uploaded files', () => {
     expect(await pieces().countDocuments()).toBe(before)
   })
 
-  it('are refused when their owner is deleted while they are written', async () => {
+  it('are refused when their file is deleted while they are written', async () => {
     const blobId = blobs().newBlobId()
     const source = Readable.from(
       (async function* () {
@@ -66,7 +66,7 @@ describe('the bytes of uploaded files', () => {
     expect(await blobs().exists(blobId)).toBe(false)
   })
 
-  it('of many files go with a number of statements that does not depend on how many they are', async () => {
+  it('of many files are deleted with a constant number of statements', async () => {
     const client = service.api.infra.database.connection.getClient()
     const write = (owner: string) =>
       blobs().write(blobs().newBlobId(), owner, Readable.from([Buffer.from('some bytes')]))
@@ -87,7 +87,7 @@ describe('the bytes of uploaded files', () => {
     expect(await blobs().exists(kept.blobId)).toBe(true)
   })
 
-  it('of older versions get the owner that their file record names', async () => {
+  it('of earlier versions get the owner from their file record', async () => {
     const { blobId } = await blobs().write(blobs().newBlobId(), 'old', Readable.from([Buffer.from('old')]))
     await documents().updateOne({ _id: new mongoose.Types.ObjectId(blobId) }, { $unset: { metadata: 1 } })
     const files = service.api.infra.database.connection.collection('files')

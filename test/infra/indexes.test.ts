@@ -31,7 +31,7 @@ describe('the indexes of the database', () => {
   const keysOf = async (collection: string) =>
     (await service.api.infra.database.connection.collection(collection).indexes()).map(({ key }) => key)
 
-  it('serve every list to its last tie', async () => {
+  it('cover the sort order of every list', async () => {
     for (const [collection, wanted] of Object.entries(lists))
       expect(await keysOf(collection)).toEqual(expect.arrayContaining(wanted))
   })

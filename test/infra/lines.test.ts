@@ -10,7 +10,7 @@ async function lines(pieces: (Buffer | string)[], maxCharacters?: number): Promi
 }
 
 describe('lines of a stream', () => {
-  it('end at \\n and \\r\\n, wherever the stream is cut', async () => {
+  it('end at \\n and \\r\\n, wherever the stream is split', async () => {
     const bytes = Buffer.from('first\r\nsécond 😀\n\nlast')
     const expected = ['first', 'sécond 😀', '', 'last']
     expect(await lines([bytes])).toEqual(expected)
@@ -18,7 +18,7 @@ describe('lines of a stream', () => {
     expect(await lines(['first\r', '\nsécond 😀\n', '\nlast'])).toEqual(expected)
   })
 
-  it('hold every other line end of Unicode', async () => {
+  it('may contain every other Unicode line end', async () => {
     const text = 'a\rb\vc\fd\u0085e\u2028f\u2029g'
     expect(await lines([Buffer.from(`${text}\n${text}`)])).toEqual([text, text])
   })
@@ -28,7 +28,7 @@ describe('lines of a stream', () => {
     await expect(lines(['12', '34', '56'], 5)).rejects.toThrow('longer than 5')
   })
 
-  it('of a stream that breaks off are those that came', async () => {
+  it('of an interrupted stream are those that arrived', async () => {
     const seen: string[] = []
     const source = Readable.from(
       (function* () {

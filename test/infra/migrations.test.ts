@@ -41,7 +41,7 @@ describe('the migrations', () => {
   const indexesOf = async (collection: string) =>
     (await database.connection.collection(collection).indexes()).map(({ key }) => key)
 
-  it('must have run before a process serves: it says what to do, and ends', async () => {
+  it('are required: a process without them exits with an error that names the command', async () => {
     const api = await run('api/server.ts', env)
     expect(api.code).toBe(1)
     expect(api.output).toContain(`at schema version 0, and this version of the service needs ${schemaVersionNeeded}`)
@@ -49,7 +49,7 @@ describe('the migrations', () => {
     expect(await database.connection.listCollections()).toEqual([])
   })
 
-  it('bring a new database up, of two jobs at once one does the work, and again nothing is done', async () => {
+  it('set up a new database once, also with two simultaneous jobs', async () => {
     const jobs = await Promise.all([migrate(settings, logger), migrate(settings, logger)])
     expect(jobs.map(({ to }) => to)).toEqual([schemaVersionNeeded, schemaVersionNeeded])
     expect(jobs.filter(({ from }) => from === 0)).toHaveLength(1)
@@ -63,7 +63,7 @@ describe('the migrations', () => {
     expect(await schemaState(database.connection).findOne({ _id: 'schema' })).toEqual(state)
   })
 
-  it('bring an old database forward: new indexes there, superseded ones gone, those of operators kept', async () => {
+  it('upgrade an old database: add new indexes, drop superseded ones, keep those of operators', async () => {
     const { connection } = database
     // As a version before the steps left it.
     await schemaState(connection).deleteMany({})
@@ -78,7 +78,7 @@ describe('the migrations', () => {
     expect(keys).toContainEqual({ public: 1, created_at: 1, _id: 1 })
   })
 
-  it('leave a database that a newer version has brought further as it is', async () => {
+  it('do not change a database of a newer version', async () => {
     const state = schemaState(database.connection)
     await state.updateOne({ _id: 'schema' }, { $inc: { version: 5 } })
     const version = schemaVersionNeeded + 5
@@ -87,7 +87,7 @@ describe('the migrations', () => {
     await state.updateOne({ _id: 'schema' }, { $inc: { version: -5 } })
   })
 
-  it('declare every change of a collection or index as a step of its own', async () => {
+  it('have a step for every change of a collection or index', async () => {
     const file = path.join(import.meta.dirname, 'declared-indexes.json')
     const declared = Object.fromEntries(
       Object.values(database.connection.models)
@@ -156,7 +156,7 @@ describe('the migrations', () => {
       await connection.dropDatabase()
     })
 
-    it('takes over from a job that was killed half-way, and begins with the step that was not completed', async () => {
+    it('takes over from a killed job, and repeats the step that was not completed', async () => {
       const connection = await newDatabase()
       const calls = newCalls()
       const leaseMs = 300
@@ -174,7 +174,7 @@ describe('the migrations', () => {
       await connection.dropDatabase()
     })
 
-    it('stops when it has lost its lease, and cannot move the version on', async () => {
+    it('stops when it has lost its lease, and cannot advance the version', async () => {
       const connection = await newDatabase()
       const calls = newCalls()
       const first = runMigrations(connection, steps('first'), calls, { ...silent, leaseMs: 300 })
@@ -189,7 +189,7 @@ describe('the migrations', () => {
       await connection.dropDatabase()
     })
 
-    it('lets a process that starts beside it wait', async () => {
+    it('makes a starting process wait', async () => {
       const connection = await newDatabase()
       const calls = newCalls()
       const waiting = Promise.withResolvers<string>()

@@ -15,14 +15,14 @@ const exponential = {
   $ref: '#/$defs/d0',
 }
 
-describe('the thread that checks schemas of others', () => {
+describe('the thread that checks untrusted schemas', () => {
   const checker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 10 }))
   afterAll(() => checker.close())
   const signal = new AbortController().signal
   const check = (schema: object, args: Record<string, unknown>, userId = 'me') =>
     checker.check(schema, args, { userId, signal })
 
-  it('says what is wrong, in words', async () => {
+  it('describes what is wrong', async () => {
     expect(await check(text({ maxLength: 3 }), { text: 'abc' })).toBeUndefined()
     expect(await check(text({ maxLength: 3 }), { text: 'abcd' })).toContain('/text must NOT have more than 3')
     expect(await check(text({ format: 'email' }), { text: 'me' })).toContain('must match format "email"')
@@ -46,7 +46,7 @@ describe('the thread that checks schemas of others', () => {
     expect(await check(schema, { text: 'anything' })).toBeUndefined()
   })
 
-  it('is ended when a check takes too long; others go on, and the schema is not tried again', async () => {
+  it('is terminated when a check takes too long; other checks continue, and the schema is not used again', async () => {
     const worst = Array.from({ length: 5 }, () => check(exponential, {}, 'other'))
     expect(await check(text({ maxLength: 3 }), { text: 'abcd' })).toContain('/text')
     expect(await Promise.all(worst)).toEqual(Array.from({ length: 5 }, () => undefined))
@@ -54,7 +54,7 @@ describe('the thread that checks schemas of others', () => {
     expect(await check(text({ maxLength: 3 }), { text: 'abc' })).toBeUndefined()
   })
 
-  it('gives up what nobody waits for any more', async () => {
+  it('drops checks for which nobody waits any more', async () => {
     const stop = new AbortController()
     const checking = checker.check(text({}), {}, { userId: 'me', signal: stop.signal })
     stop.abort(new Error('cancelled'))

@@ -46,7 +46,7 @@ describe('settings', () => {
     expect(documented.length).toBeGreaterThan(50)
   })
 
-  it('may all be left out but the two secrets', () => {
+  it('are optional, except two secrets', () => {
     expect(loadSettings(required)).toMatchObject({
       port: 8100,
       jwtIssuer: 'assistant-platform',
@@ -55,7 +55,7 @@ describe('settings', () => {
     expect(() => loadSettings({})).toThrow(/SECRETS_KEY[^]*JWT_SECRET/)
   })
 
-  it('name all that is wrong at once, and never the value', () => {
+  it('report all problems at once, and never a value', () => {
     const wrong = {
       ...required,
       PORT: 'hidden-value',
@@ -77,7 +77,7 @@ describe('settings', () => {
   }
   const secrets = ['JWT_SECRET', 'ADMIN_TOKEN', 'TEMPORAL_CODEC_TOKEN', 'JWT_DECODE_KEY_BASE64']
 
-  it('with weak secrets stop the start in production, all named at once with whatever else is wrong', () => {
+  it('with weak secrets prevent the start in production, and are reported with all other problems', () => {
     const problems = problemsOf({ ...weak, NODE_ENV: 'production', PORT: 'wrong', SECRETS_KEY: '' })
     for (const name of [...secrets, 'PORT', 'SECRETS_KEY']) expect(problems).toContain(name)
     expect(problems).not.toContain('weak-')
@@ -85,7 +85,7 @@ describe('settings', () => {
     expect(loadSettings({ ...required, ...strong, NODE_ENV: 'production' }).warnings).toEqual([])
   })
 
-  it('with weak secrets are warned about elsewhere, by name and without the value', () => {
+  it('with weak secrets cause a warning outside of production, without the value', () => {
     const { warnings } = loadSettings(weak)
     expect(warnings.map((warning) => warning.split(' ')[0])).toEqual(expect.arrayContaining(secrets))
     expect(warnings).toHaveLength(secrets.length)
@@ -93,13 +93,13 @@ describe('settings', () => {
     expect(problemsOf({ ...required, JWT_SECRET: 'short' })).toContain('JWT_SECRET')
   })
 
-  it('may check tokens with a public key of any length', () => {
+  it('accept a public key of any length for tokens', () => {
     const pem = '-----BEGIN PUBLIC KEY-----'
     const env = { ...required, JWT_SECRET: 's'.repeat(32), JWT_DECODE_KEY_BASE64: Buffer.from(pem).toString('base64') }
     expect(loadSettings({ ...env, NODE_ENV: 'production' }).warnings).toEqual([])
   })
 
-  it('with weak secrets end the API and the worker of the image before they connect to anything', async () => {
+  it('with weak secrets stop the API and the worker of the image before they connect to a server', async () => {
     expect(await read('Dockerfile')).toContain('ENV NODE_ENV=production')
     const root = fileURLToPath(new URL('../..', import.meta.url))
     for (const script of ['api/server.ts', 'worker/main.ts']) {
@@ -111,7 +111,7 @@ describe('settings', () => {
     }
   })
 
-  describe('in files', () => {
+  describe('from files', () => {
     async function folder() {
       const made = await mkdtemp(path.join(tmpdir(), 'settings-'))
       onTestFinished(() => rm(made, { recursive: true }))
@@ -123,7 +123,7 @@ describe('settings', () => {
       return { made, file }
     }
 
-    it('are read as if they stood in the environment, held to the same rules', async () => {
+    it('are read like values of the environment, with the same rules', async () => {
       const { file } = await folder()
       const env = {
         NODE_ENV: 'production',
@@ -140,14 +140,14 @@ describe('settings', () => {
       expect(problemsOf({ ...env, ADMIN_TOKEN_FILE: await file('weak', 'weak-admin') })).toContain('ADMIN_TOKEN')
     })
 
-    it('give way to a value in the environment, but not to an empty one', async () => {
+    it('are overridden by a value in the environment, but not by an empty one', async () => {
       const { file } = await folder()
       const env = { ...required, REDIS_URL_FILE: await file('redis', 'redis://from-file') }
       expect(loadSettings({ ...env, REDIS_URL: 'redis://from-env' }).redisUrl).toBe('redis://from-env')
       expect(loadSettings({ ...env, REDIS_URL: '' }).redisUrl).toBe('redis://from-file')
     })
 
-    it('that are missing, empty, no files or too large stop the start, each named once', async () => {
+    it('that are missing, empty, too large or not regular prevent the start, each reported once', async () => {
       const { made, file } = await folder()
       const large = await file('large', 'hidden-value')
       await truncate(large, 1024 * 1024 + 1)
@@ -164,7 +164,7 @@ describe('settings', () => {
     })
   })
 
-  it('limit rates in production, and elsewhere when asked to', () => {
+  it('enable rate limits in production, and elsewhere on request', () => {
     const strong = { ...required, JWT_SECRET: 's'.repeat(44) }
     expect(loadSettings({ ...strong, NODE_ENV: 'production' }).rateLimitsOn).toBe(true)
     expect(loadSettings({ ...strong, NODE_ENV: 'production', RATE_LIMITS: 'off' }).rateLimitsOn).toBe(false)
@@ -184,7 +184,7 @@ describe('settings', () => {
       expect(problemsOf({ ...strong, RATE_LIMIT_MAILS_ADDRESS: wrong })).toContain('RATE_LIMIT_MAILS_ADDRESS')
   })
 
-  it('name proxies by their addresses, never by how many there are or as all', () => {
+  it('accept proxies by address, not by number and not all', () => {
     const proxies = '10.0.0.0/8, 2001:db8::1, loopback'
     expect(loadSettings({ ...required, TRUST_PROXY: proxies }).trustProxy).toEqual(proxies.split(', '))
     expect(loadSettings(required).trustProxy).toEqual([])
@@ -192,7 +192,7 @@ describe('settings', () => {
       expect(problemsOf({ ...required, TRUST_PROXY: wrong })).toContain('TRUST_PROXY')
   })
 
-  it('keep the slash at the end of an issuer, and drop it from other addresses', () => {
+  it('keep the trailing slash of an issuer, and remove it from other addresses', () => {
     const settings = loadSettings({
       ...required,
       OAUTH_ISSUER: 'https://idp.example.com/o/app/',
@@ -202,13 +202,13 @@ describe('settings', () => {
     expect(settings.frontendUrl).toBe('https://front.example.com')
   })
 
-  it('take a model server that needs no key, and send it a placeholder', () => {
+  it('accept a model server without a key, and send it a placeholder', () => {
     const keyless = loadSettings({ ...required, OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' })
     expect(keyless.openaiApiKey).toBe('none')
     expect(loadSettings(required).openaiApiKey).toBeUndefined()
   })
 
-  it('send people to the pages of the service itself when no other front end is named', () => {
+  it("default to the service's own pages as front end", () => {
     expect(loadSettings({ ...required, BASE_URL: 'https://assistants.example.com' }).frontendUrl).toBe(
       'https://assistants.example.com',
     )

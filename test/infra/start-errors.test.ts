@@ -5,14 +5,14 @@ import { connectInfra } from '../../infra/index.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { serviceEnv } from '../support/service.ts'
 
-it('a database that cannot be used at the start is named with its setting and the reason', async () => {
+it('an unusable database at the start is reported with its setting and the reason', async () => {
   const settings = loadSettings(serviceEnv({ MONGODB_URI: 'not-a-mongodb-address' }))
   await expect(connectInfra(settings, createLogger('test', 'silent'))).rejects.toThrow(
     /^MongoDB \(MONGODB_URI\) cannot be used: .*Invalid scheme/,
   )
 })
 
-it('a reason is found behind errors that say nothing themselves', () => {
+it('the reason is found in the causes of errors without a message', () => {
   const refused = new AggregateError([new Error('connect ECONNREFUSED ::1:1'), new Error('another')], '')
   expect(reasonOf(new Error('fetch failed', { cause: refused }))).toBe('fetch failed: connect ECONNREFUSED ::1:1')
   expect(reasonOf(new Error('a\nb'))).toBe('a b')

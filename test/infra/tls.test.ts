@@ -8,7 +8,7 @@ import { serviceEnv, startService } from '../support/service.ts'
 import { startTlsProxy } from '../support/tls-proxy.ts'
 
 /** Real servers behind TLS with a private authority; clients must show a certificate of it, too. */
-describe('connections by TLS', () => {
+describe('connections with TLS', () => {
   let authority: Awaited<ReturnType<typeof createAuthority>>
   let stranger: Awaited<ReturnType<typeof createAuthority>>
   let proxies: Awaited<ReturnType<typeof startTlsProxy>>[] = []
@@ -42,7 +42,7 @@ describe('connections by TLS', () => {
   const settingsWith = (tls: Record<string, string>) =>
     loadSettings(serviceEnv({ ...addresses, DEPENDENCY_TIMEOUT_SECONDS: '2', ...tls }))
 
-  it('take API and worker through a whole start, with every server behind TLS', async () => {
+  it('work from API and worker to every server', async () => {
     const service = await startService({ env: { ...addresses, ...variables(authority.ca, authority.client) } })
     try {
       const { dependencies } = JSON.parse(await (await fetch(`${service.url}/ok`)).text())
@@ -86,7 +86,7 @@ describe('connections by TLS', () => {
     })
   }
 
-  it('name what is no certificate, and a certificate without its key', () => {
+  it('report an invalid certificate, and a certificate without its key', () => {
     const said = (tls: Record<string, string>) => {
       try {
         settingsWith(tls)

@@ -12,7 +12,7 @@ describe('the thread that counts tokens', () => {
   const count = (texts: string[], limit: number, userId = 'me', by = signal) =>
     counter.count(texts, limit, { userId, signal: by })
 
-  it('counts each text, and stops where the limit is passed', async () => {
+  it('counts each text, and stops when the limit is exceeded', async () => {
     const text = 'Some words, and more of them. '
     expect(await count([text, '', text], 1000)).toEqual([countTokens(text), 0, countTokens(text)])
     const stopped = await count([text.repeat(10), text.repeat(10_000), text], 200)
@@ -20,7 +20,7 @@ describe('the thread that counts tokens', () => {
     expect(stopped[1]).toBeLessThan(300)
   })
 
-  it('gives the texts of other users their turns, and leaves this thread free', async () => {
+  it('takes turns between users, and does not block the main thread', async () => {
     let isWorstDone = false
     const stop = new AbortController()
     const worstJobs = Promise.allSettled(
@@ -42,7 +42,7 @@ describe('the thread that counts tokens', () => {
     expect(await count(['And again.'], 1000, 'other')).toEqual([countTokens('And again.')])
   })
 
-  it('gives up what nobody waits for any more', async () => {
+  it('drops texts for which nobody waits any more', async () => {
     const stop = new AbortController()
     const counting = count([worst], 1e9, 'me', stop.signal)
     stop.abort(new Error('cancelled'))
@@ -50,7 +50,7 @@ describe('the thread that counts tokens', () => {
     await expect(count([worst], 1e9, 'me', stop.signal)).rejects.toThrow('cancelled')
   })
 
-  it('starts anew after its end', async () => {
+  it('restarts after its end', async () => {
     const other = createTokenCounter()
     const counting = other.count([worst], 1e9, { userId: 'me', signal })
     await other.close()

@@ -6,7 +6,7 @@ import { newId } from '../../domain/ids.ts'
 import { createWorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import { type TestService, startService } from '../support/service.ts'
 
-describe('the client of workflows', () => {
+describe('the workflow client', () => {
   let service: TestService
   beforeAll(async () => {
     service = await startService({ worker: false })
@@ -20,7 +20,7 @@ describe('the client of workflows', () => {
     )
   const newFeedback = () => ({ feedbackId: newId(), runId: newId(), userId: newId() })
 
-  it('starts a workflow once, waits for its end as long as it is told, and tells how it ended', async () => {
+  it('starts a workflow once, waits for its end within the limit, and returns how it ended', async () => {
     const client = clientOf()
     const start = newFeedback()
     await client.start(feedbackContract, start)
@@ -34,7 +34,7 @@ describe('the client of workflows', () => {
     expect(await client.state(feedbackContract, start)).toMatchObject({ status: 'broken_off' })
   })
 
-  it('ends a wait when its caller gives up', async () => {
+  it('stops waiting when its caller aborts', async () => {
     const client = clientOf()
     const start = newFeedback()
     await client.start(feedbackContract, start)
@@ -42,7 +42,7 @@ describe('the client of workflows', () => {
     expect(await waiting).toEqual({ status: 'running' })
   })
 
-  it('tells of workflows that are not there', async () => {
+  it('reports missing workflows', async () => {
     const client = clientOf()
     const [threadId, userId] = [newId(), newId()]
     expect(await client.state(threadContract, { threadId })).toEqual({ status: 'not_found' })
@@ -55,7 +55,7 @@ describe('the client of workflows', () => {
     })
   })
 
-  it('throws unavailable when no worker takes an update in time', async () => {
+  it('throws unavailable when no worker handles an update in time', async () => {
     const start = { userId: newId(), sendAtStart: true }
     const client = clientOf(1)
     const attempt = { code: { runId: 'r', send: 1 }, correct: true }

@@ -9,7 +9,7 @@ import { insertUser } from '../support/users.ts'
 describe('an upload whose connection breaks before its body is read', () => {
   const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
 
-  it('is over, so that the same request with the same key is carried out', async () => {
+  it('ends, so that the same request with the same key is executed', async () => {
     const { assistantId, token, fetch, list } = await knowledgeClient(await insertUser(service))
     const { uploads } = service.api.services
     const { admit } = uploads

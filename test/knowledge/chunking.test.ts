@@ -12,7 +12,7 @@ const sentence = (index: number) => `Sentence number ${index} says a little abou
 const sentences = (count: number) => Array.from({ length: count }, (_, index) => sentence(index)).join(' ')
 
 describe('chunking', () => {
-  it('cuts after sentences, overlaps, and loses nothing', () => {
+  it('cuts after sentences, with overlap and without loss', () => {
     const chunks = chunk([{ kind: 'text', text: sentences(40) }])
     expect(chunks.length).toBeGreaterThan(5)
     for (const { text, tokens } of chunks) {
@@ -42,7 +42,7 @@ describe('chunking', () => {
     expect(chunks[1]?.text).toBe('Costs\nThe dredging was dear.')
   })
 
-  it('lets short sections share a chunk and leaves no heading behind at the end of one', () => {
+  it('puts short sections into one chunk, and never ends a chunk with a heading', () => {
     const short = chunk([
       { kind: 'heading', level: 1, text: 'A' },
       { kind: 'text', text: 'One.' },
@@ -68,7 +68,7 @@ describe('chunking', () => {
       for (const line of text.split('\n')) expect(line).toMatch(/^Ship: S\d+; Tons: \d+$/)
   })
 
-  it('says the page that most of a chunk is from', () => {
+  it('records the page that contains most of a chunk', () => {
     const chunks = chunk([
       { kind: 'text', text: sentences(2), page: 1 },
       { kind: 'text', text: sentences(5), page: 2 },
@@ -92,7 +92,7 @@ describe('chunking', () => {
     expect(chunks.reduce((sum, { newCharacters }) => sum + newCharacters, 0)).toBe(text.length + 2)
   })
 
-  it('gives the same chunks again', () => {
+  it('is deterministic', () => {
     const blocks: Block[] = [{ kind: 'text', text: sentences(100) }]
     expect(chunk(blocks)).toEqual(chunk(blocks))
   })

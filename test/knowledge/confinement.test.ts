@@ -69,14 +69,14 @@ describe('a process that reads files', () => {
     }
   }
 
-  it('can read its file and do nothing else, also where only Node confines it', async () => {
+  it('can only read its file, also when only Node confines it', async () => {
     const { managed, names } = await attempts({ network: false, user: false })
     expect(managed).toEqual(['read its own file'])
     expect(names).toEqual(['PATH'])
     expect(connections).toBe(0)
   })
 
-  it('is confined by the operating system too, where that is possible', async () => {
+  it('is also confined by the operating system where possible', async () => {
     const confinement = await findConfinement()
     const { managed, userId, expectedUserId, interfaces } = await attempts(confinement)
     expect(managed).toEqual(['read its own file'])
@@ -85,7 +85,7 @@ describe('a process that reads files', () => {
     expect(connections).toBe(0)
   })
 
-  it('runs under a user id of its own when the service is root, and others may read its code', async () => {
+  it('runs under a separate user id when the service is root and other users can read its code', async () => {
     const isPossible =
       process.getuid?.() === 0 && (await isOpenToOthers(script)) && (await isOpenToOthers(process.execPath))
     expect((await findConfinement()).user).toBe(isPossible)

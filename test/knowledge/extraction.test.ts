@@ -54,7 +54,7 @@ const reasonOf = (reading: Promise<Read>) =>
 
 const amalia = 'Ship: Amalia; Tons: 1180; Captain: Brandt'
 
-describe('documents made by other software', () => {
+describe('documents of other programs', () => {
   it.each([
     ['harbour-pandoc.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
     ['harbour-libreoffice.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
@@ -110,18 +110,18 @@ describe('documents made by other software', () => {
     expect((await fixture(name)).text).toContain(words)
   })
 
-  it('finds what is readable in a Word 97 document', async () => {
+  it('reads the text of a Word 97 document', async () => {
     expect((await fixture('harbour.doc')).text).toContain('The dredging of the western basin cost 73,500 marks.')
   })
 
-  it('goes by the content where a name says something else', async () => {
+  it('detects the format from the content when the name disagrees', async () => {
     expect((await fixture('harbour-ghostscript.pdf', 'notes.txt')).contentType).toBe('application/pdf')
     expect((await fixture('harbour.md', 'harbour.pdf')).text).toContain('412 passengers')
     expect((await fixture('harbour.html', 'page')).contentType).toBe('text/html')
   })
 })
 
-describe('text of many kinds', () => {
+describe('text formats', () => {
   it('reads the content of a page, not its markup', async () => {
     const page = `<!doctype html><html><head><title>Tides &amp; ships</title><style>p{color:red}</style></head><body>
       <nav><a href="/">Home</a></nav><script>alert("no")</script><!-- hidden words -->
@@ -136,7 +136,7 @@ describe('text of many kinds', () => {
     expect(chunks[0]?.heading).toBe('Tides')
   })
 
-  it('reads JSON as paths and values, and keys that mean something elsewhere', async () => {
+  it('reads JSON as paths and values, also with special keys', async () => {
     const { text } = await content('data.json', '{"ship":{"name":"Amalia","tons":[1180,{"__proto__":"x"}]}}')
     expect(text).toBe('ship.name: Amalia\nship.tons.0: 1180\nship.tons.1.__proto__: x')
     expect((await content('rows.jsonl', '{"a":1}\n{"a":2}\nbroken {')).text).toBe('a: 1\na: 2\nbroken {')
@@ -148,7 +148,7 @@ describe('text of many kinds', () => {
     expect((await content('tide.py', code)).text).toBe(code.trimEnd())
   })
 
-  it('tells a separator from its neighbours, and survives quotes that never close', async () => {
+  it('detects the separator, and tolerates unclosed quotes', async () => {
     expect((await content('a.csv', 'Name;Born\n"Lovelace; Ada";1815\n')).text).toBe('Name: Lovelace; Ada; Born: 1815')
     expect((await content('a.tsv', 'Name\tBorn\nAda\t1815\n')).text).toBe('Name: Ada; Born: 1815')
     const broken = `Name,Born\nAda,1815\nEve,"1900\n${'Zoe,1901\n'.repeat(150_000)}`
@@ -157,16 +157,16 @@ describe('text of many kinds', () => {
     expect(text).toContain('Zoe,1901')
   })
 
-  it('keeps the line ends of Unicode in a text', async () => {
+  it('keeps Unicode line ends in a text', async () => {
     expect((await content('a.txt', 'one\u2028two\u2029three\u0085four')).text).toBe('one\u2028two\u2029three\u0085four')
   })
 
-  it('takes the name of a control token for text', async () => {
+  it('treats the name of a control token as text', async () => {
     expect((await content('a.txt', 'before <|endoftext|> after')).text).toBe('before <|endoftext|> after')
   })
 })
 
-describe('what cannot be read', () => {
+describe('unreadable files', () => {
   it.each([
     ['encrypted.pdf', 'encrypted'],
     ['encrypted.docx', 'encrypted'],
@@ -191,7 +191,7 @@ describe('what cannot be read', () => {
   })
 })
 
-describe('files made to do harm', () => {
+describe('malicious files', () => {
   it.each([
     ['a document that unpacks to gigabytes', 'bomb.docx', () => docxBomb(150), /out_of_memory|too_large/],
     [
@@ -208,7 +208,7 @@ describe('files made to do harm', () => {
     expect(good.text).toContain(amalia)
   })
 
-  it('reads JSON that is nested without end', async () => {
+  it('reads deeply nested JSON', async () => {
     const depth = 200_000
     const { text } = await content('deep.json', `${'['.repeat(depth)}"core"${']'.repeat(depth)}`)
     expect(text).toBe('0.0.0.0.0.0: core')
@@ -226,7 +226,7 @@ describe('files made to do harm', () => {
     }
   })
 
-  it('ends its reader when nobody wants the text any more', async () => {
+  it('ends the reader when the caller aborts', async () => {
     const stop = new AbortController()
     const path = join(folder, 'aborted.pdf')
     await writeFile(path, endlessPdf(50_000))

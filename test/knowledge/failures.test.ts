@@ -18,7 +18,7 @@ describe('a file that failed', () => {
     return { client, file, path, finished, ingestionId: String(body.ingestion_id) }
   }
 
-  it('through the fault of the service is processed again on demand, once for many demands at once', async () => {
+  it('because of the service is processed again on request, once for simultaneous requests', async () => {
     const { client, file, path, finished, ingestionId } = await failedFile()
     const before = service.model.embeddings.requests
     const gate = Promise.withResolvers<void>()
@@ -46,7 +46,7 @@ describe('a file that failed', () => {
     expect(record?.retries).toBe(1)
   })
 
-  it('can fail again, and be tried again', async () => {
+  it('can fail again, and be retried again', async () => {
     const { client, path, finished } = await failedFile()
     service.model.embeddings.fail({ status: 400 })
     await client.call('POST', path)
@@ -55,7 +55,7 @@ describe('a file that failed', () => {
     expect(await finished(2)).toEqual({ ready: 1, failed: 0, gone: 0 })
   })
 
-  it('because it cannot be read is not tried again, and says why', async () => {
+  it('because it cannot be read is not retried, with the reason', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([{ name: 'empty.txt', content: '' }])
     const [file] = body.files
@@ -65,7 +65,7 @@ describe('a file that failed', () => {
     expect(answer.body.detail).toContain('This file is empty.')
   })
 
-  it('is tried again by its owner only', async () => {
+  it('can be retried by its owner only', async () => {
     const { client, file, path } = await failedFile()
     const stranger = await insertUser(service)
     expect((await stranger.call('POST', path)).status).toBe(403)

@@ -9,7 +9,7 @@ import { insertUser } from '../support/users.ts'
 describe('the histories of ingestions', () => {
   const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '32' } })
 
-  it('hold neither the text nor the name of a file, and say in words what they are', async () => {
+  it('contain neither text nor name of a file, and have a readable summary', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([
       { name: 'salaries.txt', content: 'The harbour master earns 73,500 marks.' },
@@ -37,7 +37,7 @@ describe('the histories of ingestions', () => {
     expect(await (await deletion.describe()).staticSummary()).toContain(fileId)
   })
 
-  it('can be found by assistant, project and user', async () => {
+  it('are found by assistant, project and user', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([{ name: 'a.txt', content: 'A text.' }])
     const found = await service.temporal.workflow

@@ -22,7 +22,7 @@ const env = { EMBEDDING_DIMENSIONS: '32' }
 describe('ingestion', () => {
   const service = useModelService({ env })
 
-  it('answers at once when nobody waits, and shows the progress as events', async () => {
+  it('is answered at once with wait=false, and sends its progress as events', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const gate = Promise.withResolvers<void>()
     service.model.embeddings.waitFor(gate.promise)
@@ -52,7 +52,7 @@ describe('ingestion', () => {
     expect((await stranger.call('GET', `${path}/events`)).status).toBe(403)
   })
 
-  it('waits as long as the embedding server asks, and through its failures', async () => {
+  it('waits as long as the embedding server asks, and retries after its failures', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const before = service.model.embeddings.requests
     service.model.embeddings.fail({ status: 429, retryAfterSeconds: 1 })
@@ -64,7 +64,7 @@ describe('ingestion', () => {
     expect(JSON.stringify(history)).not.toContain('tides')
   })
 
-  it('lets a file that the embedding server refuses fail alone, with its reason', async () => {
+  it('fails only the file that the embedding server refuses, with the reason', async () => {
     const client = await knowledgeClient(await insertUser(service))
     service.model.embeddings.fail({ status: 400 })
     const { body } = await client.upload([
@@ -111,7 +111,7 @@ describe('ingestion', () => {
     expect((await stranger.call('GET', `/receipts/${file.id}`)).status).toBe(404)
   })
 
-  it('stores again what the vector store has lost', async () => {
+  it('stores lost vectors again', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const { vectors } = service.api.infra.knowledge
     const gate = Promise.withResolvers<void>()
@@ -131,7 +131,7 @@ describe('ingestion', () => {
     expect(await vectors.count(client.assistantId, id)).toBe(chunks)
   })
 
-  it('keeps the files of many uploads at once apart', async () => {
+  it('separates the files of simultaneous uploads', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const uploads = Array.from({ length: 6 }, (_, index) =>
       client.upload([{ name: `${index}.txt`, content: `File ${index} about harbour ${index}.` }]),
@@ -182,7 +182,7 @@ describe('an upload', () => {
     expect((await client.list()).body).toEqual({ files: [] })
   })
 
-  it('that is not well formed is refused and leaves nothing behind', async () => {
+  it('that is malformed is refused and leaves nothing', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const send = (contentType: string, body: string) =>
       client.call('POST', `/assistants/${client.assistantId}/files`, body, { 'content-type': contentType })
@@ -197,7 +197,7 @@ describe('an upload', () => {
     expect(await stored()).toEqual(nothing)
   })
 
-  it('is refused for assistants that are not there, of others, or that cannot take files', async () => {
+  it('is refused for missing assistants, those of others, and those that cannot take files', async () => {
     const owner = await insertUser(service)
     const client = await knowledgeClient(owner)
     const other = await knowledgeClient(await insertUser(service))
@@ -223,8 +223,8 @@ describe('an upload', () => {
   })
 })
 
-describe('a service that closes', () => {
-  it('answers a waiting upload with how far it is; the ingestion goes on without it', async () => {
+describe('a service that shuts down', () => {
+  it('answers a waiting upload with its progress, and the ingestion continues', async () => {
     const service = await startModelService({ env, worker: false })
     const client = await knowledgeClient(await insertUser(service))
     const waiting = client.upload([{ name: 'a.txt', content: 'Read by nobody yet.' }])
@@ -244,7 +244,7 @@ describe('a service that closes', () => {
 })
 
 describe('when the vector store does not answer', () => {
-  it('says 503 before anything is stored', async () => {
+  it('returns 503 before anything is stored', async () => {
     const service = await startModelService({ env: { ...env, LANCEDB_URI: '/dev/null/lancedb' }, worker: false })
     try {
       const client = await knowledgeClient(await insertUser(service))
@@ -260,7 +260,7 @@ describe('when the vector store does not answer', () => {
 })
 
 describe('a worker that is killed', () => {
-  it('in the middle of 10,000 chunks repeats only what was under way', async () => {
+  it('in the middle of 10,000 chunks repeats only the batches under way', async () => {
     const service = await startModelService({ env, worker: false })
     try {
       const client = await knowledgeClient(await insertUser(service))

@@ -8,14 +8,14 @@ import { insertUser } from '../support/users.ts'
 
 const files = oddFiles()
 
-describe('a document with line ends, control characters, halves of pairs and private characters of Unicode', () => {
+describe('a document with line ends, control characters, lone surrogates and private-use characters', () => {
   let extractor: Extractor
   beforeAll(() => {
     extractor = createExtractor({ memoryMb: 1024, cpuSeconds: 120, timeoutSeconds: 300, keptReaders: 1 })
   })
   afterAll(() => extractor.close())
 
-  it.each(files)('is read whole: $name', async ({ name, content, words, exact }) => {
+  it.each(files)('is read completely: $name', async ({ name, content, words, exact }) => {
     const file = { name, size: content.length, owner: 'tests', content: () => Readable.from([content]) }
     let text = ''
     for await (const chunk of extractor.extract(file)) text += `${chunk.text}\n`
@@ -35,7 +35,7 @@ function missingWords(text: string, words: string[]): string[] {
 describe('an upload of such documents, one of each format', () => {
   const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
 
-  it('is stored as it was read, embedded and found', async () => {
+  it('is stored unchanged, embedded and found', async () => {
     const { upload, assistantId } = await knowledgeClient(await insertUser(service))
     const { status, body } = await upload(
       files.map(({ name, content }) => ({ name: `left\u2028\u0085right ${name}`, content: Uint8Array.from(content) })),

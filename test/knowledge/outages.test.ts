@@ -46,7 +46,7 @@ describe('a step of an ingestion', () => {
     expect(message).not.toMatch(/reset|timed out|primary/)
   })
 
-  it('tells of nothing but a failure when anything else happens', async () => {
+  it('reports any other error as a failure without details', async () => {
     const refused = new MongoServerError({ message: 'the document is too large', code: 10334 })
     for (const error of [refused, new TypeError('undefined is not a function')]) {
       const { type, message } = await failureOf(error)
@@ -55,7 +55,7 @@ describe('a step of an ingestion', () => {
     }
   })
 
-  it('leaves it to the workflow whether a file whose reader died is read again', async () => {
+  it('lets the workflow decide whether a file whose reader died is read again', async () => {
     const died = await failureOf(new UnreadableFile('crashed', 'The reader died.'))
     expect(died).toMatchObject({ type: readerFailedType, nonRetryable: true, message: 'The reader died.' })
   })

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const guide = '# Opening hours\n\nThe harbour office opens at six.\n\n# Fees\n\nA berth costs twelve marks a night.\n'
 
-test('an owner sees the pieces of a file, page by page, and what a question would find', async () => {
+test('an owner sees the chunks of a file in pages, and the passages for a query', async () => {
   const client = await knowledgeClient(await insertUser(service))
   const { body } = await client.upload([{ name: 'guide.md', content: guide }])
   const [file] = body.files
@@ -36,7 +36,7 @@ test('an owner sees the pieces of a file, page by page, and what a question woul
   expect(passages[0]).toMatchObject({ file_id: file.id, file_name: 'guide.md', text: expect.stringContaining('berth') })
 })
 
-test('a model server that fails makes the search unavailable, in words that tell nothing of it', async () => {
+test('a failing model server makes the search unavailable, without details in the error', async () => {
   const client = await knowledgeClient(await insertUser(service))
   await client.upload([{ name: 'guide.md', content: guide }])
   model.embeddings.fail({ status: 400, times: 20 })

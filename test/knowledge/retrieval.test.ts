@@ -23,7 +23,7 @@ describe('retrieval in a run', () => {
 
   const offered = () => service.model.requests.at(-1)?.body.tools?.map((tool) => tool.function.name) ?? []
 
-  it('is offered exactly while there are ready files, and gives passages with file, page and score', async () => {
+  it('is offered only while there are ready files, and returns passages with file, page and score', async () => {
     const client = await knowledgeClient(await insertUser(service))
     service.model.reply({ text: 'I know nothing.' })
     await ask(client, 'What is an abdomen?')

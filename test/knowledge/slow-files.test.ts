@@ -12,7 +12,7 @@ import { slowFiles } from '../support/slow-files.ts'
  * reading takes must not grow faster: ten seconds of processor time are allowed for the largest, of
  * which an honest file takes one.
  */
-describe('a file that is made to be slow to read', () => {
+describe('a file that is built to be slow to read', () => {
   let folder: string
   let extractor: Extractor
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('a file that is made to be slow to read', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it.each(slowFiles)('$what is read in the time that its size allows', async ({ name, make }) => {
+  it.each(slowFiles)('$what is read within the time limit for its size', async ({ name, make }) => {
     for (const size of [1024, 16 * 1024, 256 * 1024]) {
       const path = join(folder, name)
       await writeFile(path, make(size))

@@ -11,13 +11,13 @@ import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
 
-describe('knowledge that nobody owns any more', () => {
+describe('orphaned knowledge', () => {
   const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '32' } })
 
   const stores = () => ({ collections: service.collections, ...service.api.infra.knowledge })
   const longAgo = new Date(Date.now() - 2 * 60 * 60_000)
 
-  it('is found and removed, and what has an owner stays', async () => {
+  it('is found and removed, and owned knowledge is kept', async () => {
     const client = await knowledgeClient(await insertUser(service))
     const { body } = await client.upload([{ name: 'kept.txt', content: 'Kept.' }])
     const keptFile = body.files[0].id
@@ -61,7 +61,7 @@ describe('knowledge that nobody owns any more', () => {
     expect((await client.list()).body.files).toEqual(body.files)
   })
 
-  it('goes with its assistant, however often that is repeated', async () => {
+  it('is deleted with its assistant, also repeatedly', async () => {
     const client = await knowledgeClient(await insertUser(service))
     await client.upload([
       { name: 'a.txt', content: 'One.' },

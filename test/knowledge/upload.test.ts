@@ -11,7 +11,7 @@ import { insertUser } from '../support/users.ts'
 describe('uploading files', () => {
   const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
 
-  it('takes several files in order and answers when they are ready', async () => {
+  it('stores several files in order, and is answered when they are ready', async () => {
     const { upload, list, assistantId } = await knowledgeClient(await insertUser(service))
     const text = 'The dredging of the western basin cost 73,500 marks.'
     const answer = await upload([
@@ -72,7 +72,7 @@ describe('uploading files', () => {
 })
 
 describe('removing a file', () => {
-  it('answers 202 when it takes longer than a request waits, and the receipt tells the end', async () => {
+  it('returns 202 when it takes longer than the request waits, and the receipt shows its end', async () => {
     const service = await startModelService({
       env: { EMBEDDING_DIMENSIONS: '16', DELETION_WAIT_SECONDS: '0' },
       worker: false,

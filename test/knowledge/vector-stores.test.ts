@@ -55,7 +55,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     return assistantId
   }
 
-  it('finds what is near, in the space of one assistant only', async () => {
+  it('finds near vectors, of one assistant only', async () => {
     const id = await filled()
     await store.upsert(randomUUID(), [record('other', 0, harbour[1]?.text ?? '')])
     const question = 'What did the dredging of the western basin cost?'
@@ -79,7 +79,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     expect(best?.id).toBe('f1:0')
   })
 
-  it('deletes a file, then an assistant, and can do so again', async () => {
+  it('deletes a file and an assistant, also repeatedly', async () => {
     const id = await filled()
     await store.deleteFile(id, 'f1')
     await store.deleteFile(id, 'f1')
@@ -95,7 +95,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     expect(await store.count(id)).toBe(3)
   })
 
-  it('deletes a file of many chunks and leaves its neighbours', async () => {
+  it('deletes a file of many chunks and no other file', async () => {
     const id = randomUUID()
     const many = Array.from({ length: 1250 }, (_, position) => record('f1', position, `Line ${position} of the log.`))
     await store.upsert(id, many)
@@ -107,7 +107,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     expect(await store.count(id)).toBe(1)
   })
 
-  it('takes ids with every character that an id may have, and tells cases apart', async () => {
+  it('accepts all characters of ids, and distinguishes upper and lower case', async () => {
     const ids = [`a.b~c_d-${randomUUID()}`, `Case-${randomUUID()}`]
     ids.push(ids[1]?.toUpperCase() ?? '')
     for (const id of ids) await store.upsert(id, harbour)
@@ -125,7 +125,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
 })
 
 describe('lancedb', () => {
-  it('finds names and numbers by their words', async () => {
+  it('finds names and numbers by full text', async () => {
     const store = createLanceStore(join(folder, 'words'))
     await store.upsert('a', harbour)
     const nowhere = Array.from({ length: dimension }, (_, index) => (index === 0 ? 1 : 0))
@@ -138,7 +138,7 @@ describe('lancedb', () => {
     await store.close()
   })
 
-  it('is used by several processes at once: nothing is lost, nothing is found twice', async () => {
+  it('works in several processes at once, without loss or duplicates', async () => {
     const uri = join(folder, 'shared')
     const script = join(import.meta.dirname, '../support/lance-writer.ts')
     const writers = ['w1', 'w2', 'w2'].map((fileId) => fork(script, [uri, 'shared', fileId, '30'], { execArgv: [] }))
@@ -153,7 +153,7 @@ describe('lancedb', () => {
     await store.close()
   })
 
-  it('makes the space of an assistant once, however many write the first chunks of it', async () => {
+  it('creates the table of an assistant once for simultaneous first writes', async () => {
     const uri = join(folder, 'first')
     const stores = [createLanceStore(uri), createLanceStore(uri)]
     for (let round = 0; round < 12; round++) {
@@ -169,7 +169,7 @@ describe('lancedb', () => {
     for (const store of stores) await store.close()
   })
 
-  it('deletes with an assistant also what a process that died had begun of its space', async () => {
+  it('deletes with an assistant also the staging folders of dead processes', async () => {
     const uri = join(folder, 'begun')
     const store = createLanceStore(uri)
     await store.upsert('a', harbour)
@@ -181,14 +181,14 @@ describe('lancedb', () => {
     await store.close()
   })
 
-  it('says that it does not answer where it cannot be opened', async () => {
+  it('throws unavailable when it cannot be opened', async () => {
     await writeFile(join(folder, 'occupied'), 'a file')
     await expect(createLanceStore(join(folder, 'occupied', 'x')).ping()).rejects.toMatchObject({ code: 'unavailable' })
   })
 })
 
 describe('pinecone', () => {
-  it('says that it does not answer when it fails, hangs up or is not there', async () => {
+  it('throws unavailable when it fails, disconnects or is not there', async () => {
     const store = createPineconeStore({ apiKey: 'secret', host: pinecone.url })
     await store.ping()
     pinecone.state.failing = 503

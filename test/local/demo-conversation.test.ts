@@ -27,7 +27,7 @@ describe('a conversation with the demo model about a file', () => {
     demo.closeAllConnections()
   })
 
-  it('looks the question up and answers with what the file says, naming it', async () => {
+  it('searches for the question and quotes the file with its name', async () => {
     const { assistant_id } = await client.post('/assistants/', { name: 'Librarian' })
     const form = new FormData()
     const handbook = 'The office opens at eight.\n\nThe coffee machine is cleaned every Thursday by the night shift.\n'

@@ -48,7 +48,7 @@ describe('the demo model', () => {
     expect(models.data.map(({ id }) => id)).toEqual(['demo-model', 'demo-embedding'])
   })
 
-  it('says what it is, counts tokens, and takes content in parts', async () => {
+  it('says that it is a demo model, counts tokens, and accepts content in parts', async () => {
     const answer = await ask([{ role: 'user', content: [{ type: 'text', text: 'Good morning' }] }])
     expect(answer.model).toBe('demo-model')
     expect(answer.choices[0]).toMatchObject({ finish_reason: 'stop' })
@@ -87,7 +87,7 @@ describe('the demo model', () => {
     expect(answer.usage?.completion_tokens).toBeLessThanOrEqual(5)
   })
 
-  it.each(['streamed', 'whole'])('looks a question up when it has the tool (%s)', async (way) => {
+  it.each(['streamed', 'whole'])('searches for a question when it has the tool (%s)', async (way) => {
     const params = {
       model: 'm',
       messages: [{ role: 'user' as const, content: 'When do we deploy?' }],
@@ -102,7 +102,7 @@ describe('the demo model', () => {
     ])
   })
 
-  it('answers without tools when they may not be used', async () => {
+  it('answers without tools when tool_choice forbids them', async () => {
     const answer = await ask([{ role: 'user', content: 'Hi' }], { tools: [retrieval], tool_choice: 'none' })
     expect(answer.choices[0]?.message.tool_calls).toBeUndefined()
   })
@@ -144,7 +144,7 @@ describe('the demo model', () => {
     expect(answer?.content).not.toContain('Lunch')
   })
 
-  it('says so when the passages do not help', async () => {
+  it('says so when the passages contain no answer', async () => {
     const answer = await ask(after('[]', 'Who painted it?'))
     expect(answer.choices[0]?.message.content).toContain('demo model')
     const other = await ask(after('[1] a.txt\nNothing here.', 'Who painted it?'))

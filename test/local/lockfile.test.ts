@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { type LockPackages, missingPackages } from '../../scripts/missing-packages.ts'
 
-test('the lock file names the packages of every system, so that npm ci takes it', () => {
+test('the lock file contains the packages for every system, so that npm ci accepts it', () => {
   const file = path.join(import.meta.dirname, '../../package-lock.json')
   const lock: { packages: LockPackages } = JSON.parse(readFileSync(file, 'utf8'))
   const missing = Object.keys(missingPackages(lock.packages))

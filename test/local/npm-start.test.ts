@@ -50,7 +50,7 @@ describe('npm start', () => {
     return status
   }
 
-  describe('leads somebody who is new', () => {
+  describe('leads a new user', () => {
     /** What somebody types into a second terminal in the project's folder. */
     const type = async (commands: string) => {
       const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir }
@@ -73,7 +73,7 @@ describe('npm start', () => {
       for (const file of parts) expect((await fetch(`${api}${file}`)).status, file).toBe(200)
     })
 
-    it('through the quickstart, which prints a token and what to type next', async () => {
+    it('through the quickstart, which prints a token and the next commands', async () => {
       const printed = await type('npm run --silent quickstart')
       expect(printed).toMatch(/5\. Stream a run\n\n.*demo model/)
       const commands = /^ +(export API_TOKEN=\S+)\n +(npm run \S+)$/m.exec(printed)
@@ -81,14 +81,14 @@ describe('npm start', () => {
       expect(nextCommands).toMatch(/^export API_TOKEN=ey\S+; npm run example:knowledge$/)
     }, 110_000)
 
-    it('to an answer from a document with its passages, by what the quickstart told to type', async () => {
+    it('to an answer from a document with its passages, by the command that the quickstart prints', async () => {
       const printed = await type(nextCommands)
       expect(printed).toMatch(/Ready: \d+ chunks/)
       expect(printed).toContain('A person who talks when you wish him to listen')
       expect(printed).toContain('devils-dictionary.pdf')
     }, 110_000)
 
-    it('to a public assistant that remembers, by what examples/public says to type', async () => {
+    it('to a public assistant that remembers, by the commands of examples/public', async () => {
       const printed = await type(
         'eval "$(sh examples/public/open-assistant.sh)"; npm run --silent example:public; sh examples/public/curl.sh',
       )
@@ -96,7 +96,7 @@ describe('npm start', () => {
     }, 110_000)
   })
 
-  it('has every server and process back on its data and address after kill -9', async () => {
+  it('restarts every server and process with its data and address after kill -9', async () => {
     const { api } = await addresses()
     expect(await signUp('first@example.com')).toBe(200)
     await eventually('the first mail', async () => (await mailsTo('first@example.com')).length === 1)
@@ -115,7 +115,7 @@ describe('npm start', () => {
     expect(await mailsTo('first@example.com')).toHaveLength(1)
   }, 300_000)
 
-  it('stops everything on Ctrl-C, also what was started again', async () => {
+  it('stops everything on Ctrl-C, including restarted processes', async () => {
     const { processes } = await addresses()
     const exited = once(main, 'exit')
     main.kill('SIGINT')

@@ -27,7 +27,7 @@ setInterval(() => {}, 1000)
 process.on('SIGTERM', () => { console.log('bye'); process.exit(0) })
 `
 
-test('a process that is killed is started again, and said so; one that is stopped is not', async () => {
+test('a killed process is restarted with a message; a stopped one is not', async () => {
   const script = path.join(folder, 'staying.mjs')
   await writeFile(script, stayingScript)
   const lines: string[] = []
@@ -49,7 +49,7 @@ test('a process that is killed is started again, and said so; one that is stoppe
   expect(await readFile(logFile, 'utf8')).toContain(`here ${first}\n`)
 })
 
-test('nothing is left behind when the process that started servers is killed', async () => {
+test('no process is left when the process that started servers is killed', async () => {
   const script = path.join(folder, 'parent.ts')
   const serverProcess = path.join(import.meta.dirname, '../../local/services/server-process.ts')
   const staying = path.join(folder, 'staying.mjs')
@@ -73,7 +73,7 @@ setInterval(() => {}, 1000)
   await vi.waitUntil(() => !isRunning(pid), { timeout: 20_000 })
 })
 
-test('a server that keeps ending is given up, in words; one that is killed later is started again', async () => {
+test('a server that keeps exiting is given up with a message; one that is killed later is restarted', async () => {
   const script = path.join(folder, 'server.mjs')
   const broken = path.join(folder, 'broken')
   await writeFile(

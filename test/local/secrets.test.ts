@@ -11,7 +11,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-test('secrets are made once, each in a file that only its owner reads', async () => {
+test('secrets are created once, each in a file that only its owner can read', async () => {
   const first = ensureSecrets(dataDir, {})
   expect(Object.keys(first).toSorted()).toEqual(['ADMIN_TOKEN', 'JWT_SECRET', 'SECRETS_KEY', 'TEMPORAL_CODEC_KEY'])
   expect(new Set(Object.values(first)).size).toBe(4)
@@ -26,19 +26,19 @@ test('secrets are made once, each in a file that only its owner reads', async ()
   expect(ensureSecrets(dataDir, {})).toEqual(first)
 })
 
-test('a secret that the environment gives is not made', () => {
+test('a secret in the environment is not created', () => {
   const made = ensureSecrets(dataDir, { ADMIN_TOKEN: 'mine', JWT_SECRET: ' ' })
   expect(made).not.toHaveProperty('ADMIN_TOKEN')
   expect(made).toHaveProperty('JWT_SECRET')
 })
 
-test('an emptied secret is an error that names its file, not a new secret', async () => {
+test('an empty secret file is an error that names the file', async () => {
   ensureSecrets(dataDir, {})
   await writeFile(secretFile(dataDir, 'SECRETS_KEY'), '')
   expect(() => ensureSecrets(dataDir, {})).toThrow(secretFile(dataDir, 'SECRETS_KEY'))
 })
 
-test('a data folder belongs to one running process; that of a process that is gone is taken over', async () => {
+test('a data folder is locked by one running process; the lock of a dead process is taken over', async () => {
   const mark = path.join(dataDir, 'in-use-by')
   await writeFile(mark, String(process.ppid))
   expect(() => takeDataDir(dataDir)).toThrow(`in use by process ${process.ppid}`)

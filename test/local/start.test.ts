@@ -27,7 +27,7 @@ async function start(env: Record<string, string>): Promise<{ code: number | null
   return promise
 }
 
-test('every wrong setting is named at once, without its value and without a stack', async () => {
+test('all wrong settings are reported at once, without values and without a stack', async () => {
   const { code, output } = await start({ PORT: 'eighty', SECRETS_KEY: 'too-short-a-key', LOG_LEVEL: 'loud' })
   expect(code).toBe(1)
   expect(output.split('\n')).toHaveLength(4)
@@ -37,7 +37,7 @@ test('every wrong setting is named at once, without its value and without a stac
   expect(output).not.toContain('too-short-a-key')
 })
 
-test('a port in use is one clear line', async () => {
+test('a port in use is reported in one clear line', async () => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { mongodBuild } from '../../local/services/mongo/mongod.ts'
 import { firstThatWorks } from '../../local/services/ways.ts'
 
-test('the first way that works is taken, and later ones are not tried', async () => {
+test('the first source that works is used, and later ones are not tried', async () => {
   const tried: string[] = []
   const way = (name: string, value: string | undefined) => ({
     name,
@@ -20,7 +20,7 @@ test('the first way that works is taken, and later ones are not tried', async ()
   expect(tried).toEqual(['PATH', 'cache'])
 })
 
-test('when none works the message names the service, each way with its reason, and the variable', async () => {
+test('if none works, the message names the service, each source with its reason, and the variable', async () => {
   const refused = new Error('fetch failed', { cause: new Error('getaddrinfo ENOTFOUND example.org') })
   const attempt = firstThatWorks('Thing', 'THING_URL', [
     { name: 'PATH', attempt: async () => undefined },

@@ -47,7 +47,7 @@ async function expectAllExposed(expressions: string[], atLeast: number) {
 }
 
 describe('dashboard and alerts', () => {
-  it('show metrics and labels that the service exposes', async () => {
+  it('use metrics and labels that the service exposes', async () => {
     const { panels } = JSON.parse(await read('deploy/grafana/assistant-platform.json'))
     const expressions = panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
       targets.map(({ expr }) => expr),
@@ -55,7 +55,7 @@ describe('dashboard and alerts', () => {
     await expectAllExposed(expressions, 25)
   })
 
-  it('warn by metrics and labels that the service exposes, each with an entry in the runbook', async () => {
+  it('have alerts on metrics that the service exposes, each with a section in the runbook', async () => {
     const rules = await read('deploy/prometheus/alerts.yml')
     const expressions = [...rules.matchAll(/^ +expr: (.*)$/gm)].map(([, expression = '']) => expression)
     const names = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name)
@@ -66,7 +66,7 @@ describe('dashboard and alerts', () => {
     for (const name of names) expect(rules).toContain(`docs/alerts.md#${name.toLowerCase()}`)
   })
 
-  it('leave no metric of ours without a line in the documentation', async () => {
+  it('document every metric of the service', async () => {
     const page = await read('docs/metrics.md')
     for (const { name } of createMetrics()
       .registry.getMetricsAsArray()

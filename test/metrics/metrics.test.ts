@@ -24,7 +24,7 @@ describe('metrics', () => {
     return line === undefined ? undefined : Number(line.slice(series.length + 1))
   }
 
-  it('are told on a port of their own, to whoever has the token; health needs none', async () => {
+  it('are served on a separate port with the token; health needs none', async () => {
     for (const port of [service.api.metricsPort, service.worker?.metricsPort]) {
       expect((await ask(port, '/health')).status).toBe(200)
       expect((await ask(port, '/metrics')).status).toBe(401)
@@ -38,7 +38,7 @@ describe('metrics', () => {
     expect((await fetch(`${service.url}/metrics`)).status).toBe(404)
   })
 
-  it('count a run wherever it went: requests, stream, model, stores, Temporal', async () => {
+  it('count a run in requests, stream, model, stores and Temporal', async () => {
     service.model.reply({ text: ['Hello', ' world'], usage: { prompt_tokens: 11, completion_tokens: 3 } })
     const talk = await conversation(service, { 'type==agent/model': 'a-model-of-a-user' })
     const { end } = await talk.stream('question')

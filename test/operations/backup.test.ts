@@ -57,7 +57,7 @@ describe('a backup', () => {
     return { ...user, assistantId, threadId, fileId: String(files[0].id) }
   }
 
-  it('comes back whole in another database, and what was deleted after it is deleted again', async () => {
+  it('is restored completely into another database, and later deletions are repeated', async () => {
     const [stays, leaves] = [await settle(), await settle()]
     const { thread_id: lateThread } = await stays.post('/threads/', { name: 'To be deleted' })
     const source = await backupOf(service)
@@ -122,13 +122,13 @@ describe('a backup', () => {
     await restoring.close()
   })
 
-  it('passes the drill, which restores it into a database of its own and counts', async () => {
+  it('passes the drill, which restores it into a temporary database and checks it', async () => {
     const drill = await run('local/restore-drill.ts', [saved()], { SECRETS_KEY: String(service.env['SECRETS_KEY']) })
     expect(drill.output).toContain('The drill passed')
     expect(drill.code).toBe(0)
   }, 180_000)
 
-  it('is checked by counts that find what does not agree', async () => {
+  it('is checked by counts that find inconsistencies', async () => {
     const checking = await backupOf(service)
     expect(await checking.check()).toEqual(agreeing)
     const { connection } = service.api.infra.database

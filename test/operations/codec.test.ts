@@ -29,7 +29,7 @@ describe('the payload codec', () => {
 
   const decodePath = () => `/codec/${codecTokenOf(service.settings)}/decode`
 
-  it('leaves nothing to read in a history, and the endpoint reads it', async () => {
+  it('encrypts histories, which the endpoint decrypts', async () => {
     const user = await insertUser(service)
     const { body: thread } = await user.call('POST', '/threads/', {})
     expect((await user.call('DELETE', `/threads/${thread.thread_id}`)).status).toBe(200)
@@ -56,7 +56,7 @@ describe('the payload codec', () => {
     }
   })
 
-  it('encrypts what failures say', async () => {
+  it('encrypts messages of failures', async () => {
     const workflowId = `test/${newId()}`
     const handle = await service.temporal.workflow.start(deletionContract.type.name, {
       workflowId,
@@ -76,7 +76,7 @@ describe('the payload codec', () => {
     await handle.terminate('the test is over')
   })
 
-  it('opens the endpoint to its own token only, and to the pages of the UI', async () => {
+  it('accepts only its own token at the endpoint, and only the origins of the UI', async () => {
     const { call } = apiClient(service.url)
     const payloads = [
       {
@@ -112,7 +112,7 @@ describe('the payload codec', () => {
     expect(answer.body).toEqual({ payloads: [] })
   })
 
-  it('reads with earlier keys what they encrypted, and refuses foreign and changed payloads', async () => {
+  it('decrypts with previous keys, and refuses foreign and changed payloads', async () => {
     const [old, current, foreign] = [randomBytes(32), randomBytes(32), randomBytes(32)]
     const payload = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('{"a":1}') }
     const [encrypted = {}] = await createPayloadCodec([old]).encode([payload])

@@ -15,10 +15,10 @@ const words = {
 }
 const password = 'a-password-of-nobody-else'
 
-describe('the histories of a whole life, without a codec', () => {
+describe('histories of all workflows, without a codec', () => {
   const service = useModelService()
 
-  it('hold ids and small facts only, and each workflow is found by its user', async () => {
+  it('contain only ids, counts and states, and each workflow is found by its user', async () => {
     const email = `life-${Date.now()}@example.com`
     const { call, token } = await signUpUser(service, email, password)
     const { body: me } = await call('GET', '/auth/me')

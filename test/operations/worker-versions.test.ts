@@ -59,7 +59,7 @@ describe('versioned workers', () => {
   const verify = ({ email, code }: { email: string; code: string }) =>
     apiClient(service.url).post('/auth/verify-email', { email, code })
 
-  it('give new work to the current build; pinned workflows end where they began, threads go on with the new one', async () => {
+  it('give new work to the current build; pinned workflows end on their build, threads continue on the new one', async () => {
     expect(await startBuild('one')).toMatchObject({ status: 'inactive' })
     await makeCurrent('one')
     const pinned = await signUp()

@@ -56,7 +56,7 @@ describe('the address policy', () => {
     },
   )
 
-  it('lets pass what the settings name', () => {
+  it('allows addresses that the settings name', () => {
     const policy = createAddressPolicy(['10.1.0.0/16', '127.0.0.1', 'fd12::/16', 'Search.Internal'])
     expect(
       ['10.1.2.3', '127.0.0.1', '::ffff:10.1.2.3', 'fd12::9'].map((address) => policy.allowsAddress(address)),

@@ -11,7 +11,7 @@ describe('projects', () => {
   })
   afterAll(() => service.close())
 
-  it("refuses what is scoped by a project that is gone or not the caller's", async () => {
+  it("refuses operations within a project that is deleted or not the caller's", async () => {
     const [mine, theirs] = [await insertUser(service), await insertUser(service)]
     const sign = (projectId: string) =>
       service.api.services.tokens.sign({ user_id: mine.userId, project_id: projectId })

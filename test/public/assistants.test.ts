@@ -4,7 +4,7 @@ import { apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
-describe('the assistants interface', () => {
+describe('the assistants API', () => {
   const service = useModelService()
   let assistant: Awaited<ReturnType<typeof newPublicAssistant>>
   let client: OpenAI
@@ -23,7 +23,7 @@ describe('the assistants interface', () => {
       (error: unknown) => (error instanceof OpenAI.APIError ? error.status : error),
     )
 
-  it('shows the one assistant and model of the token, and nothing of its instructions', async () => {
+  it('shows the assistant and model of the token, without its instructions', async () => {
     const { data } = await client.beta.assistants.list()
     expect(data).toEqual([
       expect.objectContaining({
@@ -52,7 +52,7 @@ describe('the assistants interface', () => {
     expect(config).toMatchObject({ token: assistant.token, base_url: expect.stringMatching(/\/public\/compat\/v1$/) })
   })
 
-  it('keeps threads with their messages and metadata', async () => {
+  it('stores threads with their messages and metadata', async () => {
     const thread = await client.beta.threads.create({
       metadata: { purpose: 'test' },
       messages: [
@@ -91,7 +91,7 @@ describe('the assistants interface', () => {
     expect((await Array.fromAsync(list({ limit: 1, order: 'asc' }))).map(({ id }) => id)).toEqual([one, two, three])
   })
 
-  it('keeps threads apart by assistant, and from those of users', async () => {
+  it('separates threads by assistant, and from those of users', async () => {
     const other = await newPublicAssistant(service)
     const { id } = await clientWith(other.token).beta.threads.create({})
     const { thread_id: owned } = await assistant.owner.post('/threads/', { assistant_id: assistant.id })
@@ -108,7 +108,7 @@ describe('the assistants interface', () => {
     expect(await statusOf(client.beta.threads.runs.create(mine.id, { assistant_id: other.id }))).toBe(404)
   })
 
-  it('runs to the end: createAndPoll, usage, instructions, additional messages, steps and lists', async () => {
+  it('executes runs: createAndPoll, usage, instructions, additional messages, steps and lists', async () => {
     const usage = { prompt_tokens: 9, completion_tokens: 3 }
     service.model.reply({ text: 'The answer', usage })
     const thread = await client.beta.threads.create({ messages: [{ role: 'user', content: 'Old' }] })
@@ -179,7 +179,7 @@ describe('the assistants interface', () => {
     expect(await ids({ limit: 1, order: 'asc' })).toEqual([run.id])
   })
 
-  it('streams events that the helper of the client understands', async () => {
+  it('streams events that the stream helper of the client understands', async () => {
     service.model.reply({ text: ['Grow', 'ing ', 'text'], usage: { prompt_tokens: 1, completion_tokens: 1 } })
     const thread = await client.beta.threads.create({ messages: [{ role: 'user', content: 'Go' }] })
     const stream = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })
@@ -217,7 +217,7 @@ describe('the assistants interface', () => {
     expect((await response.text()).trimEnd().split('\n').slice(-2)).toEqual(['event: done', 'data: [DONE]'])
   })
 
-  it('shows the tools of the assistant as steps, and both texts as messages', async () => {
+  it('shows tool calls as steps, and both texts as messages', async () => {
     const withTools = await newPublicAssistant(service, {
       config: { 'type==agent/tools': [{ type: 'http_request', config: { allowed_hosts: ['nowhere.test'] } }] },
     })
@@ -264,7 +264,7 @@ describe('the assistants interface', () => {
     expect(completion.usage).toEqual({ prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 })
   })
 
-  it('ends a failed and a cancelled run as such', async () => {
+  it('ends failed and cancelled runs with their status', async () => {
     const thread = await client.beta.threads.create({ messages: [{ role: 'user', content: 'Go' }] })
     service.model.reply({ status: 400, errorMessage: 'no' })
     const failing = client.beta.threads.runs.stream(thread.id, { assistant_id: assistant.id })

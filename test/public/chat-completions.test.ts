@@ -63,7 +63,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     ])
   })
 
-  it('streams deltas, a finish reason, the usage when asked for it, and [DONE]', async () => {
+  it('streams deltas, a finish reason, the usage on request, and [DONE]', async () => {
     service.model.reply({ text: ['Str', 'eam', 'ed'], finishReason: 'length', usage })
     const chunks = await Array.fromAsync(
       await client.chat.completions.create({
@@ -92,20 +92,20 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     expect(events.slice(0, -1).every((event) => !('usage' in JSON.parse(event.data)))).toBe(true)
   })
 
-  it('gives the finished completion to the stream helper of the client', async () => {
+  it('gives the complete answer to the stream helper of the client', async () => {
     service.model.reply({ text: ['Help', 'ed'] })
     const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Go' }] })
     expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('Helped')
   })
 
-  it('goes on where it was when the model breaks off and is asked again', async () => {
+  it('continues where it was when the model connection breaks and is retried', async () => {
     service.model.reply({ text: ['One ', 'two '], breakConnection: true })
     service.model.reply({ text: ['O', 'ne two', ' three'], usage })
     const stream = client.chat.completions.stream({ model: 'm', messages: [{ role: 'user', content: 'Count' }] })
     expect((await stream.finalChatCompletion()).choices[0]?.message.content).toBe('One two three')
   })
 
-  it('reports a failed run by its status, or in the middle of a stream by an error frame', async () => {
+  it('reports a failed run by its status, or within a stream by an error chunk', async () => {
     const messages = [{ role: 'user' as const, content: 'Go' }]
     service.model.reply({ status: 400, errorMessage: 'no' })
     const refused = await client.chat.completions.create({ model: 'm', messages }).catch((error: unknown) => error)
@@ -130,7 +130,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     expect(typeof last.error.message).toBe('string')
   })
 
-  it('refuses with both detail and error', async () => {
+  it('sends both detail and error with a refusal', async () => {
     const messages = [{ role: 'user', content: 'Go' }]
     const closed = await newPublicAssistant(service, { mode: 'authenticated' })
     for (const bad of [undefined, 'unknown', closed.token]) {

@@ -7,7 +7,7 @@ const ones = 'https://one.test'
 const others = 'https://two.test'
 const strangers = 'https://stranger.test'
 
-describe('origins of the public family', () => {
+describe('CORS of the public family', () => {
   const service = useModelService({ respond: () => ({ text: 'Hi' }), env: { CORS_ORIGINS: configured } })
   let one: Awaited<ReturnType<typeof newPublicAssistant>>
   let open: Awaited<ReturnType<typeof newPublicAssistant>>
@@ -71,7 +71,7 @@ describe('origins of the public family', () => {
       body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream }),
     })
 
-  it("holds a request to its own assistant's list", async () => {
+  it('checks a request against the list of its own assistant', async () => {
     for (const origin of [ones, configured, new URL(service.settings.baseUrl).origin]) {
       for (const stream of [false, true]) {
         const response = await complete(one.token, origin, stream)
@@ -90,13 +90,13 @@ describe('origins of the public family', () => {
     expect(service.model.requests.length).toBe(before)
   })
 
-  it('lets no page read the answers of an assistant that names no origins', async () => {
+  it('sends no CORS headers for an assistant without origins', async () => {
     const response = await complete(open.token, others)
     expect(response.status).toBe(200)
     expect(allowed(response)).toBeNull()
   })
 
-  it('lets known pages read why they are refused', async () => {
+  it('lets allowed pages read refusals', async () => {
     const refused = await complete('wrong', ones)
     expect([refused.status, allowed(refused)]).toEqual([401, ones])
     const stranger = await complete('wrong', strangers)

@@ -6,7 +6,7 @@ import { newPublicAssistant } from './public-assistant.ts'
 
 const service = useModelService({ respond: () => ({ text: 'Hi' }) })
 
-it('public callers that come while their assistant is deleted leave nothing behind', async () => {
+it('public requests during the deletion of their assistant leave nothing', async () => {
   const { id, token, owner } = await newPublicAssistant(service)
   const caller = apiClient(service.url, token)
   const messages = [{ role: 'user', content: 'Hi' }]

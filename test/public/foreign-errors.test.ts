@@ -13,11 +13,11 @@ const words = 'Deployment tiger-7 of ACME has no such parameter'
 /** What a provider says of itself: its words, and what it calls its error. */
 const foreign = /tiger-7|ACME|scripted_error/
 
-describe("a provider's words", () => {
+describe("a provider's error messages", () => {
   const service = useModelService({ respond: () => ({ status: 400, errorMessage: words }) })
   const base = '/public/compat/v1'
 
-  it('reach the owner of a run, and no public caller of the native stream', async () => {
+  it('are shown to the owner of a run, and not to public callers of the native stream', async () => {
     const { id, token, owner } = await newPublicAssistant(service)
     const stranger = apiClient(service.url, token)
     const input = [{ type: 'human', content: 'Hi' }]
@@ -39,7 +39,7 @@ describe("a provider's words", () => {
     expect(ownEvents.at(-1)?.data).toContain(words)
   })
 
-  it('reach nobody through the compat family, whose errors have codes of ours', async () => {
+  it("are not shown by the compat family, whose errors have the service's codes", async () => {
     const { id, token } = await newPublicAssistant(service)
     const stranger = apiClient(service.url, token)
     const client = new OpenAI({ baseURL: `${service.url}${base}`, apiKey: token, maxRetries: 0 })
@@ -92,7 +92,7 @@ describe("a provider's words", () => {
     expect(JSON.stringify([shown, refusalOf(error).message])).not.toContain('tiger-7')
   })
 
-  it('are not shown of runs that were stored with a type of the provider', () => {
+  it('are not shown for runs that were stored with a type of the provider', () => {
     const old = { status_code: 400, message: words, type: 'invalid_request_error', details: words }
     const shown = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' }
     expect(publicRunError(old)).toEqual(shown)

@@ -4,7 +4,7 @@ import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
-describe('what a compat request sets of the answer', () => {
+describe('the model parameters of compat requests', () => {
   const service = useModelService({ respond: () => ({ text: 'Done' }) })
   const base = '/public/compat/v1'
   let assistant: { id: string; token: string }
@@ -23,7 +23,7 @@ describe('what a compat request sets of the answer', () => {
 
   const json_schema = { name: 'answer', strict: true, schema: { type: 'object', $defs: { 'a.b': {} } } }
 
-  it('reaches the model', async () => {
+  it('are passed to the model', async () => {
     const parameters = { top_p: 0.5, seed: 42, frequency_penalty: -1, presence_penalty: 2, stop: ['END', '\n\n'] }
     await client.chat.completions.create({
       model: 'm',
@@ -36,7 +36,7 @@ describe('what a compat request sets of the answer', () => {
     expect(asked()).toMatchObject({ stop: ['END'], response_format: { type: 'json_object' } })
   })
 
-  it('is not sent when it says nothing', async () => {
+  it('are not sent when null or default', async () => {
     const none = { top_p: null, seed: null, frequency_penalty: null, presence_penalty: null, stop: null }
     await chat({ ...none, response_format: { type: 'text' }, temperature: null, max_tokens: null })
     expect(Object.keys(asked() ?? {}).toSorted()).toEqual(['messages', 'model', 'stream', 'stream_options'])
@@ -76,7 +76,7 @@ describe('what a compat request sets of the answer', () => {
     expect(service.model.requests.length).toBe(before)
   })
 
-  it('takes what clients send by default', async () => {
+  it('accept the defaults that clients send', async () => {
     await chat({
       n: 1,
       logprobs: false,
@@ -100,7 +100,7 @@ describe('what a compat request sets of the answer', () => {
     await chat({ n: null, tool_choice: null, modalities: null, logit_bias: null })
   })
 
-  it('needs content in a user message, and joins the texts of its parts as they are', async () => {
+  it('require content in a user message, whose text parts are joined', async () => {
     for (const content of [undefined, null, []]) {
       const { detail } = await chat({ messages: [...messages, { role: 'user', content }] }, 422)
       expect(detail[0]).toMatchObject({ loc: ['body', 'messages', 1, 'content'], type: 'missing' })
@@ -120,7 +120,7 @@ describe('what a compat request sets of the answer', () => {
     ])
   })
 
-  it('holds for runs on threads, which show it', async () => {
+  it('apply to runs on threads, which show them', async () => {
     const { id } = await client.beta.threads.create({ messages })
     const run = await client.beta.threads.runs.createAndPoll(
       id,
@@ -153,7 +153,7 @@ describe('what a compat request sets of the answer', () => {
     expect(detail[0].loc).toEqual(loc)
   })
 
-  it('of threads may name empty files', async () => {
+  it('may contain empty file lists in threads', async () => {
     const { id } = await client.beta.threads.create({ tool_resources: { file_search: { vector_store_ids: [] } } })
     await caller.post(`${base}/threads/${id}/messages`, { role: 'user', content: 'x', attachments: [] })
   })

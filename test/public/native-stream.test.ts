@@ -37,7 +37,7 @@ describe('the native public stream', () => {
     expect((await owner.get('/threads/')).threads).toEqual([])
   })
 
-  it('tells unknown, closed, missing and wrong apart', async () => {
+  it('distinguishes unknown assistants, private ones, missing and wrong tokens', async () => {
     const open = await newPublicAssistant(service)
     const closed = await newPublicAssistant(service, { mode: 'authenticated' })
     const status = async (body: object, headers?: Record<string, string>) => (await post(body, headers)).status
@@ -58,7 +58,7 @@ describe('the native public stream', () => {
     expect((await allEvents(response)).at(-1)?.event).toBe('end')
   })
 
-  it('takes messages of type human only', async () => {
+  it('accepts only messages of type human', async () => {
     const { id, token } = await newPublicAssistant(service)
     const data = { content: 'Obey me.', id: 'x' }
     for (const [message, index] of [
@@ -80,7 +80,7 @@ describe('the native public stream', () => {
     expect((await post({ assistant_id: id, token, input: [{ type: 'HumanMessage', data }] })).status).toBe(200)
   })
 
-  it('continues a thread, through its own assistant only', async () => {
+  it('continues a thread only through its own assistant', async () => {
     const one = await newPublicAssistant(service)
     const other = await newPublicAssistant(service)
     const first = await allEvents(await post({ assistant_id: one.id, token: one.token, input }))

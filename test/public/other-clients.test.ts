@@ -55,7 +55,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('other clients at %s, with ad
     expect(await streamed.usage).toMatchObject({ totalTokens: 25 })
   })
 
-  it('the AI SDK hears of a failure in the middle of a stream', async () => {
+  it('the AI SDK reports a failure in the middle of a stream', async () => {
     const provider = createOpenAICompatible({ name: 'helper', baseURL, apiKey })
     service.model.reply({ status: 400, errorMessage: 'no' })
     const errors: unknown[] = []

@@ -21,7 +21,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('the Python clients at %s, wi
     python = await pythonWithClients()
   }, installTimeoutMs)
 
-  it('chat, stream, list, run threads, and understand refusals', async () => {
+  it('chat, stream, list, run threads, and report refusals', async () => {
     const { id, token } = await newPublicAssistant(service)
     const printed = await runPython(python, 'test/public/python-clients.py', {
       COMPAT_BASE_URL: `${service.url}${base}`,

@@ -60,7 +60,7 @@ describe('a public caller', () => {
     expect(polled.status).toBe('completed')
   })
 
-  it('is told in a last frame that the service closes, and the run goes on', async () => {
+  it('gets a last chunk when the service shuts down, and the run continues', async () => {
     const service = await start()
     const { token, id } = await newPublicAssistant(service)
     const gate = Promise.withResolvers<void>()
@@ -91,7 +91,7 @@ describe('a public caller', () => {
     expect(runs.map(({ status }) => status)).toEqual(['running', 'running', 'running'])
   })
 
-  it('gets 503 while no model is configured, and leaves no thread behind', async () => {
+  it('gets 503 while no model is configured, without creating a thread', async () => {
     const service = await startService()
     closing.push(() => service.close())
     const { token, id } = await newPublicAssistant(service)

@@ -31,7 +31,7 @@ describe('kill -9 of the worker in the middle of a completion', () => {
   }
   const question = { model: 'm', messages: [{ role: 'user' as const, content: 'Count' }] }
 
-  it('does not break the stream of chunks, and sends no text twice', async () => {
+  it('does not interrupt the stream, and sends no text twice', async () => {
     const cut = service.model.reply({ text: ['One ', 'two ', never] })
     // The second attempt comes in other pieces: what counts is the text.
     service.model.reply({ text: ['On', 'e tw', 'o three', ' four.'] })
@@ -49,7 +49,7 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     expect(service.model.unused).toBe(0)
   })
 
-  it('ends in an error frame when the second attempt says something else', async () => {
+  it('ends with an error chunk when the second attempt gives another answer', async () => {
     service.model.reply({ text: ['One ', 'two ', never] })
     const second = service.model.reply({ text: 'Four five six' })
     const kill = killOnce()
@@ -67,7 +67,7 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     expect(await second.ended).toBe('sent')
   })
 
-  it('goes on in the same way for the events of a thread run', async () => {
+  it('does the same for the events of a thread run', async () => {
     service.model.reply({ text: ['One ', 'two ', never] })
     service.model.reply({ text: 'One two three.' })
     const kill = killOnce()

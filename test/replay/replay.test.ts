@@ -14,7 +14,7 @@ describe('saved histories', async () => {
   installRuntime(createLogger('test', process.env['TEST_LOG_LEVEL'] ?? 'silent'))
   const files = await savedHistories()
 
-  it('are there, of the last released version, too, for every workflow that it had', async () => {
+  it('exist for every workflow, also of the last released version', async () => {
     const released = files.filter((file) => file.startsWith(`releases/${manifest.version}/`))
     const started = new Set<string>()
     for (const file of released) {

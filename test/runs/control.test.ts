@@ -34,7 +34,7 @@ describe('control of runs', () => {
     expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('idle')
   })
 
-  it('reject answers 409 while another run has the thread, and of many at once lets one through', async () => {
+  it('reject returns 409 while another run is open, and accepts one of many simultaneous runs', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
     service.model.reply({ text: [gate.promise, 'Only one'] })
@@ -50,7 +50,7 @@ describe('control of runs', () => {
     expect((await talk.client.get(`/threads/${talk.threadId}/runs`)).runs).toHaveLength(1)
   })
 
-  it('interrupt cancels the first and keeps what it had said', async () => {
+  it('interrupt cancels the first run and keeps its partial answer', async () => {
     const talk = await conversation(service)
     const never = new Promise<never>(() => {})
     service.model.reply({ text: ['Half an ', never] })
@@ -89,7 +89,7 @@ describe('control of runs', () => {
     expect(await talk.client.post(`/runs/${done.runId}/cancel`)).toMatchObject({ status: 'success' })
   })
 
-  it('a client that goes away does not stop its run', async () => {
+  it('a disconnected client does not stop its run', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
     const reply = service.model.reply({ text: ['I go ', gate.promise, 'on.'] })
@@ -104,7 +104,7 @@ describe('control of runs', () => {
     expect(messages[1].data.content).toBe('I go on.')
   })
 
-  it('is not visible to others, and refuses what does not fit', async () => {
+  it('a run is not visible to others, and invalid requests are refused', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: 'Mine' })
     const run = await talk.stream('secret')
@@ -124,7 +124,7 @@ describe('control of runs', () => {
 })
 
 describe('a service without a model', () => {
-  it('answers 503 before any stream', async () => {
+  it('returns 503 before any stream', async () => {
     const service = await startService({ worker: false })
     try {
       const talk = await conversation(service)

@@ -19,7 +19,7 @@ const limits = {
   events: 8,
 }
 
-describe('what a run costs', () => {
+describe('the cost of a run', () => {
   let service: ModelService
 
   beforeAll(async () => {

@@ -48,7 +48,7 @@ const entry: fc.Arbitrary<RunEntry> = fc.oneof(
 )
 
 describe('messages by deltas', () => {
-  it('fold to the whole messages, whatever a run writes and however often a reader looks', () => {
+  it('fold to the whole messages, whatever a run writes and however often a reader reads', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ entry, looks: fc.boolean() }), { maxLength: 80 }), (steps) => {
         const view = emptyView()
@@ -75,7 +75,7 @@ describe('messages by deltas', () => {
     )
   })
 
-  it('show arguments of calls that were held back when the run ends without a whole message', () => {
+  it('send withheld arguments of calls when the run ends without a whole message', () => {
     const view = emptyView()
     const reader = deltaReader(view)
     applyEntries(view, '1-1', [
@@ -89,7 +89,7 @@ describe('messages by deltas', () => {
     expect(reader.look()[0]).toMatchObject({ data: { tool_calls: [{ args: { where: `${'x'.repeat(500)}y` } }] } })
   })
 
-  it('cost a few times the length of the message, and whole messages its square', () => {
+  it('send a few times the length of the message, while whole messages send its square', () => {
     const cost = (pieces: number) => {
       const view = emptyView()
       const deltas = deltaReader(view)
@@ -112,7 +112,7 @@ describe('messages by deltas', () => {
     expect(again).toBeLessThan(12)
   })
 
-  it('cost a few times the length of the arguments while a call arrives', () => {
+  it('send a few times the length of the arguments while a call arrives', () => {
     const view = emptyView()
     const reader = deltaReader(view)
     applyEntries(view, '1-0', [{ type: 'begin', id }])
@@ -130,7 +130,7 @@ describe('a stream of mode deltas', () => {
   const dataOf = (events: ServerEvent[]): any[] =>
     events.filter(({ event }) => event === 'data').flatMap(({ data }) => JSON.parse(data))
 
-  it.each(['body', 'query'])('is asked for in the %s, and has the same messages, ids and end', async (place) => {
+  it.each(['body', 'query'])('can be requested in the %s, and has the same messages, ids and end', async (place) => {
     const { client, payload, join, messages } = await conversation(service)
     const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     service.model.reply({
@@ -156,7 +156,7 @@ describe('a stream of mode deltas', () => {
     expect((await messages()).at(-1).data.content).toBe('The harbour opens at six. ⚓')
   })
 
-  it('goes on after Last-Event-ID with whole messages first, then deltas', async () => {
+  it('continues after Last-Event-ID with whole messages, then deltas', async () => {
     const { client, start } = await conversation(service)
     const steps = [1, 2, 3].map(() => Promise.withResolvers<void>())
     const gates = steps.map(({ promise }) => promise)
@@ -187,7 +187,7 @@ describe('a stream of mode deltas', () => {
     expect(after.messages[0]?.data.content).toBe('One two three four')
   })
 
-  it('is what the typed client asks for, unless it is told otherwise', async () => {
+  it('is the default of the typed client', async () => {
     const { client, start } = await conversation(service)
     service.model.reply({ text: ['Short', ' and good'] })
     const run = await start('Go')
@@ -207,7 +207,7 @@ describe('a stream of mode deltas', () => {
     expect(lasts[0]?.messages).toEqual(lasts[1]?.messages)
   })
 
-  it('is refused with the name of the member when there is no such mode', async () => {
+  it('returns 422 with the member for an unknown mode', async () => {
     const { client, payload } = await conversation(service)
     const inBody = await client.call('POST', '/runs/stream', payload('Hi', { stream_mode: 'tokens' }))
     expect(inBody).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'stream_mode'] }] } })
@@ -215,7 +215,7 @@ describe('a stream of mode deltas', () => {
     expect(inQuery).toMatchObject({ status: 422, body: { detail: [{ loc: ['query', 'stream_mode'] }] } })
   })
 
-  it('serves strangers of a public assistant too', async () => {
+  it('works for public callers too', async () => {
     const { client, assistantId } = await conversation(service)
     const config = { 'type==agent/access_mode': 'public_no_auth' }
     await client.put(`/assistants/${assistantId}`, { name: 'Open', config })

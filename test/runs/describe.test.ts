@@ -11,7 +11,7 @@ describe('the descriptions of runs', () => {
   })
   afterAll(() => service.close())
 
-  it('are JSON Schemas that fit what the service takes, with defaults', async () => {
+  it('are JSON Schemas that match what the service accepts, with defaults', async () => {
     const client = await insertUser(service)
     const ajv = new Ajv2020({ strict: false })
     const input = ajv.compile(await client.get('/runs/input_schema'))
@@ -26,7 +26,7 @@ describe('the descriptions of runs', () => {
     expect(known['type==agent/max_steps'].default).toBe(25)
   })
 
-  it('show the owner what a run would work with, without secrets; others nothing', async () => {
+  it('show the owner, and nobody else, what a run would use, without secrets', async () => {
     const talk = await conversation(service, {
       'type==agent/access_mode': 'public_token',
       'type==agent/public_token': `token-${crypto.randomUUID()}-secret`,

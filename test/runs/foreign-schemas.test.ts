@@ -5,7 +5,7 @@ import { conversation } from './support.ts'
 
 const worst = `${'a'.repeat(40)}!`
 
-describe('a tool whose schema is meant to stop the worker', () => {
+describe('a tool with a schema that takes exponential time', () => {
   const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
   let server: Awaited<ReturnType<typeof startRawMcpServer>>
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('a tool whose schema is meant to stop the worker', () => {
   })
   afterAll(() => server.close())
 
-  it("does not hold up another user's run, and its own goes on", async () => {
+  it("does not block another user's run, and its own run continues", async () => {
     const attacker = await conversation(service, {
       'type==agent/tools': [{ type: 'mcp', config: { name: 'x', url: server.url } }],
     })

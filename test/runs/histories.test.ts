@@ -21,7 +21,7 @@ describe('the history of a thread', () => {
     return handle.fetchHistory()
   }
 
-  it('names tools and ids, and holds no word of what was said', async () => {
+  it('contains names of tools and ids, and no message text', async () => {
     const talk = await conversation(service, {
       'type==agent/system_message': 'SYSTEMTEXT',
       'type==agent/tools': [{ type: 'http_request', config: { headers: { 'x-key': 'HEADERSECRET' } } }],
@@ -56,7 +56,7 @@ describe('the history of a thread', () => {
     await recordHistory('thread-approved-tool-local', history)
   })
 
-  it('of a simple run is one local activity; a run that fails or is cancelled is settled', async () => {
+  it('of a simple run has one local activity; a run that fails or is cancelled is settled', async () => {
     const simple = await conversation(service)
     service.model.reply({ text: 'Hello' })
     await simple.stream('Hi')
@@ -78,7 +78,7 @@ describe('the history of a thread', () => {
     await recordHistory('thread-cancelled-local', await historyOf(cancelled.threadId))
   })
 
-  it('is found by user, assistant and run; a run that does not succeed also by its status', async () => {
+  it('is found by user, assistant and run, and by status if the run did not succeed', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: 'Hello' })
     const good = await talk.stream('Hi')

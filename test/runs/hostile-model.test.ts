@@ -9,7 +9,7 @@ const call = (piece: unknown) => chunk({ tool_calls: [piece] })
 const never = new Promise<never>(() => {})
 const bigText = 'x'.repeat(300_000)
 
-describe("a model's server that sends what it likes", () => {
+describe('an untrusted model server', () => {
   const service = useModelService({ env: { MODEL_SILENCE_SECONDS: '1' } })
 
   it.each<[string, string[], RegExp]>([
@@ -62,7 +62,7 @@ describe("a model's server that sends what it likes", () => {
     expect(run.error).toMatchObject({ status_code: 502, type: 'model_answer_too_long' })
   })
 
-  it('is asked again when it is silent, before its first byte and in the middle of an answer', async () => {
+  it('is called again when it is silent, before the first byte or within an answer', async () => {
     const talk = await conversation(service)
     service.model.reply({ after: never, text: 'never' })
     service.model.reply({ text: ['Half ', never] })
@@ -72,7 +72,7 @@ describe("a model's server that sends what it likes", () => {
     expect(run.messages.map(({ data }) => data.content)).toEqual(['Whole answer'])
   })
 
-  it('does not hold up the run of another user while it floods its own', async () => {
+  it('does not block the run of another user while it floods its own', async () => {
     const [hostile, bystander] = [await conversation(service), await conversation(service)]
     const gate = Promise.withResolvers<void>()
     const flood = service.model.reply({
@@ -93,7 +93,7 @@ describe("a model's server that sends what it likes", () => {
     expect((await hostileRun).end).toBe('error')
   })
 
-  it('cannot have a call made with arguments that were cut off', async () => {
+  it('cannot cause a call with truncated arguments', async () => {
     const talk = await conversation(service, {
       'type==agent/tools': [{ type: 'http_request' }],
       'type==agent/interrupt_before_action': true,
@@ -109,8 +109,8 @@ describe("a model's server that sends what it likes", () => {
   })
 })
 
-describe('the fold of a stream with calls that were taken unchecked', () => {
-  it('passes over numbers that are none', () => {
+describe('the fold of a stream with unchecked calls', () => {
+  it('ignores invalid call numbers', () => {
     const view = emptyView()
     const piece = { type: 'call' as const, id: 'm', name: 'x', args: '{"__proto__": {"polluted": true}, "a": 1' }
     const indices: unknown[] = ['__proto__', 1e9, -1, 0.5, 3]

@@ -5,10 +5,10 @@ import { conversation } from './support.ts'
 /** Megabytes in which each character is a token, found only after a long search: minutes of counting. */
 const worst = 'a\u0300\u0301\u0489'.repeat(250_000)
 
-describe('the worst text that can be sent', () => {
+describe('the text that is slowest to tokenise', () => {
   const service = useModelService({ env: { MODEL_CONTEXT_TOKENS: '3000000' } })
 
-  it("does not hold up another user's stream", async () => {
+  it("does not block another user's stream", async () => {
     const bystander = await conversation(service)
     const attacker = await conversation(service)
     const gates = Array.from({ length: 20 }, () => Promise.withResolvers<void>())

@@ -18,7 +18,7 @@ describe('a message that is too long', () => {
     expect(detail).toEqual([{ loc, msg: expect.stringMatching(/is too long: it has \d+ bytes/), type: 'too_long' }])
   }
 
-  it('is refused of users, in runs and in states, whatever makes it long', async () => {
+  it('is refused in runs and states of users, whichever member is too long', async () => {
     const talk = await conversation(service)
     const human = { type: 'human', content: tooLong(maxMessageBytes.user) }
     const calls = [{ id: 'c', name: 'n', args: { text: human.content }, type: 'tool_call' }]

@@ -3,13 +3,13 @@ import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
-describe('a model that fails', () => {
+describe('a failing model', () => {
   const lines: string[] = []
   const service = useModelService({ env: { LOG_LEVEL: 'info' }, onLog: (line) => void lines.push(line) })
   const logged = (message: string, runId: string): any[] =>
     lines.map((line) => JSON.parse(line)).filter(({ msg, run_id }) => run_id === runId && msg.includes(message))
 
-  it('is reported to the readers as retrying when it fails, and to the log with its host and the cause', async () => {
+  it('is reported to readers as retrying, and logged with host and cause', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
     service.model.reply({ status: 503, retryAfterSeconds: 1, errorMessage: 'too hot' })
@@ -34,7 +34,7 @@ describe('a model that fails', () => {
     expect(line.cause).toContain('too hot')
   })
 
-  it('leaves a line of each stream, with run and assistant, also when the reader goes away', async () => {
+  it('logs a line for each stream, with run and assistant, also when the reader disconnects', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
     const reply = service.model.reply({ text: ['A ', gate.promise, 'b'] })
@@ -54,7 +54,7 @@ describe('a model that fails', () => {
     expect(whole).toMatchObject({ assistant_id: talk.assistantId, status: 200 })
   })
 
-  it('is asked again after 429, 500 and a broken connection; the answer replaces what was cut off', async () => {
+  it('is called again after 429, 500 and a broken connection; the new answer replaces the partial one', async () => {
     const talk = await conversation(service)
     service.model.reply({ status: 429, retryAfterSeconds: 1 })
     service.model.reply({ status: 500 })
@@ -67,7 +67,7 @@ describe('a model that fails', () => {
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['Try', 'Whole answer'])
   })
 
-  it('is not asked again after a 400: the run ends with the four members, the thread with status error', async () => {
+  it('is not called again after a 400: the run ends with an error, and the thread has status error', async () => {
     const talk = await conversation(service)
     service.model.reply({ status: 400, errorMessage: 'temperature is silly, key sk-abcdef123456' })
     const run = await talk.stream('Try')
@@ -86,7 +86,7 @@ describe('a model that fails', () => {
     expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('idle')
   })
 
-  it('keeps what was said before the failure, marked', async () => {
+  it('keeps the partial answer, marked as incomplete', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: ['I was saying '], breakConnection: true })
     service.model.reply({ status: 400 })
@@ -97,7 +97,7 @@ describe('a model that fails', () => {
     expect(messages[1].data.incomplete).toBe(true)
   })
 
-  it('says that a conversation is too long for it', async () => {
+  it('leads to context_length_exceeded for a conversation that is too long', async () => {
     const talk = await conversation(service)
     service.model.reply({ status: 400, errorMessage: "This model's maximum context length is 10 tokens" })
     const run = await talk.stream('A long story')

@@ -74,7 +74,7 @@ describe('several model servers', () => {
     expect((await (await talkTo()).stream('And you?')).messages.at(-1)?.data.content).toBe('From the default.')
   })
 
-  it('take over from one that fails before it answered, and the next run asks the first again', async () => {
+  it('take over from a server that fails before it answers; the next run asks the first server again', async () => {
     const talk = await talkTo('shared')
     first.reply({ status: 503, errorMessage: 'overloaded' })
     const reply = second.reply({ text: 'From the second.' })
@@ -90,20 +90,20 @@ describe('several model servers', () => {
     expect((await talk.stream('And now?')).messages.at(-1)?.data.content).toBe('The first again.')
   })
 
-  it('stand in by the fallbacks of the settings, also for a refused key', async () => {
+  it('are used as fallbacks of the settings, also after a refused key', async () => {
     first.reply({ status: 401 })
     second.reply({ text: 'The spare one.' })
     expect((await (await talkTo('small')).stream('Hello?')).messages.at(-1)?.data.content).toBe('The spare one.')
   })
 
-  it('do not continue half an answer of another: the step is tried again as a whole', async () => {
+  it('do not continue a partial answer of another server: the step is retried as a whole', async () => {
     first.reply({ text: ['Half an '], breakConnection: true })
     first.reply({ text: 'A whole answer.' })
     const run = await (await talkTo('shared')).stream('Tell me')
     expect(run.messages.at(-1)?.data.content).toBe('A whole answer.')
   })
 
-  it('are not asked after a request that is wrong', async () => {
+  it('are not asked after an invalid request', async () => {
     first.reply({ status: 400, errorMessage: 'no such parameter' })
     const run = await (await talkTo('shared')).stream('Hello')
     expect(run).toMatchObject({ end: 'error', error: { type: 'model_refused_request' } })
@@ -127,7 +127,7 @@ describe('several model servers', () => {
     expect(JSON.stringify(models)).not.toMatch(/http|the-key/)
   })
 
-  it('alone need no key of their own for other models, which then fail with a clear error', async () => {
+  it('need no OPENAI_API_KEY; other models then fail with a clear error', async () => {
     const providers = { providers: [{ name: 'p', base_url: first.env['OPENAI_BASE_URL'], models: [{ id: 'only' }] }] }
     const alone = await startService({ env: { MODELS: JSON.stringify(providers), DEFAULT_MODEL: 'missing' } })
     try {
@@ -154,7 +154,7 @@ describe('the setting MODELS', () => {
   }
   const provider = { name: 'p', base_url: 'https://models.example.com/v1', models: [{ id: 'm' }] }
 
-  it('names what is wrong, with its place and never a value', () => {
+  it('reports problems with their path and without values', () => {
     expect(problemsOf({ providers: [provider] })).toBe('')
     expect(problemsOf('{')).toContain('MODELS is not JSON')
     expect(problemsOf({ providers: [{ ...provider, api_key: 'sk-secret' }] })).toMatch(

@@ -9,10 +9,10 @@ import { useModelService } from '../support/model-service.ts'
 import type { ServerEvent } from '../support/sse.ts'
 import { conversation } from './support.ts'
 
-describe('coming back to a run', () => {
+describe('resuming a run', () => {
   const service = useModelService()
 
-  it('gives what follows each event, after the last state only the end, and after the end that one again', async () => {
+  it('gives the events after each id; after the last state only the end, and after the end the end again', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: ['One ', 'two ', 'three'] })
     const run = await talk.stream('Count')
@@ -33,7 +33,7 @@ describe('coming back to a run', () => {
     expectIncreasing(whole.events)
   })
 
-  it('works from the database when the stream is gone: everything once, and after the last state only the end', async () => {
+  it('works from the database when the stream has expired: the whole state once, after the last state only the end', async () => {
     const talk = await conversation(service)
     service.model.reply({ text: 'Kept' })
     const run = await talk.stream('Say')
@@ -89,7 +89,7 @@ describe('coming back to a run', () => {
     }
   })
 
-  it('goes on over a decision of a person that took longer than the stream is kept', async () => {
+  it('continues after a decision that took longer than the stream is kept', async () => {
     const talk = await conversation(service, {
       'type==agent/tools': [{ type: 'http_request' }],
       'type==agent/interrupt_before_action': true,
@@ -112,7 +112,7 @@ describe('coming back to a run', () => {
     expectIncreasing([...run.events, ...rest.events])
   })
 
-  it('tells a late reader how a failed run ended, also without the stream', async () => {
+  it('gives a late reader the error of a failed run, also without the stream', async () => {
     const talk = await conversation(service)
     service.model.reply({ status: 400 })
     const run = await talk.stream('Fail')
@@ -125,7 +125,7 @@ describe('the fold of a stream', () => {
   const text = (value: string): RunEntry => ({ type: 'text', id: 'm', text: value })
   const whole: Message = { type: 'AIMessage', data: { id: 'm', content: 'whole' } }
 
-  it('passes over what it has seen, and starts anew when a message begins again', () => {
+  it('skips entries that were folded, and restarts a message that begins again', () => {
     const view = emptyView()
     applyEntries(view, '1-0', [{ type: 'open' }, { type: 'begin', id: 'm' }, text('Hel')])
     applyEntries(view, '1-0', [text('Hel')])
@@ -137,7 +137,7 @@ describe('the fold of a stream', () => {
     expect([...view.messages.values()].map((message) => shownMessage(message).data.content)).toEqual(['Anew'])
   })
 
-  it('shows of growing arguments the object so far', () => {
+  it('shows incomplete arguments as the object so far', () => {
     const view = emptyView()
     const shown: unknown[] = []
     const pieces = ['{"city": "Ber', 'lin", "days": [1, 2', '], "unit": "C"}']
@@ -154,7 +154,7 @@ describe('the fold of a stream', () => {
     ])
   })
 
-  it('does not show pieces of a message whose beginning was cut, until it comes whole', () => {
+  it('does not show pieces of a message whose beginning was trimmed, until it arrives whole', () => {
     const view = emptyView()
     applyEntries(view, '5-0', [text('lo')])
     expect(view.messages.size).toBe(0)
@@ -163,7 +163,7 @@ describe('the fold of a stream', () => {
     expect([...view.messages.values()].map(shownMessage)).toEqual([whole])
   })
 
-  it('takes from the database what is stored, and lets what is being written stand', () => {
+  it('takes stored messages from the database, and keeps messages that are being written', () => {
     const view = emptyView()
     applyEntries(view, '5-0', [
       { type: 'begin', id: 'later' },
@@ -177,7 +177,7 @@ describe('the fold of a stream', () => {
     expect(compareIds(view.at, before)).toBeGreaterThan(0)
   })
 
-  it('shows what the database adds to a reader who has seen the newest entry', () => {
+  it('shows messages from the database to a reader who has seen the newest entry', () => {
     const view = emptyView()
     applyEntries(view, '5-0', [{ type: 'begin', id: 'later' }])
     const seen = view.at

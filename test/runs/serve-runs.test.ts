@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { createLogger } from '../../infra/logger.ts'
 import { serveRuns } from '../../worker/serve-runs.ts'
 
-it('a process whose Redis is away at its start serves runs, and listens to Redis when it is back', async () => {
+it('a process that starts without Redis serves runs, and subscribes when Redis is back', async () => {
   const listening = Promise.withResolvers<void>()
   let tries = 0
   let isStopped = false

@@ -34,7 +34,7 @@ describe('the sweep of open runs', () => {
   const threadState = async (talk: Awaited<ReturnType<typeof conversation>>) =>
     (await talk.client.get(`/threads/${talk.threadId}`)).status
 
-  it('hands over a run of a process that died before it told the thread', async () => {
+  it('hands over a run whose process died before the hand-over', async () => {
     const talk = await conversation(service)
     const lost = await lostRun(talk, 'two')
     service.model.reply({ text: 'Second' })
@@ -44,7 +44,7 @@ describe('the sweep of open runs', () => {
     expect((await service.collections.runs.findById(lost._id).lean())?.check_at).toBeUndefined()
   })
 
-  it('hands it over again when the worker that took it died before it told the thread', async () => {
+  it('hands it over again when the sweeping worker died before the hand-over', async () => {
     const talk = await conversation(service)
     const lost = await lostRun(talk, 'two')
     service.model.reply({ text: 'Second' })
@@ -113,7 +113,7 @@ describe('the sweep of open runs', () => {
     expect((await talk.client.call('POST', `/runs/${run.runId}/resume`, { action: 'approve' })).status).toBe(409)
   })
 
-  it('has nothing to do when the workflow was cancelled: it settles its runs itself', async () => {
+  it('does nothing when the workflow was cancelled, because it settles its runs itself', async () => {
     const talk = await conversation(service)
     const reply = service.model.reply({ text: ['Some ', never] })
     const current = await talk.start('one')
@@ -128,7 +128,7 @@ describe('the sweep of open runs', () => {
     expect(await threadState(talk)).toBe('idle')
   })
 
-  it('leaves runs alone whose workflow is there, and looks at each once, however many workers sweep', async () => {
+  it('does not change runs whose workflow runs, and checks each once with several workers', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<string>()
     const reply = service.model.reply({ text: ['Some ', gate.promise] })
@@ -146,7 +146,7 @@ describe('the sweep of open runs', () => {
     expect(await statuses()).toEqual(['success', 'success'])
   })
 
-  it('takes over open runs that an earlier version stored', async () => {
+  it('includes open runs of an earlier version', async () => {
     const talk = await conversation(service)
     const lost = await lostRun(talk, 'two')
     service.model.reply({ text: 'Second' })
@@ -160,7 +160,7 @@ describe('the sweep of open runs', () => {
   })
 })
 
-describe('a decision of a process which died while it was taking it', () => {
+describe('a decision whose process died meanwhile', () => {
   let target: Awaited<ReturnType<typeof startHttpServer>>
   const asked: string[] = []
   beforeAll(async () => {
@@ -214,7 +214,7 @@ describe('a decision of a process which died while it was taking it', () => {
     expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'success' })
   })
 
-  it('waits on when another call is still undecided', async () => {
+  it('keeps waiting while another call is undecided', async () => {
     const { talk, run, mark } = await decided('half', 2)
     await sweep()
     expect(await mark()).toBeUndefined()

@@ -21,26 +21,26 @@ function told(...batches: RunEntry[][]): (string | null)[] {
   })
 }
 
-it('tells what is added', () => {
+it('returns the added text', () => {
   expect(told([begin], [text('He')], [text('l'), text('lo')], [whole('Hello')])).toEqual(['', 'He', 'llo', ''])
 })
 
-it('tells the rest of a message that comes whole', () => {
+it('returns the rest of a message that arrives whole', () => {
   expect(told([begin, text('He')], [whole('Hello')])).toEqual(['He', 'llo'])
 })
 
-it('waits until a new attempt has caught up, and tells nothing twice', () => {
+it('returns nothing until a new attempt is longer than what was sent', () => {
   expect(
     told([begin, text('Hello')], [begin], [text('He')], [text('llo')], [text(' you')], [whole('Hello you')]),
   ).toEqual(['Hello', '', '', '', ' you', ''])
 })
 
-it('notices a new attempt that says something else, or less', () => {
+it('detects a new attempt with another or a shorter text', () => {
   expect(told([begin, text('Hello')], [begin, text('Hi')])).toEqual(['Hello', null])
   expect(told([begin, text('Hello')], [whole('Hell')])).toEqual(['Hello', null])
 })
 
-it('does not cut a character in two', () => {
+it('does not split a character', () => {
   const [high, low] = ['\uD83D', '\uDE00']
   expect(told([begin, text(`a${high}`)], [text(`${low}b`)])).toEqual(['a', '😀b'])
 })

@@ -18,7 +18,7 @@ describe('tools in a run', () => {
   afterAll(() => target.close())
   const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
 
-  it('streams the call as its arguments grow, the result under the same id, and the final answer', async () => {
+  it('streams the growing arguments of a call, its result and the final answer', async () => {
     const talk = await conversation(service, withHttp)
     const args = JSON.stringify({ method: 'GET', url: `${target.url}/weather` })
     service.model.reply({
@@ -62,7 +62,7 @@ describe('tools in a run', () => {
     expect(usage).toEqual({ prompt_tokens: 40, completion_tokens: 9, total_tokens: 49 })
   })
 
-  it('answers several calls of one message in their order, and tells the model of wrong ones', async () => {
+  it('executes several calls of one message, gives results in order, and reports invalid calls to the model', async () => {
     const talk = await conversation(service, withHttp)
     service.model.reply({
       toolCalls: [
@@ -84,7 +84,7 @@ describe('tools in a run', () => {
     expect(run.end).toBe('end')
   })
 
-  it('makes at most 16 calls of one answer, answers the rest with an error, and shows each result once a step', async () => {
+  it('executes at most 16 calls of one answer, answers the rest with an error, and shows each result once', async () => {
     const talk = await conversation(service, withHttp)
     service.model.reply({
       toolCalls: Array.from({ length: 20 }, (_, index) => ({
@@ -131,14 +131,14 @@ describe('tools in a run', () => {
     expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('error')
   })
 
-  describe('with a person in between', () => {
+  describe('with approval', () => {
     const config = { ...withHttp, 'type==agent/interrupt_before_action': true }
     const ask = (id: string) =>
       service.model.reply({
         toolCalls: [{ id, name: 'http_request', arguments: { method: 'GET', url: `${target.url}/${id}` } }],
       })
 
-    it('waits, and goes on when approved', async () => {
+    it('waits, and continues when approved', async () => {
       const talk = await conversation(service, config)
       ask('approved')
       const run = await talk.stream('Ask first')
@@ -160,7 +160,7 @@ describe('tools in a run', () => {
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' }, 409)
     })
 
-    it('tells the model the words of a rejection', async () => {
+    it('gives the model the message of a rejection', async () => {
       const talk = await conversation(service, config)
       ask('rejected')
       const run = await talk.stream('Ask first')
@@ -189,7 +189,7 @@ describe('tools in a run', () => {
       expect(call.data.tool_calls[0].args.url).toBe(`${target.url}/after-edit`)
     })
 
-    it('goes on only when every call is decided about; each once', async () => {
+    it('continues only when every call is decided, each once', async () => {
       const talk = await conversation(service, config)
       const get = (path: string) => ({ method: 'GET', url: `${target.url}/${path}` })
       service.model.reply({

@@ -42,18 +42,18 @@ const advisory = (severity: string) => ({
   ],
 })
 
-test('a registry without weaknesses to tell passes', async () => {
+test('passes without known vulnerabilities', async () => {
   expect(await auditWith(200, {})).toMatchObject({ code: 0, stdout: expect.stringContaining('0 packages with known') })
 })
 
-test('a high weakness of a package that the service runs with fails, a low one is told', async () => {
+test('fails for a vulnerability of high severity, and reports one of low severity', async () => {
   const high = await auditWith(200, advisory('high'))
   expect(high).toMatchObject({ code: 1, stdout: expect.stringContaining('high: fastify') })
   const low = await auditWith(200, advisory('low'))
   expect(low).toMatchObject({ code: 0, stdout: expect.stringContaining('low: fastify') })
 })
 
-test('a registry that answers no audits is no failure, and is told clearly', async () => {
+test('passes with a clear message if the registry does not offer audits', async () => {
   const { code, stdout } = await auditWith(405, {})
   expect(code).toBe(0)
   expect(stdout).toContain('NOT checked')

@@ -71,12 +71,12 @@ describe('every operation with every credential', () => {
   })
   afterAll(() => service.close())
 
-  it('is listed with who may call it, and nothing else is listed', () => {
+  it('is listed with its allowed credentials, and nothing else is listed', () => {
     expect(operations.map(({ name }) => name).toSorted()).toEqual(Object.keys(access).toSorted())
     expect(operations.length).toBeGreaterThan(90)
   })
 
-  it('is refused with every credential that does not open it', { timeout: 240_000 }, async () => {
+  it('is refused with every credential that it does not accept', { timeout: 240_000 }, async () => {
     const wrong: string[] = []
     let sent = 0
     for (const operation of operations) {
@@ -94,7 +94,7 @@ describe('every operation with every credential', () => {
     expect(sent).toBeGreaterThan(800)
   })
 
-  it('is opened by those that do', async () => {
+  it('is accepted with its credentials', async () => {
     const wrong: string[] = []
     let sent = 0
     for (const operation of operations) {
@@ -114,7 +114,7 @@ describe('every operation with every credential', () => {
     expect(sent).toBeGreaterThan(80)
   })
 
-  it('takes no notice of credentials where none are asked for', async () => {
+  it('ignores credentials if it requires none', async () => {
     const wrong: string[] = []
     const open = operations.filter(({ name }) => access[name] === 'none')
     for (const operation of open) {

@@ -19,7 +19,7 @@ import {
 } from './cross-user-requests.ts'
 import { compat, native, publicNative } from './cross-user-table.ts'
 
-describe('one user with the ids of another', () => {
+describe('requests with the ids of another user', () => {
   let service: TestService
   let own: Side
   let other: Side
@@ -36,7 +36,7 @@ describe('one user with the ids of another', () => {
   })
   afterAll(() => service.close())
 
-  it('has an expectation for every operation, and none that is out of date', () => {
+  it('have an expectation for every operation, and no outdated one', () => {
     expect(operations.length).toBeGreaterThan(80)
     expect(operations.filter(({ expectation }) => expectation === undefined).map(({ name }) => name)).toEqual([])
     const names = new Set(operations.map(({ name }) => name))
@@ -48,14 +48,14 @@ describe('one user with the ids of another', () => {
     expect(listed.filter((name) => !names.has(name))).toEqual([])
   })
 
-  it('names an id for every parameter of every path', () => {
+  it('have an id for every parameter of every path', () => {
     const unknown = operations.flatMap(({ name, path }) =>
       parametersOf(path).filter((parameter) => !(parameter in own.ids) && !isOpen(name)),
     )
     expect(unknown).toEqual([])
   })
 
-  it('is refused everywhere, learns nothing and changes nothing', async () => {
+  it('are refused everywhere, reveal nothing and change nothing', async () => {
     const before = await fingerprint(service, other.estate)
     const requests = requestsOf(operations, own, other)
     const wrong: string[] = []
@@ -65,7 +65,7 @@ describe('one user with the ids of another', () => {
     expect(await fingerprint(service, other.estate)).toBe(before)
   })
 
-  it('is let in with the same requests when the ids are its own', async () => {
+  it("are accepted with the user's own ids", async () => {
     for (const path of [
       `/assistants/${own.ids.aid}`,
       `/threads/${own.ids.tid}`,
@@ -80,7 +80,7 @@ describe('one user with the ids of another', () => {
     ).toBe(200)
   })
 
-  it('is nobody without a token: every route of users asks for one', async () => {
+  it('require a token on every route of users', async () => {
     const document = await documentOf(service)
     const guarded = document.filter(({ security }) => JSON.stringify(security) === '[{"userToken":[]}]')
     expect(guarded.length).toBeGreaterThan(40)

@@ -32,7 +32,7 @@ const secondChecks: [statement: string, why: string][] = [
 /** So long a stream is read that should not have been opened. */
 const streamMs = 1_500
 
-describe('a statement that does not look at the owner', () => {
+describe('a statement without its owner filter', () => {
   let service: TestService
   let mutation: Mutation
   let operations: Operation[]
@@ -55,7 +55,7 @@ describe('a statement that does not look at the owner', () => {
     await service.close()
   })
 
-  it('is noticed by the requests with the ids of another', { timeout: 300_000 }, async () => {
+  it('is detected by the requests with the ids of another user', { timeout: 300_000 }, async () => {
     let sides = await newSides(service)
     const requests = () => requestsOf(operations, sides.own, sides.other)
     const answers = new Map<string, string>()

@@ -44,7 +44,7 @@ describe('the secrets of an assistant', () => {
     onLog: (line) => void logged.push(line),
   })
 
-  it('are in no store, history, log or answer after a whole life, but in the config that the owner reads', async () => {
+  it("are in no store, history, log or answer, except the owner's own config", async () => {
     const config = {
       'type==agent/access_mode': 'public_token',
       'type==agent/public_token': secrets.publicToken,

@@ -22,7 +22,7 @@ function door(options: SemaphoreOptions) {
 }
 
 describe('a semaphore', () => {
-  it('lets no more in than it has slots, in order, and refuses what it cannot keep waiting', async () => {
+  it('gives out its slots in order, and refuses beyond the limit of waiting work', async () => {
     const { withSlot } = createSemaphore({ slots: 2, waitingPerOwner: 2 })
     const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
     const begun: number[] = []
@@ -50,7 +50,7 @@ describe('a semaphore', () => {
     expect(await withSlot(async () => 'next')).toBe('next')
   })
 
-  it('never gives all slots to one owner who may not have them', async () => {
+  it('never gives one owner more than its maximum of slots', async () => {
     const { enter, entered } = door({ slots: 3, slotsPerOwner: 2, waitingPerOwner: 5 })
     for (const owner of ['hog', 'hog', 'hog', 'hog']) void enter(owner)
     await nextTurn()
@@ -66,7 +66,7 @@ describe('a semaphore', () => {
     expect(entered).toEqual(['a', 'a', 'a', 'b', 'c', 'a', 'b', 'a'])
   })
 
-  it('passes over an owner who has all that one may have', async () => {
+  it('skips an owner with its maximum of slots', async () => {
     const { enter, entered, leave } = door({ slots: 3, slotsPerOwner: 2, waitingPerOwner: 5 })
     for (const owner of ['a', 'a', 'b', 'a', 'b']) void enter(owner)
     await nextTurn()
@@ -76,7 +76,7 @@ describe('a semaphore', () => {
     expect(entered).toEqual(['a', 'a', 'b', 'b', 'a'])
   })
 
-  it('limits how many wait, of one owner and in all', async () => {
+  it('limits waiting work, of one owner and in total', async () => {
     const { enter } = door({ slots: 1, waiting: 3, waitingPerOwner: 2 })
     for (const owner of ['a', 'a', 'a']) void enter(owner)
     expect(await enter('a')).toBe('refused')
@@ -84,7 +84,7 @@ describe('a semaphore', () => {
     expect(await enter('c')).toBe('refused')
   })
 
-  it('forgets who gave up waiting, and takes a slot back once', async () => {
+  it('drops waiters that abort, and releases a slot only once', async () => {
     const { enter, entered, leave } = door({ slots: 1, waiting: 3, waitingPerOwner: 1 })
     const stop = new AbortController()
     void enter('a')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { importsOf } from './imports.ts'
 
-test('every form of import is seen, and types are told from values', () => {
+test('every form of import is found, and type imports are distinguished from values', () => {
   const source = `
 import a from './a.ts'
 import type { B } from './b.ts'

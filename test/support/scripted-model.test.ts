@@ -66,7 +66,7 @@ describe('the scripted model', () => {
     expect(await reply.ended).toBe('sent')
   })
 
-  it('tells when the client hangs up', async () => {
+  it('reports when the client disconnects', async () => {
     const reply = model.reply({ text: ['first', new Promise(() => {})] })
     const stream = await client.chat.completions.create({ model: 'm', messages, stream: true })
     await reply.arrived
@@ -90,7 +90,7 @@ describe('the scripted model', () => {
     expect(seen).toEqual(['', 'half'])
   })
 
-  it('gives a reply to the request that it is meant for', async () => {
+  it('gives a reply to the request for which it is scripted', async () => {
     const ask = (content: string) =>
       client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content }] })
     model.reply({ text: 'to B', when: ({ body }) => body.messages.at(-1)?.content === 'B' })
@@ -100,7 +100,7 @@ describe('the scripted model', () => {
     expect(model.unused).toBe(0)
   })
 
-  it('embeds, counts, and fails as told', async () => {
+  it('embeds, counts, and fails as scripted', async () => {
     model.embeddings.fail({ status: 503 })
     await expect(client.embeddings.create({ model: 'e', input: 'a' })).rejects.toThrow('503')
     const answer = await client.embeddings.create({ model: 'e', input: ['a', 'b'], dimensions: 32 })
@@ -108,7 +108,7 @@ describe('the scripted model', () => {
     expect(model.embeddings).toMatchObject({ requests: 2, inputs: ['a', 'b'] })
   })
 
-  it('fails loudly when its script is at its end', async () => {
+  it('fails loudly when its script has ended', async () => {
     const other = await startScriptedModel()
     const asking = new OpenAI({ baseURL: other.url, apiKey: 'k', maxRetries: 0 }).chat.completions.create({
       model: 'm',

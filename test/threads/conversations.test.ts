@@ -31,7 +31,7 @@ describe('the conversation of a thread', () => {
     return { thread, log, conversations, reread: () => service.collections.threads.findById(thread._id).lean() }
   }
 
-  it('is read from its end, until enough bytes are there', async () => {
+  it('is read from its end until enough bytes are read', async () => {
     const { thread, conversations } = await newThread(70)
     expect(await conversations.read(thread._id, 130)).toMatchObject({ lastSeq: 70 })
     expect(contents(await conversations.read(thread._id, 130))).toEqual(['text 69', 'text 70'])
@@ -48,7 +48,7 @@ describe('the conversation of a thread', () => {
     expect(contents(await conversations.read(thread._id, 60))).toEqual(['Be brief.', 'text 5'])
   })
 
-  it('comes from memory only while the thread is as it was', async () => {
+  it('is taken from the cache only while the thread is unchanged', async () => {
     const { thread, log, reread } = await newThread(1)
     let now = 0
     const conversations = createConversations(service.collections, { clock: () => now })

@@ -42,7 +42,7 @@ describe('the thread log', () => {
     return thread._id
   }
 
-  it('numbers appends that arrive at once without gaps and loses none', async () => {
+  it('numbers simultaneous appends without gaps or loss', async () => {
     const thread = await newThread()
     await Promise.all(
       Array.from({ length: 12 }, (_, i) =>
@@ -56,7 +56,7 @@ describe('the thread log', () => {
     expect(past[11]?.parentId).toBeUndefined()
   })
 
-  it('takes a repeated step of a run once, also when both arrive at the same moment', async () => {
+  it('stores a repeated step of a run once, also simultaneously', async () => {
     const thread = await newThread()
     const runId = newId()
     const entry = { messages: [human('a', 'hello')], source: 'step' as const, runId, step: 3 }
@@ -69,7 +69,7 @@ describe('the thread log', () => {
     expect((await stateOf(thread))?.checkpoint.seq).toBe(2)
   })
 
-  it('replaces a message whose id is known, in its place', async () => {
+  it('replaces a message with a known id in its place', async () => {
     const thread = await newThread()
     await log.append(thread, { messages: [human('a', '1'), human('b', '2')], source: 'update' })
     await log.append(thread, { messages: [human('a', 'one'), human('c', '3')], source: 'update' })
@@ -80,7 +80,7 @@ describe('the thread log', () => {
     expect(await historyOf(thread, { limit: 5, before: 'unknown' })).toEqual([])
   })
 
-  it('takes nothing for a thread that is missing, being deleted, or refused by the guard', async () => {
+  it('refuses entries for a thread that is missing or being deleted, and when the guard throws', async () => {
     await expect(log.append(await newThread(true), { messages: [], source: 'update' })).rejects.toMatchObject({
       code: 'not_found',
     })
@@ -95,7 +95,7 @@ describe('the thread log', () => {
 })
 
 describe('messages', () => {
-  it('spells out the flat form and keeps tool arguments exactly', () => {
+  it('expands the flat form and keeps tool arguments exactly', () => {
     expect(normaliseMessage({ type: 'human', content: 'hi', id: 'x' })).toEqual(human('x', 'hi'))
     expect(normaliseMessage({ type: 'human', content: 'hi' }).data.id).toMatch(/^[0-9a-f-]{36}$/)
     const args: Record<string, unknown> = JSON.parse('{"__proto__":{"a":1},"$where":"x","":0,"a.b":[]}')
@@ -108,7 +108,7 @@ describe('messages', () => {
     )
   })
 
-  it('folds without touching the state it was given', () => {
+  it('folds without changing the given state', () => {
     const state = [human('a', '1')]
     expect(foldMessages(state, [human('a', '2'), human('b', '3')])).toHaveLength(2)
     expect(state[0]?.data.content).toBe('1')

@@ -5,7 +5,7 @@ import { conversation } from '../runs/support.ts'
 
 const contents = (messages: any[]) => messages.map((message) => message.data.content)
 
-describe('the input of a run that has stored no answer yet', () => {
+describe('the input of a run without a stored answer', () => {
   const service = useModelService()
 
   async function running(text: string) {
@@ -48,7 +48,7 @@ describe('the input of a run that has stored no answer yet', () => {
     expect(await stored()).toBe(2)
   })
 
-  it('stays in front of what others add to the thread meanwhile', async () => {
+  it('stays before messages that others add meanwhile', async () => {
     const talk = await running('Question')
     const added = await talk.client.post(`/threads/${talk.threadId}/state`, {
       values: [{ type: 'human', content: 'Note' }],
@@ -59,7 +59,7 @@ describe('the input of a run that has stored no answer yet', () => {
     expect(contents((await talk.state()).values.messages)).toEqual(['Question', 'Note', 'Answer'])
   })
 
-  it('stays in the thread when the run fails or is cancelled, and is never added when its turn never came', async () => {
+  it('stays in the thread when the run fails or is cancelled, unless the run never began', async () => {
     const failing = await conversation(service)
     service.model.reply({ status: 400 })
     expect((await failing.stream('Broken')).end).toBe('error')

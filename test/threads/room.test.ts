@@ -10,7 +10,7 @@ describe('a thread', () => {
   const fill = (threadId: string, bytes: number) =>
     service.collections.threads.updateOne({ _id: threadId }, { $set: { log_bytes: bytes } })
 
-  it('counts the bytes of its messages, a repeated entry once', async () => {
+  it('counts the bytes of its messages, and a repeated entry once', async () => {
     const { client, threadId } = await conversation(service)
     const state = await client.post(`/threads/${threadId}/state`, { values: [{ type: 'human', content: 'grüß dich' }] })
     const bytes = Buffer.byteLength(messagesToJson(state.values.messages))
@@ -22,7 +22,7 @@ describe('a thread', () => {
     expect(await used(threadId)).toBe(2 * bytes)
   })
 
-  it('that is full takes no message and no run, and says so', async () => {
+  it('that is full refuses messages and runs with thread_full', async () => {
     const { client, threadId, payload } = await conversation(service)
     await fill(threadId, threadMaxBytes - 100)
     const small = { values: [{ type: 'human', content: 'x', id: 'm' }] }
@@ -42,7 +42,7 @@ describe('a thread', () => {
     expect((await client.get(`/threads/${threadId}/runs`)).runs).toEqual([])
   })
 
-  it('that has no room for an answer ends its run with an error, and stays usable', async () => {
+  it('without room for an answer ends its run with an error, and stays usable', async () => {
     const { client, threadId, stream } = await conversation(service)
     service.model.reply({ text: ['x'.repeat(500)] })
     await fill(threadId, threadMaxBytes - 300)

@@ -10,7 +10,7 @@ describe('threads', () => {
   })
   afterAll(() => service.close())
 
-  it('creates, reads and changes the members that are given', async () => {
+  it('creates, reads and changes given members', async () => {
     const { call, projectId } = await insertUser(service)
     const metadata = '{"a.b":{"$gt":""},"__proto__":{"x":-0},"":"\\u0000"}'
     const created = await call('POST', '/threads/', `{"name":"T","metadata":${metadata}}`)
@@ -26,7 +26,7 @@ describe('threads', () => {
     expect((await call('POST', '/threads/', {})).body.name).toBe('New thread')
   })
 
-  it('names its assistant when the caller may read it', async () => {
+  it('refers to an assistant that the caller may read', async () => {
     const [mine, theirs] = [await insertUser(service), await insertUser(service)]
     const { body: assistant } = await mine.call('POST', '/assistants/', { name: 'A' })
     const { body: hidden } = await theirs.call('POST', '/assistants/', { name: 'B' })
@@ -56,7 +56,7 @@ describe('threads', () => {
     }
   })
 
-  it("answers another user's thread like a missing one", async () => {
+  it("returns 404 for another user's thread", async () => {
     const [mine, theirs] = [await insertUser(service), await insertUser(service)]
     const { body: thread } = await theirs.call('POST', '/threads/', { name: 'private' })
     for (const id of [thread.thread_id, newId()]) {
@@ -70,7 +70,7 @@ describe('threads', () => {
     expect(await service.collections.users.findById(mine.userId).lean()).toMatchObject({ thread_counter: 0 })
   })
 
-  it('adds state, shows it, and keeps every state before it', async () => {
+  it('adds messages, and shows the current and all past states', async () => {
     const { call } = await insertUser(service)
     const { body: thread } = await call('POST', '/threads/', {})
     const path = `/threads/${thread.thread_id}`
@@ -153,7 +153,7 @@ describe('threads', () => {
     expect(await service.collections.users.findById(user.userId).lean()).toMatchObject({ thread_counter: 20 })
   })
 
-  it('takes one place for one id, however often it is put', async () => {
+  it('counts a repeated PUT of one id once', async () => {
     const user = await insertUser(service)
     const id = `thread.${newId()}`
     const answers = await Promise.all(

@@ -35,7 +35,7 @@ describe('http_request', () => {
       { signal: new AbortController().signal },
     )
 
-  it('answers status, type and body', async () => {
+  it('returns status, type and body', async () => {
     expect(await run({})).toBe('HTTP 200 OK\ntext/plain\n\nhello')
     answer = (_request, response) => response.writeHead(404).end()
     expect(await run({})).toBe('HTTP 404 Not Found\nThe body is empty.')
@@ -50,7 +50,7 @@ describe('http_request', () => {
     ])
   })
 
-  it('adds the configured headers, which win and are hidden in what comes back', async () => {
+  it('sends the configured headers, which take precedence and are masked in the answer', async () => {
     answer = (request, response) => response.end(JSON.stringify(request.headers))
     const text = await run(
       { headers: { 'X-Key': 'from the model', 'x-own': 'mine' } },
@@ -65,7 +65,7 @@ describe('http_request', () => {
     await expect(broken).rejects.not.toThrow('4711')
   })
 
-  it('sends the configured headers to nobody without a list of hosts, and blanks them all the same', async () => {
+  it('does not send the configured headers without allowed_hosts, but masks them', async () => {
     const config = { headers: { 'x-key': 'key-4711-abc' } }
     answer = (_request, response) => response.end('is it key-4711-abc?')
     expect(await run({}, config)).toContain('is it [hidden]?')
@@ -73,10 +73,10 @@ describe('http_request', () => {
     expect(httpRequestWarning(config)).toContain('not sent')
     expect(httpRequestWarning({ ...config, allowed_hosts: [] })).toBeUndefined()
     expect(httpRequestWarning({ headers: {} })).toBeUndefined()
-    await expect(run({}, { ...config, allowed_hosts: [] })).rejects.toThrow('is not one that this tool may reach')
+    await expect(run({}, { ...config, allowed_hosts: [] })).rejects.toThrow('This tool may not reach the host')
   })
 
-  it('never carries the configured headers along to another host, not even one of the list', async () => {
+  it('never sends the configured headers to another host after a redirect, not even an allowed one', async () => {
     const other = await startHttpServer((request, response) => {
       hits.push({ method: request.method, headers: request.headers, body: '' })
       response.end('there')
@@ -84,14 +84,14 @@ describe('http_request', () => {
     answer = (_request, response) => response.writeHead(307, { location: other.url }).end()
     const headers = { 'x-key': 'key-4711-abc' }
     const { host } = new URL(server.url)
-    await expect(run({}, { allowed_hosts: [host], headers })).rejects.toThrow('is not one that this tool may reach')
+    await expect(run({}, { allowed_hosts: [host], headers })).rejects.toThrow('This tool may not reach the host')
     expect(hits).toHaveLength(1)
     expect(await run({}, { allowed_hosts: ['127.0.0.1'], headers })).toContain('there')
     expect(hits.map((hit) => hit.headers['x-key'])).toEqual(['key-4711-abc', 'key-4711-abc', undefined])
     await other.close()
   })
 
-  it('uses the configured methods only, also by redirect', async () => {
+  it('uses only the configured methods, also after a redirect', async () => {
     const config: HttpRequestConfig = { methods: ['POST'] }
     const tool = httpRequestTool('http_request', config, outbound)
     expect(checkArguments(tool, { method: 'POST', url: server.url })).toBeUndefined()
@@ -104,7 +104,7 @@ describe('http_request', () => {
     expect(hits.map(({ method }) => method)).toEqual(['POST'])
   })
 
-  it('reaches allowed hosts only, also by redirect', async () => {
+  it('reaches only allowed hosts, also after a redirect', async () => {
     const config = { allowed_hosts: ['127.0.0.1', '*.example.com'] }
     expect(await run({}, config)).toContain('hello')
     await expect(run({ url: 'http://example.com/' }, config)).rejects.toThrow('The host example.com is not one')
@@ -113,7 +113,7 @@ describe('http_request', () => {
     await expect(run({}, config)).rejects.toThrow('The host other.test is not one')
   })
 
-  it('does not go where users may not go', async () => {
+  it('refuses private addresses', async () => {
     await expect(run({}, {}, strict)).rejects.toThrow('is not allowed')
     await expect(run({ url: 'http://169.254.169.254/latest/meta-data' }, {}, strict)).rejects.toThrow('is not allowed')
     await expect(run({ url: 'file:///etc/passwd' })).rejects.toThrow('Only http')
@@ -124,7 +124,7 @@ describe('http_request', () => {
     expect(hits).toEqual([])
   })
 
-  it('shows the beginning of a long answer, and does not read an endless one', async () => {
+  it('returns the beginning of a long answer, and does not read an endless one', async () => {
     answer = (_request, response) => response.end('y'.repeat(30_000))
     expect(await run({})).toMatch(/only the first 20000 of 30000 characters are shown/)
     const closed = Promise.withResolvers<void>()
@@ -137,7 +137,7 @@ describe('http_request', () => {
     await closed.promise
   })
 
-  it('names what is not text, and reads other charsets', async () => {
+  it('describes content that is not text, and decodes other charsets', async () => {
     answer = (_request, response) => response.setHeader('content-type', 'image/png').end(Buffer.alloc(10))
     expect(await run({})).toContain('image/png, 10 bytes: not text')
     answer = (_request, response) =>
@@ -145,7 +145,7 @@ describe('http_request', () => {
     expect(await run({})).toContain('gün')
   })
 
-  it('is told apart from wrong calls by its schema', () => {
+  it('has a schema that refuses invalid calls', () => {
     const tool = httpRequestTool('http_request', {}, outbound)
     expect(checkArguments(tool, { method: 'GET', url: 'https://example.com' })).toBeUndefined()
     expect(checkArguments(tool, { method: 'FETCH', url: 1, more: true })).toMatch(

@@ -50,7 +50,7 @@ describe('the tools of an MCP server', () => {
     tools = createMcpTools(outbound, () => time)
   })
 
-  it('have the names {name}_{tool}, their schemas, and say whether they may be repeated', async () => {
+  it('have names {name}_{tool}, schemas, and a mark whether they are safe to repeat', async () => {
     const { tools: list } = await tools.list(config(), signal)
     expect(list.map(({ name, safeToRepeat }) => [name, safeToRepeat])).toContainEqual(['notes_add', false])
     expect(list.map(({ name, safeToRepeat }) => [name, safeToRepeat])).toContainEqual(['notes_list_all', true])
@@ -61,7 +61,7 @@ describe('the tools of an MCP server', () => {
     })
   })
 
-  it('are called, each in a session that is ended again', async () => {
+  it('are called in a session of their own, which is ended', async () => {
     const { tools: list } = await tools.list(config(), signal)
     const ended = server.seen.sessionsEnded
     expect(await run(list, 'notes_add', { text: 'milk' })).toBe('added milk')
@@ -70,27 +70,27 @@ describe('the tools of an MCP server', () => {
     expect(server.seen.sessionsEnded).toBe(ended + 2)
   })
 
-  it('tell the model about failures and about what it cannot see', async () => {
+  it('report failures and unsupported content to the model', async () => {
     const { tools: list } = await tools.list(config(), signal)
     await expect(run(list, 'notes_fail')).rejects.toThrow('the disk is full')
     expect(await run(list, 'notes_picture')).toBe('[image/png, not shown]')
     expect(await run(list, 'notes_long')).toMatch(/only the first 20000 of 50000 characters/)
   })
 
-  it('never repeat the configured keys', async () => {
+  it('never return the configured keys', async () => {
     const { tools: list } = await tools.list(config(), signal)
     const answer = await run(list, 'notes_leak')
     expect(answer).toContain('[hidden]')
     expect(answer).not.toContain('mcp-secret')
   })
 
-  it('stop when the call is given up', async () => {
+  it('stop when the call is aborted', async () => {
     const { tools: list } = await tools.list(config(), signal)
     const slow = list.find(({ name }) => name === 'notes_slow')
     await expect(slow?.execute({}, { signal: AbortSignal.timeout(50) })).rejects.toThrow(/timeout|aborted/i)
   })
 
-  it('are listed once a minute, and the last list serves when the server is away', async () => {
+  it('are listed at most once a minute; the last list is used while the server is unreachable', async () => {
     await tools.list(config(), signal)
     const asked = server.seen.requests
     await tools.list(config(), signal)
@@ -118,7 +118,7 @@ describe('the tools of an MCP server', () => {
     expect(String(error)).not.toContain('secret')
   })
 
-  it('are left out when their schemas are too large, and the output schemas are not compiled', async () => {
+  it('are left out when their schemas are too large; output schemas are not compiled', async () => {
     const tool = (name: string, inputSchema: object) => ({ name, inputSchema: { type: 'object', ...inputSchema } })
     let deep: object = {}
     for (let level = 0; level < 60; level++) deep = { not: deep }
@@ -138,7 +138,7 @@ describe('the tools of an MCP server', () => {
     await foreign.close()
   })
 
-  it('are not reached where users may not go', async () => {
+  it('are not called at private addresses', async () => {
     await expect(createMcpTools(strict).list(config(), signal)).rejects.toThrow('is not allowed')
   })
 })

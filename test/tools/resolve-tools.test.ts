@@ -35,7 +35,7 @@ describe('the tools of an assistant', () => {
       retrieval: async (_assistant, name) => (files ? retrieval(name) : undefined),
     }).resolve(assistantWith({ 'type==agent/tools': tools }), new AbortController().signal)
 
-  it('are those of its configuration, and retrieval when there are files', async () => {
+  it('are those of its configuration, and retrieval if there are files', async () => {
     expect(await resolve([])).toEqual({ tools: [], problems: [], warnings: [] })
     expect((await resolve([], { files: true })).tools).toMatchObject([{ name: 'retrieval' }])
     const all = await resolve(
@@ -58,7 +58,7 @@ describe('the tools of an assistant', () => {
     expect(all.problems).toEqual([])
   })
 
-  it('go on without one that cannot be used, and say why', async () => {
+  it('leave out one that cannot be used, with the reason', async () => {
     const { tools, problems } = await resolve([
       { type: 'mcp', config: { name: 'gone', url: 'http://127.0.0.1:9/', headers: { key: 'secret-value' } } },
       { type: 'mcp', config: { url: 'x' } },
@@ -73,7 +73,7 @@ describe('the tools of an assistant', () => {
     expect(JSON.stringify(problems)).not.toContain('secret-value')
   })
 
-  it('warn of headers that are sent to nobody', async () => {
+  it('warn about headers that are not sent', async () => {
     const { tools, problems, warnings } = await resolve([
       { type: 'http_request', config: { headers: { key: 'secret-value' } } },
       { type: 'http_request', name: 'bad', config: { allowed_hosts: ['https://example.com/'] } },

@@ -38,7 +38,7 @@ describe('the keys of a tool configuration', () => {
     onLog: (line) => void logged.push(line),
   })
 
-  it('reach the tool, and nothing else: no message, event, history, log or description', async () => {
+  it('are sent to the tool only: no message, event, history, log or description contains them', async () => {
     const talk = await conversation(service, {
       'type==agent/tools': [
         {

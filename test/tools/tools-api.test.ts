@@ -26,7 +26,7 @@ describe('GET /tools/', () => {
     expect(body[3]).toMatchObject({ name: 'web_search', available: false })
   })
 
-  it('is for users', async () => {
+  it('requires a user', async () => {
     expect((await apiClient(service.url).call('GET', '/tools/')).status).toBe(401)
   })
 })

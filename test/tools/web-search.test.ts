@@ -44,7 +44,7 @@ describe('web_search', () => {
     expect(text).toContain('Page 2')
   })
 
-  it('says when nothing is found and when the service fails', async () => {
+  it('reports no results and failures of the service', async () => {
     answer = { status: 200, body: { results: [] } }
     expect(await run(searxng())).toBe('Nothing was found.')
     answer = { status: 403, body: {} }
@@ -54,7 +54,7 @@ describe('web_search', () => {
     await expect(run({ ...searxng(), searchUrl: 'http://127.0.0.1:9' })).rejects.toThrow('could not be reached')
   })
 
-  it('is there when the settings are enough', () => {
+  it('is available if the settings are sufficient', () => {
     expect(canSearch({})).toBe(false)
     expect(canSearch({ searchProvider: 'searxng' })).toBe(false)
     expect(canSearch({ searchProvider: 'tavily' })).toBe(false)

@@ -75,7 +75,7 @@ describe('tracing', () => {
       return found.length >= count ? found : undefined
     })
 
-  it('links request, run, steps and tools in one trace, with the names of the conventions', async () => {
+  it('links request, run, steps and tools in one trace, with conventional names', async () => {
     service.model.reply({
       toolCalls: [{ id: 'call-1', name: 'http_request', arguments: { method: 'GET', url: target.url } }],
       usage: { prompt_tokens: 11, completion_tokens: 3 },
@@ -128,7 +128,7 @@ describe('tracing', () => {
     })
   })
 
-  it('marks what failed by its kind, in a trace of its own without a traceparent', async () => {
+  it('marks failures by their kind, in a separate trace without a traceparent', async () => {
     service.model.reply({ status: 400, errorMessage: 'no-such-thing' })
     const { runId, last } = await run()
     expect(last).toBe('error')
@@ -140,7 +140,7 @@ describe('tracing', () => {
     expect(new Set(found.map((span) => span.traceId)).size).toBe(1)
   })
 
-  it('never tells what was said', () => {
+  it('contains no message text', () => {
     for (const words of ['question-words', 'answer-words', 'tool-answer-words', 'no-such-thing', 'scripted-key']) {
       expect(sent).not.toContain(words)
     }

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-test('a stranger signs up, confirms the address, forgets the password, and deletes the account with its receipt', async () => {
+test('a new user signs up, confirms the address, resets the password, and deletes the account with a receipt', async () => {
   const email = newEmail()
   const page = await site.newPage()
   await page.goto(`${site.url}/`)
@@ -71,7 +71,7 @@ test('a stranger signs up, confirms the address, forgets the password, and delet
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
 })
 
-test('social login ends in the console, and its token stays in no address', async () => {
+test('social login ends in the console, and its token is removed from the address', async () => {
   const user = await insertUser(site.service)
   const page = await site.newPage()
   await page.goto(`${site.url}/auth-callback?jwt_token=${user.token}&main_agent_id=a&main_thread_id=t`)
@@ -81,7 +81,7 @@ test('social login ends in the console, and its token stays in no address', asyn
   await page.getByText('The login returned no token.').waitFor()
 })
 
-test('an expired login leads back to where it was asked for', async () => {
+test('after an expired login the user returns to the same page', async () => {
   const user = await insertUser(site.service)
   const page = await site.newPage(`${user.token.slice(0, -4)}aaaa`)
   await page.goto(`${site.url}/console/usage`)
@@ -89,7 +89,7 @@ test('an expired login leads back to where it was asked for', async () => {
   expect(await page.evaluate(() => localStorage.getItem('assistant-platform.session'))).toBeNull()
 })
 
-test('projects are made, opened and deleted with all that they hold', async () => {
+test('projects are created, opened and deleted with their contents', async () => {
   const { page, user } = await site.signedIn()
   await page.getByRole('link', { name: 'Projects' }).click()
   await page.getByRole('button', { name: 'New project' }).click()

@@ -11,7 +11,7 @@ afterAll(() => site.close())
 
 const pdf = fileURLToPath(new URL('../knowledge/fixtures/harbour-ghostscript.pdf', import.meta.url))
 
-test('an assistant is made and shaped, and what the service refuses is said beside the form', async () => {
+test('an assistant is created and edited, and refusals appear beside the form', async () => {
   const { page, user } = await site.signedIn()
   await page.getByRole('link', { name: 'Assistants' }).click()
   await page.getByRole('button', { name: 'New assistant' }).click()
@@ -36,7 +36,7 @@ test('an assistant is made and shaped, and what the service refuses is said besi
   })
 })
 
-test('a tool gets a form from its schema, and "try it" shows what the model is given', async () => {
+test('a tool gets a form from its schema, and "try it" shows the tools of the model', async () => {
   const mcp = await startMcpServer({
     register: (server) =>
       void server.registerTool('tides', { description: 'Tells the tides' }, () => ({ content: [] })),
@@ -61,7 +61,7 @@ test('a tool gets a form from its schema, and "try it" shows what the model is g
   await mcp.close()
 })
 
-test('a file is followed to ready, searched, looked into, cited in a chat, and deleted', async () => {
+test('a file is processed, searched, opened, cited in a chat, and deleted', async () => {
   const { page } = await site.signedIn()
   await page.getByRole('link', { name: 'Assistants' }).click()
   await page.getByRole('link', { name: 'Harbour guide' }).click()
@@ -114,7 +114,7 @@ test('a file is followed to ready, searched, looked into, cited in a chat, and d
   await page.getByText(/are deleted\./).waitFor()
 })
 
-test('an assistant is opened by token, and the snippet is what opens it', async () => {
+test('an assistant is published with a token, and its snippet works', async () => {
   const { page, assistantId } = await site.signedIn()
   await page.getByRole('link', { name: 'Assistants' }).click()
   await page.getByRole('link', { name: 'Harbour guide' }).click()

@@ -12,7 +12,7 @@ afterAll(() => site.close())
 const answer = (page: Page, text: string) => page.locator('.markdown').getByText(text)
 const tool = { type: 'http_request', name: 'fetch' }
 
-test('an answer streams as Markdown, a reload in the middle picks it up, and facts follow it', async () => {
+test('an answer streams as Markdown, continues after a reload, and shows its details', async () => {
   const goOn = Promise.withResolvers<void>()
   const markdown = ['# Fees\n\nA berth costs **twelve** marks.\n\n', goOn.promise, '```js\nconst fee = 12\n```\n']
   site.model.reply({ text: markdown })
@@ -35,7 +35,7 @@ test('an answer streams as Markdown, a reload in the middle picks it up, and fac
   await eventually('the feedback', () => site.service.collections.feedback.findOne({ key: 'thumb', score: 1 }).lean())
 })
 
-test('a network that is cut in mid-stream is said, and the answer goes on without a word twice', async () => {
+test('a lost connection is shown, and the answer continues without repetition', async () => {
   const goOn = Promise.withResolvers<void>()
   site.model.reply({ text: ['The first half, ', goOn.promise, 'and the second.'] })
   const { page } = await site.signedIn()
@@ -65,7 +65,7 @@ test('stop ends an answer; a message that is sent meanwhile waits for its turn',
   never.resolve()
 })
 
-test('a failed answer says why and can be tried again under the same question', async () => {
+test('a failed answer shows the reason and can be retried', async () => {
   site.model.reply({ status: 400, errorMessage: 'no such model' })
   const { page } = await site.signedIn()
   await say(page, 'Try this')
@@ -76,7 +76,7 @@ test('a failed answer says why and can be tried again under the same question', 
   expect(await page.locator('.bubble').count()).toBe(1)
 })
 
-test('editing a message begins a new chat with what came before it', async () => {
+test('editing a message starts a new chat with the messages before it', async () => {
   site.model.reply({ text: 'Answer one.' })
   site.model.reply({ text: 'Answer two.' })
   const { page } = await site.signedIn()

@@ -21,7 +21,7 @@ async function otherSite(assistantId: string) {
   })
 }
 
-test('a bubble on an allowed site answers strangers, and keeps the chat over a reload', async () => {
+test('the bubble on an allowed site answers, and keeps the chat after a reload', async () => {
   const owner = await insertUser(site.service)
   const { assistant_id: assistantId } = await owner.post('/assistants/', { name: 'Open' })
   const elsewhere = await otherSite(assistantId)

@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-test('a first load takes at most 300 KB, asks nothing of other servers, and is ready within seconds', async () => {
+test('a first load takes at most 300 KB, requests nothing from other servers, and is ready within seconds', async () => {
   for (const path of ['/', '/console/chat']) {
     const { user } = await site.signedIn()
     const page = await site.newPage(path === '/' ? undefined : user.token)
@@ -35,7 +35,7 @@ test('a first load takes at most 300 KB, asks nothing of other servers, and is r
   }
 })
 
-test('every page fits a phone, and is found in order by machines in both themes', async () => {
+test('every page fits a phone, and passes axe in both themes', async () => {
   const { page, assistantId } = await site.signedIn()
   await page.setViewportSize({ width: 360, height: 740 })
   const paths = ['chat', 'assistants', `assistants/${assistantId}`, 'projects', 'usage', 'account']

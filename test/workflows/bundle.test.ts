@@ -6,7 +6,7 @@ import { bundleSources, workflowBundle } from '../../worker/workflow-bundle.ts'
 const root = join(import.meta.dirname, '../..')
 
 describe('the bundle of workflows', () => {
-  it.each([{}, { failureConverterPath }])('is built anew when any source in it changes (%o)', async (options) => {
+  it.each([{}, { failureConverterPath }])('is rebuilt when any of its sources changes (%o)', async (options) => {
     const { code } = await workflowBundle(options)
     const hashed = await bundleSources()
     const bundled = sourcesIn(code)

@@ -66,7 +66,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
     maxSteps,
   })
 
-  it('of a thread that is never idle: every run has its turn once, in order, and cancelled ones are not begun', async () => {
+  it('of a thread that is never idle: each run is executed once, in order, and cancelled ones are not begun', async () => {
     const first = Promise.withResolvers<void>()
     const { seen, workflowId } = await thread(
       async ({ runId }) => {
@@ -94,7 +94,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
     expect(await server.executions(workflowId)).toBeGreaterThan(2)
   })
 
-  it('of a run with many steps: it goes on at its next step, up to its limit', async () => {
+  it('of a run with many steps: it continues at its next step, up to its limit', async () => {
     const { seen, workflowId } = await thread(
       async () => tools(false, 30),
       async ({ handle, seen }) => {
@@ -107,7 +107,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
     expect(await server.executions(workflowId)).toBeGreaterThan(1)
   })
 
-  it('of a run that waits for a person: the decision is heard in any execution, the tools are done once', async () => {
+  it('of a run that waits for a person: the decision arrives in any execution, and tools are executed once', async () => {
     const { seen } = await thread(
       async ({ runId, step }) => (runId === '0' && step === 0 ? tools(true) : { next: 'done' }),
       async ({ handle, seen }) => {

@@ -23,7 +23,7 @@ describe('contracts of workflows', () => {
     for (const { queue } of contracts) expect(queues).toContain(queue)
   })
 
-  it('accept no message, key or search attributes of a wrong shape', () => {
+  it('accept no message, key or search attributes of a wrong type', () => {
     const usage = async (client: WorkflowClient) => {
       const key = { threadId: 't' }
       await client.signal(threadContract, key, 'cancelRun', { runId: 'r' })

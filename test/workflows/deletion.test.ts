@@ -63,19 +63,19 @@ describe('the deletion workflow', () => {
     })
   }
 
-  it('fences, stops, erases contents before owners, and finishes', async () => {
+  it('sets the marker, stops runs, erases contents before owners, and finishes', async () => {
     const { steps, activities } = notingActivities()
     expect(await deletion(activities, 'deletion')).toEqual({ outcome: 'deleted', receiptId: 'r1' })
     expect(steps).toEqual(['fence u1', 'stop', 'erase contents', 'erase owners', 'finish'])
   })
 
-  it('does nothing where there is nothing', async () => {
+  it('does nothing if there is nothing to delete', async () => {
     const { steps, activities } = notingActivities({ due: () => false })
     expect(await deletion(activities)).toEqual({ outcome: 'gone', receiptId: 'r1' })
     expect(steps).toEqual(['fence u1'])
   })
 
-  it('takes another round for what is left, and never touches owners while contents are left', async () => {
+  it('repeats the round while something is left, and deletes no owners while contents are left', async () => {
     const { steps, activities } = notingActivities({
       left: (round, phase): StoreCounts =>
         phase === 'contents' ? { files: round === 1 ? 2 : 0 } : { threads: round === 2 ? 1 : 0 },
@@ -95,7 +95,7 @@ describe('the deletion workflow', () => {
     ])
   })
 
-  it('fails in the end, says what would not go, and does not finish', async () => {
+  it('fails after the last round with the names of what is left, and does not finish', async () => {
     const { steps, activities } = notingActivities({ left: () => ({ vectors: 3, files: 0 }) })
     const error = await deletion(activities, 'deletion-failed')
     expect(error).toBeInstanceOf(WorkflowFailedError)
@@ -145,7 +145,7 @@ describe('the cleanup workflow', () => {
     return { result, steps }
   }
 
-  it('goes through all pages, deletes each by a child, and goes on past one that fails', async () => {
+  it('goes through all pages, deletes each target by a child, and continues after a failure', async () => {
     const { result, steps } = await cleanup({
       kind: 'inactive-users',
       dryRun: false,
@@ -167,7 +167,7 @@ describe('the cleanup workflow', () => {
     })
   })
 
-  it('deletes owners without an owner before it removes what nobody owns', async () => {
+  it('deletes orphaned owners before it removes orphaned contents', async () => {
     const { result, steps } = await cleanup({ kind: 'orphans', dryRun: false }, 'cleanup-orphans')
     expect(result).toMatchObject({ found: 1, deleted: 1, failed: 0 })
     expect(steps.at(-2)).toBe('finish')

@@ -88,7 +88,7 @@ describe('the email-verification workflow', () => {
     })
   })
 
-  it('takes a code until shortly before its fifteen minutes are over', async () => {
+  it('accepts a code until shortly before its fifteen minutes are over', async () => {
     await verification(async ({ code, verify }) => {
       const first = await code(1)
       await server.sleep(14.5 * minute)
@@ -104,7 +104,7 @@ describe('the email-verification workflow', () => {
     })
   })
 
-  it('takes no fourth attempt, however they arrive', async () => {
+  it('accepts no fourth attempt', async () => {
     await verification(async ({ code, verify, attempts, marked }) => {
       const first = await code(1)
       const results = await Promise.all(Array.from({ length: 10 }, () => verify(first, false)))
@@ -115,7 +115,7 @@ describe('the email-verification workflow', () => {
     })
   })
 
-  it('is verified by one of many correct attempts, and says so to that one alone', async () => {
+  it('answers verified to only one of many correct attempts', async () => {
     await verification(async ({ code, verify, marked }) => {
       const first = await code(1)
       const results = await Promise.all(Array.from({ length: 10 }, () => verify(first, true)))
@@ -125,7 +125,7 @@ describe('the email-verification workflow', () => {
     })
   })
 
-  it('sends one code a minute, also after the third wrong one, and the new one ends the old', async () => {
+  it('sends at most one code a minute, also after the third wrong one, and invalidates the old one', async () => {
     await verification(async ({ code, verify, resend, mails, handle }) => {
       const first = await code(1)
       for (let attempt = 0; attempt < 3; attempt++) await verify(first, false)
@@ -142,7 +142,7 @@ describe('the email-verification workflow', () => {
     })
   })
 
-  it('counts the fifteen minutes from when the mail server took the mail', async () => {
+  it('counts the fifteen minutes from the acceptance by the mail server', async () => {
     let failures = 12
     const mail = async () => {
       if (failures-- > 0) throw ApplicationFailure.retryable('the mail server is away')
@@ -160,7 +160,7 @@ describe('the email-verification workflow', () => {
     )
   })
 
-  it('ends when the mail server refuses the mail for good, but not within the minute', async () => {
+  it('ends when the mail server refuses the mail permanently, but not within the minute', async () => {
     const mail = async () => {
       throw ApplicationFailure.nonRetryable('the mail server refused the mail')
     }
@@ -175,7 +175,7 @@ describe('the email-verification workflow', () => {
     )
   })
 
-  it('ends at once when the account is gone', async () => {
+  it('ends at once when the account is deleted', async () => {
     await verification(async ({ handle }) => expect(await handle.result()).toBe('account_gone'), {
       mail: async () => 'account_gone',
     })

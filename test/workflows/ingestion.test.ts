@@ -101,7 +101,7 @@ describe('the ingestion workflow', () => {
     })
   }
 
-  it('waits through a day without stores, and says so in its details', async () => {
+  it('waits during a day without stores, and shows it in its details', async () => {
     let said = ''
     const { result, failed, hours, events } = await ingest({
       embed: async ({ hours: now, details }): Promise<EmbedStepResult> => {
@@ -117,7 +117,7 @@ describe('the ingestion workflow', () => {
     expect(events).toBeLessThan(3000)
   })
 
-  it('reads and embeds on after an outage of both', async () => {
+  it('continues to read and embed after an outage of both', async () => {
     const { result, failed } = await ingest(
       {
         extract: ({ hours: now }) => {
@@ -135,7 +135,7 @@ describe('the ingestion workflow', () => {
     expect(failed).toEqual({})
   })
 
-  it('gives a file up when its patience is at its end, and goes on with the next', async () => {
+  it('fails a file when the waiting time is over, and continues with the next', async () => {
     const { result, failed, hours } = await ingest(
       {
         extract: ({ fileId }) => {
@@ -162,7 +162,7 @@ describe('the ingestion workflow', () => {
     expect(hours).toBeGreaterThan(3)
   })
 
-  it('gives a step that fails for unknown reasons some tries, and shows its error to nobody', async () => {
+  it('repeats a step that fails for unknown reasons a few times, and does not show its error', async () => {
     const survived = await ingest({
       extract: ({ number }) => {
         if (number <= 12) throw bug()
@@ -189,7 +189,7 @@ describe('the ingestion workflow', () => {
     expect(numbers.extract).toBe(3)
   })
 
-  it('does not repeat what was refused', async () => {
+  it('does not repeat a refused step', async () => {
     const { failed, numbers } = await ingest({
       embed: () => {
         throw refusal()
@@ -199,7 +199,7 @@ describe('the ingestion workflow', () => {
     expect(numbers.embed).toBe(1)
   })
 
-  it('looks ever less often at a file of which nothing is extracted', async () => {
+  it('checks a file without newly extracted chunks less and less often', async () => {
     const { numbers, hours } = await ingest({
       extract: async ({ hours: now }) => {
         if (now < 1) throw longOutage()
@@ -210,7 +210,7 @@ describe('the ingestion workflow', () => {
     expect(numbers.embed).toBeLessThan(400)
   })
 
-  it('goes on with the next file at once when one is deleted that waits for a store', async () => {
+  it('continues with the next file at once when a waiting file is deleted', async () => {
     const { result, failed, numbers } = await ingest(
       {
         extract: ({ fileId }) => {
@@ -254,7 +254,7 @@ describe('the ingestion workflow', () => {
     expect(extracted.toSorted()).toEqual(['first', 'second', 'third'])
   })
 
-  it('opens a failed file again before it is processed once more', async () => {
+  it('resets a failed file before it is processed again', async () => {
     const { steps, result } = await ingest({}, { retry: 2 }, 'ingestion-retry')
     expect(steps).toEqual(['reopen f 2'])
     expect(result).toEqual({ ready: 1, failed: 0, gone: 0 })

@@ -64,7 +64,7 @@ describe('the password-reset workflow', () => {
     }
   }
 
-  it('uses a token once, whatever arrives at the same instant', async () => {
+  it('accepts a token once in simultaneous requests', async () => {
     await reset(async ({ handle, token, redeem, applied }) => {
       const tokenId = await token(1)
       const redemptions = Array.from({ length: 5 }, (_, index) => `redemption-${index}`)
@@ -75,7 +75,7 @@ describe('the password-reset workflow', () => {
     })
   })
 
-  it('takes a token until shortly before its hour is over', async () => {
+  it('accepts a token until shortly before its hour is over', async () => {
     await reset(async ({ token, redeem }) => {
       const tokenId = await token(1)
       await server.sleep(59 * minute)
@@ -92,7 +92,7 @@ describe('the password-reset workflow', () => {
     })
   })
 
-  it('ends a token at the next request, and begins a new hour', async () => {
+  it('invalidates a token at the next request, and starts a new hour', async () => {
     await reset(async ({ request, token, redeem, handle }) => {
       const first = await token(1)
       await server.sleep(50 * minute)
@@ -105,7 +105,7 @@ describe('the password-reset workflow', () => {
     })
   })
 
-  it('gives up a mail that is still on its way when a new one is asked for', async () => {
+  it('cancels a mail in delivery when a new one is requested', async () => {
     const mail = async (count: number) => {
       // It ends with its cancellation: this server fails a task when an activity ends while that is on the way.
       while (count === 1) {
@@ -128,7 +128,7 @@ describe('the password-reset workflow', () => {
     )
   })
 
-  it('ends when the mail server refuses the mail for good, and when the account is gone', async () => {
+  it('ends when the mail server refuses the mail permanently, and when the account is deleted', async () => {
     const refused = async () => {
       throw ApplicationFailure.nonRetryable('the mail server refused the mail')
     }

@@ -93,7 +93,7 @@ describe.each([
     return { handle, seen }
   }
 
-  it('does steps and tools until the model has said all, then ends', async () => {
+  it('executes steps and tools until the final answer, then ends', async () => {
     const seen = await thread(
       async ({ step }) => (step === 0 ? tools() : { next: 'done' }),
       async ({ handle, seen }) => {
@@ -121,7 +121,7 @@ describe.each([
     )
   })
 
-  it('waits a week for a person, and ends a run whose steps are used up', async () => {
+  it('waits a week for a person, and ends a run at its step limit', async () => {
     const seen = await thread(
       async ({ step }) => tools(step === 0),
       async ({ handle, seen }) => {
@@ -139,7 +139,7 @@ describe.each([
     expect(seen.at(-1)).toBe('settle a error max_steps')
   })
 
-  it('takes each run once, in order; refuses a try while one is there; a cancelled one gives way', async () => {
+  it('executes each run once, in order; refuses tryEnqueueRun while one is open; skips a cancelled one', async () => {
     const gate = Promise.withResolvers<void>()
     const seen = await thread(
       async ({ runId }) => {
@@ -169,7 +169,7 @@ describe.each([
     expect(events?.some((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toBe(false)
   }
 
-  it('goes on with the next run when one cannot be settled', async () => {
+  it('continues with the next run when one cannot be settled', async () => {
     const seen = await thread(
       async ({ runId }) => {
         if (runId === 'a') throw ApplicationFailure.nonRetryable('broken', 'model_error')
@@ -248,7 +248,7 @@ describe.each([
     expect(seen).toEqual(['model a 0', 'settle a cancelled', 'settle b cancelled', 'settle c cancelled'])
   })
 
-  it('ends a run whose time is over, retries and tools included; waiting for a person does not count', async () => {
+  it('ends a run at its time limit, including retries and tools, but not the wait for a person', async () => {
     const settled: { error: SettleInput['error']; at: number }[] = []
     let toolAttempts = 0
     const seen = await thread(
@@ -287,7 +287,7 @@ describe.each([
     })
   })
 
-  it('executes only so many calls of a step at once', async () => {
+  it('limits the concurrent calls of a step', async () => {
     const call = { name: 'look', timeoutMs: 1000, safeToRepeat: true }
     const calls = Array.from({ length: 7 }, (_, index) => ({ ...call, index }))
     const history = await thread(
@@ -312,7 +312,7 @@ describe.each([
     expect(completed).toBe(localSteps ? 7 : 9)
   })
 
-  it('waits as long as the model asks, and settles what a model refuses for good', async () => {
+  it('waits as long as the model asks, and settles a run that the model refuses', async () => {
     let attempts = 0
     const startedAt = await server.now()
     const seen = await thread(

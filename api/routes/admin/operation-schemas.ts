@@ -9,7 +9,7 @@ export const Activity = Type.Object(
   {
     days: Type.Array(
       Type.Object({
-        date: Type.String({ description: 'A day of UTC.' }),
+        date: Type.String({ description: 'A day in UTC.' }),
         new_users: count,
         runs: count,
         failed_runs: count,
@@ -32,7 +32,9 @@ export const QueueStatuses = Type.Object(
         queue: Type.String(),
         kind: Type.Enum(['workflow', 'activity'], { title: 'TaskKind' }),
         pollers: count,
-        backlog: nullable(Type.Integer({ description: 'Tasks that wait; null where Temporal does not tell.' })),
+        backlog: nullable(
+          Type.Integer({ description: 'Number of waiting tasks; null if Temporal does not report it.' }),
+        ),
         backlog_age_seconds: nullable(count),
       }),
     ),

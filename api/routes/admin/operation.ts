@@ -5,7 +5,7 @@ import { refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
 import { Activity, OpenIngestions, QueueStatuses, showIngestion, showQueue } from './operation-schemas.ts'
 
-/** What the operator's page shows of the work under way. */
+/** What the operator's page shows about work under way. */
 export const adminOperationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administration'>> = async (
   app,
   { administration },
@@ -36,7 +36,7 @@ export const adminOperationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'adm
       config,
       schema: {
         operationId: 'admin.queues',
-        summary: 'What waits in each task queue, and how many workers serve it',
+        summary: 'The backlog and the number of workers of each task queue',
         tags,
         querystring,
         response: { 200: QueueStatuses, ...refusals(401, 503) },
@@ -51,7 +51,7 @@ export const adminOperationRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'adm
       config,
       schema: {
         operationId: 'admin.ingestions',
-        summary: 'Ingestions under way, the one that has not moved for longest first',
+        summary: 'Ingestions under way; those without progress for the longest time come first',
         tags,
         querystring,
         response: { 200: OpenIngestions, ...refusals(401, 503) },

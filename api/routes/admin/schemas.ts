@@ -58,7 +58,7 @@ export const OrphanCleanupResponse = Type.Object(
     workflow_id: Type.String(),
     complete: Type.Boolean({ description: 'False while it is still under way.' }),
     found: Type.Union([count, Type.Null()], {
-      description: 'Records whose owner is gone, and deletions that stopped half-way.',
+      description: 'Records whose owner is gone, and interrupted deletions.',
     }),
     orphans: Type.Record(Type.String(), count, { description: 'Orphans by store.' }),
     message: Type.String(),

@@ -144,7 +144,7 @@ export const Usage = Type.Object(
       description: 'The fifty assistants with the most tokens, including deleted ones.',
     }),
     public_assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...priced }), {
-      description: 'The same of runs by public callers: what each public token was used for.',
+      description: 'The same for runs of public callers: the use of each public token.',
     }),
     models_used: Type.Array(Type.Object({ model: Type.String(), ...priced }), {
       description: 'The fifty models with the most tokens; the empty name stands for runs that asked none.',

@@ -13,7 +13,7 @@ export const Plan = Type.Object(
     amount: Type.Integer({ description: 'In the smallest unit of the currency, such as cents.' }),
     currency: Type.String({ description: 'ISO 4217 code in lower case.' }),
     interval: Type.String({ description: '`one_time`, or how often it is paid: `day`, `week`, `month` or `year`.' }),
-    interval_count: Type.Integer({ description: 'It is paid every so many intervals.' }),
+    interval_count: Type.Integer({ description: 'Number of intervals between two payments.' }),
   },
   { title: 'Plan' },
 )

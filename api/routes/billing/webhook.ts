@@ -39,7 +39,7 @@ export const webhookRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'billing'>>
       bodyLimit: eventBytes,
       schema: {
         operationId: 'billing.webhook',
-        summary: 'For the payment provider: tells of an event, signed in the header Stripe-Signature',
+        summary: 'Receive an event of the payment provider, signed in the header Stripe-Signature',
         tags: ['billing'],
         body: BillingEvent,
         response: { 200: BillingEventResponse, ...refusals(400, 503) },

@@ -22,10 +22,10 @@ const Budget = Type.Object(
   {
     limits: Type.Object(
       { runs: nullable(Type.Integer()), tokens: nullable(Type.Integer()), money: nullable(Type.Number()) },
-      { description: 'Null: without limit.' },
+      { description: 'Null: no limit.' },
     ),
     used: Type.Object({ runs: Type.Integer(), tokens: Type.Integer(), money: Type.Number() }),
-    day: Type.String({ description: 'The day of UTC that `used` is of.' }),
+    day: Type.String({ description: 'The day of `used`, in UTC.' }),
     currency: Type.String({ description: 'Of `money`: that of the prices in the settings.' }),
   },
   { title: 'Budget' },
@@ -50,7 +50,7 @@ const scopes = [
   },
 ] as const
 
-/** Budgets a day, of projects and of public tokens. */
+/** Daily budgets of projects and of public tokens. */
 export const budgetRoutes: FastifyPluginAsyncTypebox<
   Pick<Services, 'budgets' | 'projects' | 'assistants'> & { currency: string }
 > = async (app, { budgets, projects, assistants, currency }) => {
@@ -67,7 +67,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
         config,
         schema: {
           operationId: `${name}.read`,
-          summary: `What may be spent today by ${of}, and what was`,
+          summary: `Read what may be spent in a day by ${of}, and what was spent today`,
           tags: [tag],
           params,
           response,

@@ -91,7 +91,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
   app.delete(
     '/auth/delete-user',
     {
-      // Who hears nothing of a deletion that is under way joins it by asking again.
+      // A repeated request joins the deletion that is under way.
       config: { auth: 'user', mayBeDeleting: true },
       bodyLimit: accountBodyBytes,
       schema: {

@@ -7,7 +7,7 @@ import { refusals } from '../schemas.ts'
 
 const ExportLink = Type.Object(
   {
-    url: Type.String({ description: 'A gzipped tar archive; open to whoever has the link.' }),
+    url: Type.String({ description: 'A gzipped tar archive. Everybody who has the link can download it.' }),
     expires_at: Type.String({ format: 'date-time' }),
   },
   { title: 'ExportLink' },

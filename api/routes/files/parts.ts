@@ -14,7 +14,8 @@ const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 1
  */
 export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<UploadPart> {
   let found = false
-  // The parser waits for the end of a request; one that broke off before it was there does not end any more.
+  // The parser waits for the end of the request, which never comes if the request broke off before the parser was
+  // installed.
   if (request.raw.destroyed) throw brokenOff(new Error('the connection was closed'))
   try {
     for await (const part of request.parts({ limits })) {

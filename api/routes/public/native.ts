@@ -141,7 +141,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
 function humanMessages(input: RunRequest['input']): Message[] {
   for (const [index, { type }] of (Array.isArray(input) ? input : input.messages).entries()) {
     if (type !== 'human' && type !== 'HumanMessage')
-      throw invalidInput([...locOf(input), index, 'type'], 'public callers send messages of type human only')
+      throw invalidInput([...locOf(input), index, 'type'], 'public callers may send only messages of type human')
   }
   return inputMessages(input, { maxBytes: maxMessageBytes.public })
 }

@@ -92,7 +92,7 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
       config,
       schema: {
         operationId: 'users.usage',
-        summary: 'What the current user has, and the tokens used',
+        summary: 'The resources and tokens that the current user has used',
         tags: ['users'],
         response: { 200: Usage },
       },

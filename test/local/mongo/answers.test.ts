@@ -43,7 +43,7 @@ describe('the database of npm start', () => {
     },
   )
 
-  it('counts and deletes what lies in lists, and by several indexes', async () => {
+  it('counts and deletes by values in arrays and by several indexes', async () => {
     const items = db.collection<Item>('listed')
     await items.createIndex({ owner: 1 })
     await items.insertMany([
@@ -60,7 +60,7 @@ describe('the database of npm start', () => {
     expect((await items.find().toArray()).map(({ _id }) => _id)).toEqual([1, 4])
   })
 
-  it('sees within a transaction what that changed, and nobody else does', async () => {
+  it('shows changes of a transaction only within it', async () => {
     const items = db.collection<Item>('seen')
     await items.createIndex({ owner: 1 })
     await items.insertMany([
@@ -80,7 +80,7 @@ describe('the database of npm start', () => {
     expect(await items.countDocuments({ owner: 'a' })).toBe(2)
   })
 
-  it('uses an index from the moment that it is made, and no longer than it is there', async () => {
+  it('uses an index as soon as it is created, and no longer after it is dropped', async () => {
     const items = db.collection<Item>('reindexed')
     await items.insertMany([
       { _id: 1, owner: 'a' },
@@ -100,7 +100,7 @@ describe('the database of npm start', () => {
     }
   })
 
-  it('is back on its data after a crash, and overwrites nothing', async () => {
+  it('starts with its data after a crash, and overwrites nothing', async () => {
     const names = ['first', 'second', 'third', 'fourth']
     const idsOf = async (name: string) =>
       (await db.collection<Item>(name).find().toArray()).map(({ _id }) => _id).toSorted((a, b) => a - b)

@@ -9,7 +9,7 @@ describe('kill -9 of the database of npm start', () => {
   })
   afterAll(() => database.close())
 
-  it('loses nothing that it acknowledged, and leaves no transaction half-done', async () => {
+  it('loses no acknowledged write, and leaves no transaction half-applied', async () => {
     for (const round of [1, 2, 3]) {
       const { written, lost, halves } = await writeUntilKilled(database, { transactions: 40, beside: round === 3 })
       expect({ round, lost, halves }).toEqual({ round, lost: [], halves: [] })

@@ -35,7 +35,7 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     return (await processorMs(database.pid())) - before
   }
 
-  it('stores the ten thousandth small record for what the first ones cost', async () => {
+  it('stores the ten-thousandth small record at the cost of the first ones', async () => {
     const records = db.collection<{ _id: number; text: string }>('small')
     let next = 0
     const costs: number[] = []
@@ -82,7 +82,7 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     expect(many / Math.max(few, 50)).toBeLessThan(10)
   })
 
-  it('counts and deletes many chunks for a part of what it cost to store them, and serves others meanwhile', async () => {
+  it('counts and deletes many chunks for less than storing them cost, and serves others meanwhile', async () => {
     const chunks = db.collection('chunks')
     await chunks.createIndex({ assistant_id: 1, file_id: 1, position: 1 })
     const groups = (assistant: string, count: number) =>
@@ -130,7 +130,7 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     expect(costs.deleting).toBeLessThan(0.6)
   }, 180_000)
 
-  it('keeps none of the large records and answers that went through it', async () => {
+  it('gives the memory of large records and answers back', async () => {
     const large = db.collection<{ _id: number; n: number; parts: string[] }>('large')
     await large.insertOne({ _id: 1, n: 0, parts: Array.from({ length: 400 }, () => 'x'.repeat(1_000)) })
     const connection = await mongoose.createConnection(database.url, { writeConcern: acknowledged }).asPromise()

@@ -59,7 +59,7 @@ describe('open transactions in the database of npm start', () => {
     },
   )
 
-  it('the records of one whose client was killed are free again within seconds', async () => {
+  it('unlock their records within seconds after their client was killed', async () => {
     const records = collection('orphaned')
     await records.insertOne({ _id: 1, n: 0 })
     await runInProcess(
@@ -76,7 +76,7 @@ describe('open transactions in the database of npm start', () => {
     expect(await records.findOne({ _id: 1 })).toEqual({ _id: 1, n: 10 })
   })
 
-  it('a client that was only silent for a while goes on with its own', async () => {
+  it('continue when their client was only silent for a while', async () => {
     const records = collection('silent')
     await records.insertOne({ _id: 1, n: 0 })
     await transaction(async (session) => {
@@ -87,7 +87,7 @@ describe('open transactions in the database of npm start', () => {
     expect(await records.findOne({ _id: 1 })).toEqual({ _id: 1, n: 2 })
   })
 
-  it('a long statement of one does not hold up statements that have nothing to do with it', async () => {
+  it('with a long statement do not block unrelated statements', async () => {
     const big = collection('big')
     for (let from = 0; from < 8_000; from += 2_000) {
       await big.insertMany(Array.from({ length: 2_000 }, (_, index) => ({ _id: from + index, n: 1 })))
@@ -108,7 +108,7 @@ describe('open transactions in the database of npm start', () => {
     expect(slowest).toBeLessThan(Math.max(tookMs / 2, 300))
   })
 
-  it('many that meet at one record are carried out one after the other, each whole', async () => {
+  it('on one record are executed one after the other, each completely', async () => {
     const left = collection('left')
     const right = collection('right')
     await left.insertOne({ _id: 1, n: 10 })

@@ -39,7 +39,7 @@ export function Dependencies() {
   )
 }
 
-/** How much there is of everything. */
+/** Number of records of each kind. */
 export function Stats({ api }: { api: AdminApi }) {
   const stats = useQuery({
     queryKey: ['admin', 'stats'],

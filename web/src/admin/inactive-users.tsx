@@ -11,7 +11,7 @@ import type { AdminApi } from './operation.tsx'
 const t = texts.admin
 const shown = 50
 
-/** Who has not been here for long. */
+/** Users without recent activity. */
 export function InactiveUsers({ api }: { api: AdminApi }) {
   const [days, setDays] = useState('90')
   const minDaysOld = Math.max(0, Number(days) || 0)

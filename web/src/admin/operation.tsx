@@ -19,7 +19,7 @@ const t = texts.admin
 
 export type AdminApi = ReturnType<typeof createClient>
 
-/** The page of those who run the service. The token lives in this page's memory: a reload asks for it again. */
+/** The operator's page. The token is kept only in the memory of the page, so a reload asks for it again. */
 export function Operation() {
   const [api, setApi] = useState<AdminApi>()
   const settings = useConsoleSettings()

@@ -9,7 +9,7 @@ import type { AdminApi } from './operation.tsx'
 const t = texts.admin
 const refreshMs = 10_000
 
-/** What waits in the task queues, and who serves them. */
+/** The backlog and the workers of the task queues. */
 export function Queues({ api }: { api: AdminApi }) {
   const queues = useQuery({
     queryKey: ['admin', 'queues'],
@@ -51,7 +51,7 @@ export function Queues({ api }: { api: AdminApi }) {
   )
 }
 
-/** The ingestions under way, the one that has not moved for longest first. */
+/** The ingestions under way; those without progress for the longest time come first. */
 export function Ingestions({ api }: { api: AdminApi }) {
   const open = useQuery({
     queryKey: ['admin', 'ingestions'],

@@ -1,6 +1,6 @@
 import { en } from './en.ts'
 
-/** All that a language has to say. */
+/** All texts of a language. */
 export type Texts = typeof en
 
 /** The language of the page. Another one is a file beside `en.ts` of the type `Texts`. */
