@@ -48,7 +48,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     assistantConfigs,
     derivedSecrets: createDerivedSecrets(settings.secretsKey),
     mailer: createSmtpMailer(settings),
-    stream: createRunStream(infra.redis),
+    stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
     firstAttempts: createFirstAttempts(),
     budgetCounting: createBudgetCounting(collections, settings.modelPrices),

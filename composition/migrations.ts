@@ -83,6 +83,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'budgets',
     run: ({ database: { connection } }) => makeDeclared(connection, ['budgets']),
   },
+  {
+    number: 8,
+    name: 'threads by retention',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['threads']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

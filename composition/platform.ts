@@ -5,6 +5,7 @@ import { codecFor, codecTokenOf } from '../infra/temporal/data-converter.ts'
 import { requireSchema } from '../infra/mongo/schema-version.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createBudgets } from '../services/budgets/index.ts'
+import { createRetention } from '../services/retention/index.ts'
 import { createAudit } from '../services/audit/index.ts'
 import { createCodecService } from '../services/codec.ts'
 import { createIdempotency } from '../services/idempotency.ts'
@@ -57,6 +58,7 @@ export async function connectPlatform(
     knowledge,
     runs,
     deletion,
+    retention: createRetention({ ...core, runs: runs.runs }),
     services: {
       assistants,
       threads,

@@ -15,6 +15,7 @@ export function loadSettings(env: NodeJS.ProcessEnv) {
     ...rateLimitSettings(read),
     ...storeSettings(read),
     ...tokenSettings(read),
+    ...retentionSettings(read),
     ...identitySettings(read),
     ...modelSettings(read),
     ...integrationSettings(read),
@@ -166,10 +167,21 @@ function tokenSettings(read: Reader) {
     jwtSecret: read.secret('JWT_SECRET', 16),
     jwtDecodeKeyBase64: read.optionalDecodeKey('JWT_DECODE_KEY_BASE64'),
     adminToken: read.optionalSecret('ADMIN_TOKEN'),
-    auditKeepDays: read.integer('AUDIT_KEEP_DAYS', { fallback: 365, min: 1, max: 3650 }),
     /** Maximum total size of a user's files. */
     storageMaxMb: read.optionalInteger('STORAGE_MAX_MB', { min: 1, max: 1_000_000_000 }),
     threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
+  }
+}
+
+/** How long data is kept: docs/retention.md. */
+function retentionSettings(read: Reader) {
+  const days = (name: string) => read.optionalInteger(name, { min: 1, max: 36_500 })
+  return {
+    retainPublicThreadsDays: days('RETAIN_PUBLIC_THREADS_DAYS'),
+    retainPendingAccountsDays: days('RETAIN_PENDING_ACCOUNTS_DAYS'),
+    retainWaitingRunsDays: days('RETAIN_WAITING_RUNS_DAYS'),
+    runStreamHours: read.integer('RUN_STREAM_HOURS', { fallback: 24, min: 1, max: 720 }),
+    auditKeepDays: read.integer('AUDIT_KEEP_DAYS', { fallback: 365, min: 1, max: 3650 }),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { connectionOptions } from '../infra/temporal/connect.ts'
 import { dataConverterFor } from '../infra/temporal/data-converter.ts'
 import { createWorker } from './create-worker.ts'
+import { every } from './every.ts'
 import { serveRuns } from './serve-runs.ts'
 import { installRuntime, recordRuntimeMetrics } from './temporal-runtime.ts'
 import { workflowBundle } from './workflow-bundle.ts'
@@ -23,6 +24,8 @@ export async function prepareWorkers(settings: Settings, logger: Logger, metrics
   ])
   return { connection, bundle, buffer }
 }
+
+const retentionEveryMs = 60_000
 
 export interface ServedQueues {
   settings: Settings
@@ -50,6 +53,13 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
   // Callers that await `finished` get its failure, also later.
   finished.catch(() => undefined)
   const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
+  const stopRetention = served.includes('deletions')
+    ? every(
+        retentionEveryMs,
+        () => platform.retention(),
+        (error) => logger.warn({ err: error }, 'a round of the retention failed'),
+      )
+    : async () => {}
   const recorded =
     metrics && buffer && recordRuntimeMetrics(metrics, buffer, settings, Object.values<object>(activities))
   return {
@@ -57,7 +67,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await stopServing()
+      await Promise.all([stopServing(), stopRetention()])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

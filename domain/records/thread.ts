@@ -23,6 +23,8 @@ export interface ThreadRecord {
   has_system?: boolean
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
+  /** When the retention deletes the thread. Only threads of completions that are not to be stored have it. */
+  expires_at?: Date
   deleting?: boolean
 }
 

@@ -4,8 +4,6 @@ import type { RunEntry } from '../../domain/run-events.ts'
 import type { RunStream, StreamBatch } from '../../services/runs/run-stream.ts'
 import type { RedisConnection } from './connect.ts'
 
-/** How long a stream is kept after its last entry; after that, readers are served from the database. */
-const keptSeconds = 24 * 3600
 /**
  * Enough for minutes of continuous writing; writers publish whole messages in between, so that trimming leaves no
  * gap.
@@ -16,10 +14,15 @@ const keptEntries = 5000
 const supersededChannel = 'runs:superseded'
 
 /**
- * Appends to the stream and publishes, unless a newer fence is known: a worker that was considered dead cannot
- * write into its successor's answer. KEYS: stream, newest fence. ARGV: fence, channel.
+ * The scripts of the streams. `keptSeconds`: how long a stream is kept after its last entry; after that, readers are
+ * served from the database.
  */
-const guardedAppend = `
+function scripts(keptSeconds: number) {
+  /**
+   * Appends to the stream and publishes, unless a newer fence is known: a worker that was considered dead cannot
+   * write into its successor's answer. KEYS: stream, newest fence. ARGV: fence, channel.
+   */
+  const guardedAppend = `
 local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
 if tonumber(ARGV[1]) < newest then return false end
 redis.call('SET', KEYS[2], ARGV[1], 'EX', ${keptSeconds})
@@ -31,22 +34,22 @@ local function append(payload)
 end
 `
 
-/** ARGV[3]: payload. */
-const publishScript = `${guardedAppend}
+  /** ARGV[3]: payload. */
+  const publishScript = `${guardedAppend}
 return append(ARGV[3])
 `
 
-/** ARGV: payload, run. */
-const supersedeScript = `${guardedAppend}
+  /** ARGV: payload, run. */
+  const supersedeScript = `${guardedAppend}
 redis.call('PUBLISH', '${supersededChannel}', ARGV[1] .. ' ' .. ARGV[4])
 return append(ARGV[3])
 `
 
-/**
- * An entry that arrives before its turn waits in a hash; the writer that fills the gap appends it too. KEYS[3]: the
- * hash. ARGV: payload, group, position within the group.
- */
-const publishInTurnScript = `${guardedAppend}
+  /**
+   * An entry that arrives before its turn waits in a hash; the writer that fills the gap appends it too. KEYS[3]: the
+   * hash. ARGV: payload, group, position within the group.
+   */
+  const publishInTurnScript = `${guardedAppend}
 local function placeKey(place) return ARGV[4] .. ':' .. string.format('%d', place) end
 local nextKey = ARGV[4] .. ':next'
 local turn = tonumber(redis.call('HGET', KEYS[3], nextKey) or '0')
@@ -63,7 +66,14 @@ redis.call('EXPIRE', KEYS[3], ${keptSeconds})
 return true
 `
 
-export function createRunStream({ commands, subscriber }: Pick<RedisConnection, 'commands' | 'subscriber'>): RunStream {
+  return { publishScript, supersedeScript, publishInTurnScript }
+}
+
+export function createRunStream(
+  { commands, subscriber }: Pick<RedisConnection, 'commands' | 'subscriber'>,
+  { keptSeconds }: { keptSeconds: number },
+): RunStream {
+  const { publishScript, supersedeScript, publishInTurnScript } = scripts(keptSeconds)
   return {
     async publish(runId, fence, entries) {
       const reply: unknown = await commands.eval(publishScript, {

@@ -4,6 +4,7 @@ import { type AIMessage, type Message, messagesFromJson } from '../../domain/mes
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { type Claim, showAsRunning, takeRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
@@ -106,8 +107,10 @@ async function executeStep(
       onConversation,
     })
       .catch(async (error: unknown) => {
-        if (error instanceof ModelFailure) await reportFailure(deps, { run, assistant, writer }, error)
-        throw error
+        if (!(error instanceof ModelFailure)) throw error
+        const failure = (await isStored(deps, thread, run)) ? error : withoutDetails(error)
+        await reportFailure(deps, { run, assistant, writer }, failure)
+        throw failure
       })
       .finally(() => recorded.catch(() => undefined)))
   await Promise.all([recorded, writer.drain(), stopShowing()])
@@ -134,6 +137,21 @@ async function executeStep(
 
 async function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<void> {
   await deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
+}
+
+/** Whether the thread stays after the run: see docs/retention.md. */
+async function isStored(
+  { collections }: EngineDeps,
+  known: ThreadRecord | undefined,
+  run: RunRecord,
+): Promise<boolean> {
+  const thread = known ?? (await collections.threads.findById(run.thread_id, { expires_at: 1 }).lean<ThreadRecord>())
+  return thread !== null && thread.expires_at === undefined
+}
+
+/** Servers quote the request in their errors. The workflow's history and the logs would keep the quotation. */
+function withoutDetails({ message, statusCode, type, retryable, retryAfterMs }: ModelFailure): ModelFailure {
+  return new ModelFailure(message, { statusCode, type, retryable, retryAfterMs })
 }
 
 /** Tells readers at once that the model is asked again, because that may take a while, and logs the reason. */

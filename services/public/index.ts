@@ -1,6 +1,9 @@
+import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { NewRun, Runs } from '../runs/index.ts'
@@ -22,6 +25,7 @@ interface PublicFamilyDeps {
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'cancel'>
+  workflows: Pick<WorkflowClient, 'start'>
   startFollowed: StartFollowed
   runFeeds: Pick<RunFeeds, 'open'>
   settings: OriginSettings & { defaultModel: string }
@@ -75,6 +79,16 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
     /** Starts a run and follows it from its first event. */
     start: (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> =>
       deps.startFollowed({ ...newRun, public: true }, runId),
+
+    /** Begins to delete a run with its thread and messages: its caller has the answer and does not want it stored. */
+    forget: (run: RunRecord): Promise<void> =>
+      deps.workflows.start(deletionContract, {
+        kind: 'thread',
+        id: run.thread_id,
+        userId: run.user_id,
+        projectId: run.project_id,
+        receiptId: newId(),
+      }),
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 

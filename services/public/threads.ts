@@ -27,6 +27,12 @@ export interface NewPublicThread {
   messages?: Message[]
 }
 
+/**
+ * A thread that is not to be stored is deleted after its answer. If the process that answers dies, the retention
+ * deletes it after this time.
+ */
+export const unstoredMs = 10 * 60_000
+
 /** Part of a list: ids of entries, as in the OpenAI API. */
 export interface PageQuery {
   order: 'asc' | 'desc'
@@ -57,8 +63,13 @@ export function createPublicThreads({ collections, createThread, log, scanLog, p
     },
 
     /** A thread that is stored together with its first run (`withThread`). */
-    draft: (assistant: AssistantRecord, metadata: Record<string, unknown> = {}): ThreadRecord =>
-      threadRecordOf(newThreadOf(assistant, checkFreeForm(['body', 'metadata'], metadata))),
+    draft: (
+      assistant: AssistantRecord,
+      { metadata = {}, isStored = true }: { metadata?: Record<string, unknown> | undefined; isStored?: boolean } = {},
+    ): ThreadRecord => ({
+      ...threadRecordOf(newThreadOf(assistant, checkFreeForm(['body', 'metadata'], metadata))),
+      ...(isStored ? {} : { expires_at: new Date(Date.now() + unstoredMs) }),
+    }),
 
     find,
 

@@ -68,6 +68,19 @@ describe('settings', () => {
     expect(problem).not.toContain('hidden-value')
   })
 
+  it('of the retention are refused when they are no count of days or hours', () => {
+    const names = [
+      'RETAIN_PUBLIC_THREADS_DAYS',
+      'RETAIN_PENDING_ACCOUNTS_DAYS',
+      'RETAIN_WAITING_RUNS_DAYS',
+      'RUN_STREAM_HOURS',
+    ]
+    for (const value of ['0', '-1', '1.5', 'a month', '99999999']) {
+      const problem = problemsOf({ ...required, ...Object.fromEntries(names.map((name) => [name, value])) })
+      for (const name of names) expect(problem).toContain(`${name} must be`)
+    }
+  })
+
   const weak = {
     ...required,
     JWT_SECRET: 'w'.repeat(31),

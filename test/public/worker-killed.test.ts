@@ -49,6 +49,20 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     expect(service.model.unused).toBe(0)
   })
 
+  it('leaves nothing behind of a completion with store: false', async () => {
+    service.model.reply({ text: ['One ', never] })
+    service.model.reply({ text: 'One two.' })
+    const kill = killOnce()
+    const { collections } = service
+    const before = await collections.threads.countDocuments({})
+    const answer = client.chat.completions.create({ ...question, store: false })
+    await expect.poll(() => service.model.unused, { timeout: 20_000 }).toBe(1)
+    await kill()
+    expect((await answer).choices[0]?.message.content).toBe('One two.')
+    await expect.poll(() => collections.threads.countDocuments({}), { timeout: 30_000 }).toBe(before)
+    expect(await collections.receipts.countDocuments({ kind: 'thread', status: 'complete' })).toBe(1)
+  })
+
   it('ends with an error chunk when the second attempt gives another answer', async () => {
     service.model.reply({ text: ['One ', 'two ', never] })
     const second = service.model.reply({ text: 'Four five six' })

@@ -18,11 +18,18 @@ export type ApiClient = ReturnType<typeof apiClient>
  */
 export function apiClient(url: string, token?: string) {
   /** The answer with its body still to be read, for streams. */
-  function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  function request(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ) {
     const isForm = body instanceof FormData
     return fetch(`${url}${path}`, {
       method,
       redirect: 'manual',
+      ...(signal === undefined ? {} : { signal }),
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),

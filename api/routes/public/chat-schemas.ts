@@ -42,6 +42,9 @@ export const ChatCompletionRequest = Type.Object(
       description: 'Any name: the token selects the assistant. The answer contains the same name.',
     }),
     messages: Type.Array(ChatMessage, { minItems: 1, maxItems: requestLimits.messages }),
+    store: Type.Optional(
+      nullable(Type.Boolean({ description: 'With `false`, the conversation is deleted once it is answered.' })),
+    ),
     stream: Type.Optional(nullable(Type.Boolean())),
     stream_options: Type.Optional(nullable(Type.Object({ include_usage: Type.Optional(nullable(Type.Boolean())) }))),
     ...chatParameters,

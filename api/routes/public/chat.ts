@@ -12,7 +12,7 @@ import { messagesOfChat } from './client-messages.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
 import { chatCompletion } from './completion.ts'
 import { overridesOf } from './model-parameters.ts'
-import { waitForEnd } from './run-end.ts'
+import { endOf, waitForEnd } from './run-end.ts'
 import { streamCompletion } from './stream-completion.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
 
@@ -42,12 +42,13 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const { model, messages, stream, stream_options: options } = request.body
       const assistant = assistantOf(request)
       refuseUnmetChat(request.body)
+      const isStored = request.body.store !== false
       const input = inputMessages(messagesOfChat(messages), {
         maxBytes: maxMessageBytes.public,
         loc: ['body', 'messages'],
       })
       const newRun = {
-        thread: publicFamily.threads.draft(assistant),
+        thread: publicFamily.threads.draft(assistant, { isStored }),
         withThread: true,
         assistant,
         input,
@@ -57,16 +58,32 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const followed = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
         start: (id) => publicFamily.start(newRun, id),
+        keyEndsWithThread: isStored,
       })
       logRun(reply, followed.run)
-      if (!stream)
-        return chatCompletion({ run: followed.run, model }, await waitForEnd(followed.feed, reply, openStreams))
-      await answerIsFollowed(request)
+      const canRejoin = typeof request.headers['idempotency-key'] === 'string'
+      const forget = async () => {
+        if (isStored) return
+        // A caller who left may come back with the same key. If nobody does, the retention deletes the thread; so it
+        // does when this deletion cannot begin.
+        if (canRejoin && endOf(followed.feed.view) === undefined) return
+        await publicFamily
+          .forget(followed.run)
+          .catch((error: unknown) =>
+            request.log.warn({ err: error }, 'a thread that is not to be stored stays for now'),
+          )
+      }
+      // The stored answer of a key would outlive the thread.
+      if (stream || !isStored) await answerIsFollowed(request)
+      if (!stream) {
+        const end = waitForEnd(followed.feed, reply, openStreams).finally(forget)
+        return chatCompletion({ run: followed.run, model }, await end)
+      }
       const { finished, stop } = streamCompletion(reply, followed, {
         model,
         includeUsage: options?.include_usage ?? false,
       })
-      openStreams.track(finished, stop)
+      openStreams.track(finished.finally(forget), stop)
       return reply
     },
   )

@@ -77,7 +77,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
       const { metadata, messages } = newThreadOf(request.body.thread ?? {}, ['body', 'thread'])
-      return start(request, reply, assistant, threads.draft(assistant, metadata), request.body, messages)
+      return start(request, reply, assistant, threads.draft(assistant, { metadata }), request.body, messages)
     },
   )
 

@@ -9,13 +9,18 @@ interface FollowOnce {
   /** Throws `not_found` for a run that is missing or not the caller's. */
   find: (runId: string) => Promise<RunRecord>
   follow: (run: RunRecord) => Promise<RunFeed>
+  /** The key goes with the thread. False: it stays for its day, so that a repeated request does not run again. */
+  keyEndsWithThread?: boolean
 }
 
 /**
  * The run that a request asks for, followed from its start: started now, or by an earlier attempt of the same
  * request.
  */
-export async function followOnce(request: FastifyRequest, { start, find, follow }: FollowOnce): Promise<FollowedRun> {
+export async function followOnce(
+  request: FastifyRequest,
+  { start, find, follow, keyEndsWithThread = true }: FollowOnce,
+): Promise<FollowedRun> {
   const followed = await once(request, {
     create: start,
     find: async (id) => {
@@ -23,7 +28,7 @@ export async function followOnce(request: FastifyRequest, { start, find, follow 
       return run === null ? null : { run, feed: await follow(run) }
     },
   })
-  belongsTo(request, followed.run.thread_id)
+  if (keyEndsWithThread) belongsTo(request, followed.run.thread_id)
   return followed
 }
 

@@ -128,6 +128,7 @@ const thread = new Schema<ThreadRecord>(
     log_bytes: Number,
     has_system: Boolean,
     holds: Number,
+    expires_at: Date,
     deleting: Boolean,
   },
   schemaOptions('threads'),
@@ -135,6 +136,8 @@ const thread = new Schema<ThreadRecord>(
 // With `deleting` at the end, the list's total can be counted from the index.
 thread.index({ user_id: 1, project_id: 1, public: 1, updated_at: -1, _id: -1, deleting: 1 })
 thread.index({ project_id: 1 })
+thread.index({ expires_at: 1 }, { sparse: true })
+thread.index({ updated_at: 1 }, { name: 'public_by_use', partialFilterExpression: { public: true } })
 thread.index({ assistant_id: 1, public: 1 })
 
 const checkpoint = new Schema<CheckpointRecord>(

@@ -1,0 +1,109 @@
+import { cleanupContract } from '../../domain/contracts/cleanup.ts'
+import { deletionContract } from '../../domain/contracts/deletion.ts'
+import { newId } from '../../domain/ids.ts'
+import { dayOf } from '../../domain/records/budget.ts'
+import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { Collections } from '../collections.ts'
+import { unstoredMs } from '../public/threads.ts'
+
+/** Undefined: kept for as long as the owner keeps it. */
+export interface RetentionSettings {
+  retainPublicThreadsDays: number | undefined
+  retainPendingAccountsDays: number | undefined
+  retainWaitingRunsDays: number | undefined
+}
+
+interface RetentionDeps {
+  collections: Pick<Collections, 'users' | 'threads' | 'runs'>
+  workflows: Pick<WorkflowClient, 'start'>
+  runs: { cancel(run: RunRecord): Promise<unknown> }
+  settings: RetentionSettings
+}
+
+const dayMs = 86_400_000
+/** Limit of a round for each kind, so that the queue of deletions is not flooded. */
+const perRound = 200
+
+type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
+
+/**
+ * Removes data whose time is over. Each removal is one that an owner can request, with its receipt. Several
+ * processes may execute rounds at the same time: they join each other's deletions.
+ */
+export function createRetention({ collections, workflows, runs: { cancel }, settings }: RetentionDeps) {
+  const { users, threads, runs } = collections
+
+  /** One round. A failure of one part does not keep the others from running; all failures are thrown at the end. */
+  return async (clock: () => number = Date.now): Promise<void> => {
+    const now = clock()
+    const before = (days: number) => new Date(now - days * dayMs)
+    const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays } = settings
+    const parts = [deleteUnstoredThreads(now)]
+    if (retainPublicThreadsDays !== undefined) parts.push(deletePublicThreads(before(retainPublicThreadsDays)))
+    if (retainPendingAccountsDays !== undefined)
+      parts.push(deletePendingAccounts(before(retainPendingAccountsDays), now))
+    if (retainWaitingRunsDays !== undefined) parts.push(cancelWaitingRuns(before(retainWaitingRunsDays)))
+    throwFailures(await Promise.allSettled(parts))
+  }
+
+  /** Threads of completions with `store: false` that the process which answered did not delete. */
+  async function deleteUnstoredThreads(now: number): Promise<void> {
+    const due = await dueThreads({ expires_at: { $lt: new Date(now) } })
+    await each(due, async (thread) => {
+      const isOpen = { thread_id: thread._id, status: { $in: [...openRunStatuses] } }
+      // Its caller may still be reading. A run that waits for a person can stay open for ever.
+      if (thread.created_at.getTime() > now - dayMs && (await runs.exists(isOpen)) !== null)
+        await threads.updateOne({ _id: thread._id }, { $set: { expires_at: new Date(now + unstoredMs) } })
+      else await deleteThread(thread)
+    })
+  }
+
+  async function deletePublicThreads(before: Date): Promise<void> {
+    await each(await dueThreads({ public: true, updated_at: { $lt: before } }), deleteThread)
+  }
+
+  function dueThreads(due: { expires_at: { $lt: Date } } | { public: true; updated_at: { $lt: Date } }) {
+    return threads
+      .find({ ...due, deleting: { $ne: true } }, { user_id: 1, project_id: 1, created_at: 1 })
+      .limit(perRound)
+      .lean<Owned[]>()
+  }
+
+  function deleteThread({ _id: id, user_id: userId, project_id: projectId }: Owned): Promise<void> {
+    return workflows.start(deletionContract, { kind: 'thread', id, userId, projectId, receiptId: newId() })
+  }
+
+  async function deletePendingAccounts(created: Date, now: number): Promise<void> {
+    const some = await users.exists({ verified: false, created_at: { $lt: created }, deleting: { $ne: true } })
+    if (some === null) return
+    await workflows.start(cleanupContract, {
+      kind: 'unverified-users',
+      dryRun: false,
+      before: created.toISOString(),
+      cleanupId: `retention-${dayOf(new Date(now))}`,
+    })
+  }
+
+  async function cancelWaitingRuns(created: Date): Promise<void> {
+    const waiting = await runs
+      .find({ status: 'interrupted', created_at: { $lt: created } }, { input_json: 0 })
+      .limit(perRound)
+      .lean<RunRecord[]>()
+    await each(waiting, cancel)
+  }
+}
+
+/** One after the other; one that fails does not keep the next from being handled. */
+async function each<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const failures: unknown[] = []
+  for (const item of items) await work(item).catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${items.length} failed`)
+}
+
+function throwFailures(results: PromiseSettledResult<void>[]): void {
+  const failures: unknown[] = []
+  for (const result of results) if (result.status === 'rejected') failures.push(result.reason)
+  if (failures.length > 0) throw new AggregateError(failures, 'parts of the retention failed')
+}
