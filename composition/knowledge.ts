@@ -20,10 +20,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     vectors,
     startIngestion,
     canEmbed: embedder !== undefined,
-    storageQuota: createStorageQuota(
-      collections,
-      settings.storageMaxMb === undefined ? undefined : settings.storageMaxMb * 1024 * 1024,
-    ),
+    storageQuota: createStorageQuota(collections, settings),
   })
   return {
     uploads,

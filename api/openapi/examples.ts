@@ -69,6 +69,7 @@ export const componentExamples: Record<string, unknown> = {
   RunMetadataEvent: { run_id: runId, thread_id: threadId },
   RunStartEvent: { status: 'starting' },
   SignupRequest: { email: 'ada@example.com', password: 'correct horse', first_name: 'Ada', last_name: 'Lovelace' },
+  StorageMaxRequest: { storage_max_mb: 2048 },
   SuspendUserRequest: { reason: 'Sends spam through a public assistant.' },
   ThreadMaxRequest: { thread_max: 500 },
   ThreadPostRequest: { values: { messages: [{ type: 'human', content: question }] } },

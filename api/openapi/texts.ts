@@ -202,6 +202,7 @@ export const componentTexts: Record<string, string> = {
   SystemMessageInput: 'An instruction to the model as callers send it.',
   SystemStats: 'Usage statistics.',
   TaskKind: 'Whether a task queue holds tasks of workflows or of activities.',
+  StorageMaxRequest: 'Maximum total size of the files of the user.',
   ThreadMaxRequest: 'How many threads the user may have without plans.',
   Thread: 'A conversation.',
   ThreadInfo: 'Number of threads in use, and the quota.',

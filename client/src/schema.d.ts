@@ -1134,6 +1134,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/users/{user_id}/storage-max": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set what the files of a user may take together */
+        put: operations["admin.setStorageMax"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/activity": {
         parameters: {
             query?: never;
@@ -2268,6 +2285,9 @@ export interface components {
             projects: number;
             assistants: number;
             files: number;
+            /** @description Of the original files. */
+            storage_bytes: number;
+            storage_max_mb: number | null;
             runs: number;
             prompt_tokens: number;
             completion_tokens: number;
@@ -3362,6 +3382,7 @@ export interface components {
             thread_max: number;
             /** @description Threads allowed without plans. */
             thread_max_base: number;
+            storage_max_mb: number | null;
             suspended_at: string | null;
             suspension_reason: string | null;
             usage: components["schemas"]["UserUsage"];
@@ -3390,6 +3411,16 @@ export interface components {
          */
         ThreadMaxRequest: {
             thread_max: number;
+        };
+        /**
+         * StorageMaxRequest
+         * @description What the files of the user may take together.
+         * @example {
+         *       "storage_max_mb": 2048
+         *     }
+         */
+        StorageMaxRequest: {
+            storage_max_mb: number | null;
         };
         /**
          * Activity
@@ -3747,6 +3778,7 @@ export interface components {
             /** @description Any name: the token selects the assistant. The answer contains the same name. */
             model: string;
             messages: components["schemas"]["CompatChatMessage"][];
+            store?: boolean | null;
             stream?: boolean | null;
             stream_options?: {
                 include_usage?: boolean | null;
@@ -11275,6 +11307,114 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ThreadMaxRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminUserDetails"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.setStorageMax": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the user. */
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StorageMaxRequest"];
             };
         };
         responses: {

@@ -19,6 +19,8 @@ export interface UserRecord {
   thread_max: number
   /** What `thread_max` is without plans. Absent until a plan or an administrator changed it. */
   thread_max_base?: number
+  /** What the files may take together, set by an administrator. Absent: as the settings say. */
+  storage_max_mb?: number
   created_at: Date
   last_active_at: Date
   /** The state of the current code, written by the e-mail verification workflow. Never the code itself. */

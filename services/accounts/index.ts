@@ -1,4 +1,3 @@
-import type { ModelPrices } from '../../domain/model-prices.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
@@ -16,7 +15,7 @@ import { createProfile } from './profile.ts'
 import type { SecretBox } from '../secrets.ts'
 import { createSignup } from './signup.ts'
 import { type IdentityProvider, createSocialLogin } from './social-login.ts'
-import { createUsage } from './usage.ts'
+import { type UsageSettings, createUsage } from './usage.ts'
 import { createVerification } from './verification.ts'
 
 /** Connections to identity providers. */
@@ -34,7 +33,7 @@ export interface AccountsDeps {
   homeMembers: HomeMembers
   identity: IdentityPorts
   secretBox: SecretBox
-  settings: ExchangeSettings & { threadMaxDefault: number; frontendUrl: string; modelPrices: ModelPrices }
+  settings: ExchangeSettings & UsageSettings & { threadMaxDefault: number; frontendUrl: string }
 }
 
 export type Accounts = ReturnType<typeof createAccounts>
@@ -53,7 +52,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
     verification: createVerification({ collections, secrets, workflows }),
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
-    usageOf: createUsage(collections, settings.modelPrices),
+    usageOf: createUsage(collections, settings),
     profile: createProfile({ collections, passwords, guard }),
     login,
     loginAttempts: createLoginAttempts(deps.secretBox),

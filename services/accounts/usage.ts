@@ -2,6 +2,7 @@ import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { AppError } from '../../domain/errors.ts'
+import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
 
 export interface UserUsage extends Usage {
@@ -10,6 +11,9 @@ export interface UserUsage extends Usage {
   projects: number
   assistants: number
   files: number
+  storage_bytes: number
+  /** What the files may take together; null without a limit. */
+  storage_max_mb: number | null
   runs: number
   /** The threads with the most tokens, among those that exist. */
   threads: ThreadUsage[]
@@ -42,10 +46,18 @@ const modelsShown = 50
 const rowsRead = 10_000
 const daysShown = 30
 
+export interface UsageSettings {
+  modelPrices: ModelPrices
+  storageMaxMb: number | undefined
+}
+
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
 
 /** What a user has now, and the tokens that models counted for runs that still exist. */
-export function createUsage({ users, projects, assistants, files, runs }: UsedCollections, prices: ModelPrices) {
+export function createUsage(
+  { users, projects, assistants, files, runs }: UsedCollections,
+  { modelPrices: prices, storageMaxMb }: UsageSettings,
+) {
   return async function usageOf(userId: string): Promise<UserUsage> {
     const own = { user_id: userId }
     const sums = {
@@ -54,11 +66,20 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       completion_tokens: { $sum: '$usage.completion_tokens' },
       total_tokens: { $sum: '$usage.total_tokens' },
     }
-    const [user, projectCount, assistantCount, fileCount, [totals], byThread, byDay, grouped] = await Promise.all([
-      users.findById(userId, { thread_counter: 1, thread_max: 1 }).lean<UserRecord>(),
+    const [user, projectCount, assistantCount, [stored], [totals], byThread, byDay, grouped] = await Promise.all([
+      users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
       projects.countDocuments(own),
       assistants.countDocuments(own),
-      files.countDocuments({ ...own, status: { $ne: 'uploading' } }),
+      files.aggregate<{ files: number; bytes: number }>([
+        { $match: own },
+        {
+          $group: {
+            _id: null,
+            files: { $sum: { $cond: [{ $eq: ['$status', 'uploading'] }, 0, 1] } },
+            bytes: { $sum: '$size' },
+          },
+        },
+      ]),
       runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
       runs.aggregate<ThreadUsage & { _id: string }>([
         { $match: own },
@@ -91,7 +112,9 @@ export function createUsage({ users, projects, assistants, files, runs }: UsedCo
       thread_max: user.thread_max,
       projects: projectCount,
       assistants: assistantCount,
-      files: fileCount,
+      files: stored?.files ?? 0,
+      storage_bytes: stored?.bytes ?? 0,
+      storage_max_mb: storageMaxMbOf(user, storageMaxMb) ?? null,
       runs: totals?.runs ?? 0,
       prompt_tokens: totals?.prompt_tokens ?? 0,
       completion_tokens: totals?.completion_tokens ?? 0,

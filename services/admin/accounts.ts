@@ -41,6 +41,13 @@ export function createAccountAdmin({ collections, transaction, usageOf }: Accoun
       const user = await transaction((session) => applyThreadMax(collections, { userId, base }, session))
       if (user === null) throw noSuchUser()
     },
+
+    /** What the user's files may take together; null: as the settings say. Files that exist stay. */
+    async setStorageMax(userId: string, megabytes: number | null): Promise<void> {
+      const change = megabytes === null ? { $unset: { storage_max_mb: 1 } } : { $set: { storage_max_mb: megabytes } }
+      const { matchedCount } = await users.updateOne({ _id: userId }, change)
+      if (matchedCount === 0) throw noSuchUser()
+    },
   }
 
   async function view(user: UserRecord | null): Promise<AccountView> {

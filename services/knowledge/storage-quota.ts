@@ -1,11 +1,23 @@
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
-import type { KnowledgeCollections } from './collections.ts'
+import { storageMaxMbOf } from '../../domain/storage-max.ts'
+import type { Collections } from '../collections.ts'
 
 export type StorageQuota = ReturnType<typeof createStorageQuota>
 
-/** Limits the bytes of a user's files together. Without a limit nothing is looked up. */
-export function createStorageQuota({ files }: Pick<KnowledgeCollections, 'files'>, maxBytes: number | undefined) {
+const megabyte = 1024 * 1024
+
+/** Limits the bytes of a user's files together: by what is set for the user, otherwise by the setting for all. */
+export function createStorageQuota(
+  { files, users }: Pick<Collections, 'files' | 'users'>,
+  { storageMaxMb }: { storageMaxMb: number | undefined },
+) {
+  /** Undefined: no limit. */
+  async function maxMbOf(userId: string): Promise<number | undefined> {
+    const user = await users.findById(userId, { storage_max_mb: 1 }).lean<{ storage_max_mb?: number }>()
+    return storageMaxMbOf(user ?? {}, storageMaxMb)
+  }
+
   async function storedBytes(userId: string): Promise<number> {
     const [sum] = await files.aggregate<{ bytes: number }>([
       { $match: { user_id: userId } },
@@ -20,8 +32,9 @@ export function createStorageQuota({ files }: Pick<KnowledgeCollections, 'files'
      * answer only when its whole request was read; `refusal` then says why.
      */
     async limit(userId: string, content: Readable): Promise<LimitedContent> {
-      if (maxBytes === undefined) return { content, refusal: () => undefined }
-      const room = maxBytes - (await storedBytes(userId))
+      const maxMb = await maxMbOf(userId)
+      if (maxMb === undefined) return { content, refusal: async () => undefined }
+      const room = maxMb * megabyte - (await storedBytes(userId))
       let size = 0
       async function* atMost(): AsyncGenerator<Buffer> {
         for await (const piece of content) {
@@ -32,27 +45,25 @@ export function createStorageQuota({ files }: Pick<KnowledgeCollections, 'files'
       }
       return {
         content: Readable.from(atMost(), { objectMode: false }),
-        refusal: () => (size > room ? usedUp(maxBytes) : undefined),
+        refusal: async () =>
+          size > room || (await storedBytes(userId)) > maxMb * megabyte ? usedUp(maxMb) : undefined,
       }
-    },
-
-    /** Why a file that was stored cannot stay: of uploads at the same time none may take the user past the limit. */
-    async refusal(userId: string): Promise<AppError | undefined> {
-      return maxBytes !== undefined && (await storedBytes(userId)) > maxBytes ? usedUp(maxBytes) : undefined
     },
   }
 }
 
 interface LimitedContent {
   content: Readable
-  /** To be asked when the content has been read. */
-  refusal(): AppError | undefined
+  /**
+   * Why a file cannot stay. To be asked when it has been stored: of uploads at the same time none may take the user
+   * past the limit.
+   */
+  refusal(): Promise<AppError | undefined>
 }
 
-function usedUp(maxBytes: number): AppError {
-  const megabytes = Math.floor(maxBytes / 1024 / 1024)
+function usedUp(maxMb: number): AppError {
   return new AppError(
     'payload_too_large',
-    `The files of this account may take ${megabytes} MB together, and these would take more. Delete files first.`,
+    `The files of this account may take ${maxMb} MB together, and these would take more. Delete files first.`,
   )
 }

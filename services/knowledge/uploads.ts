@@ -84,7 +84,7 @@ export function createUploads(deps: UploadsDeps) {
         Object.assign(record, { size, sha256 })
         const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
         if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
-        refusal = limited.refusal() ?? (await deps.storageQuota.refusal(assistant.user_id))
+        refusal = await limited.refusal()
         upload.files.push(record)
       }
       if (refusal !== undefined) throw refusal

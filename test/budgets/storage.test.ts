@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../domain/ids.ts'
+import { apiClient } from '../support/api-client.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
@@ -38,6 +40,46 @@ describe('the storage quota of a user', () => {
     expect((await one.upload([file('a.txt', 900)], '?wait=false')).status).toBe(200)
     expect((await two.upload([file('b.txt', 200)], '?wait=false')).status).toBe(413)
     expect((await bystander.upload([file('b.txt', 200)], '?wait=false')).status).toBe(200)
+  })
+
+  describe('set for one user', () => {
+    const setMax = (userId: string, storage_max_mb: unknown) =>
+      apiClient(service.url, service.env['ADMIN_TOKEN']).call('PUT', `/admin/users/${userId}/storage-max`, {
+        storage_max_mb,
+      })
+
+    it('counts in place of the one for all, until it is taken away again', async () => {
+      const owner = await insertUser(service)
+      const [user, bystander] = [await knowledgeClient(owner), await knowledgeClient(await insertUser(service))]
+      const raised = await setMax(owner.userId, 2)
+      expect(raised.body).toMatchObject({ storage_max_mb: 2, usage: { storage_max_mb: 2, storage_bytes: 0 } })
+      expect((await user.upload([file('a.txt', 1500)], '?wait=false')).status).toBe(200)
+      expect((await bystander.upload([file('a.txt', 1500)], '?wait=false')).status).toBe(413)
+      expect(await owner.get('/user/usage')).toMatchObject({ storage_max_mb: 2, storage_bytes: 1500 * kilobyte })
+
+      const refused = await user.upload([file('b.txt', 600)], '?wait=false')
+      expect(refused.status).toBe(413)
+      expect(refused.body.detail).toContain('2 MB')
+      expect((await setMax(owner.userId, null)).body).toMatchObject({
+        storage_max_mb: null,
+        usage: { storage_max_mb: 1 },
+      })
+      expect((await user.upload([file('c.txt', 1)], '?wait=false')).status).toBe(413)
+      // What is stored stays.
+      expect((await user.list()).body.files).toHaveLength(1)
+    })
+
+    it('may be nothing at all', async () => {
+      const owner = await insertUser(service)
+      await setMax(owner.userId, 0)
+      expect((await (await knowledgeClient(owner)).upload([file('a.txt', 1)], '?wait=false')).status).toBe(413)
+    })
+
+    it('must be a whole number of an existing user', async () => {
+      const { userId } = await insertUser(service)
+      for (const value of [-1, 1.5, '5', undefined]) expect((await setMax(userId, value)).status).toBe(422)
+      expect((await setMax(newId(), 5)).status).toBe(404)
+    })
   })
 
   it('is not exceeded by simultaneous uploads', async () => {

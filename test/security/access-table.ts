@@ -106,6 +106,7 @@ export const access: Record<string, Auth> = {
   'admin.suspendUser': 'admin',
   'admin.restoreUser': 'admin',
   'admin.setThreadMax': 'admin',
+  'admin.setStorageMax': 'admin',
   'admin.activity': 'admin',
   'admin.queues': 'admin',
   'admin.ingestions': 'admin',

@@ -26,6 +26,9 @@ export const AdminUserDetails = Type.Object(
     user: AdminUser,
     thread_max: Type.Integer({ description: 'Threads allowed now.' }),
     thread_max_base: Type.Integer({ description: 'Threads allowed without plans.' }),
+    storage_max_mb: nullable(
+      Type.Integer({ description: 'What is set for this user; null: as the settings say. `usage` has what counts.' }),
+    ),
     suspended_at: nullable(Timestamp),
     suspension_reason: nullable(Type.String()),
     usage: Usage,
@@ -45,11 +48,21 @@ export const ThreadMaxRequest = Type.Object(
   { title: 'ThreadMaxRequest' },
 )
 
+export const StorageMaxRequest = Type.Object(
+  {
+    storage_max_mb: nullable(
+      Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: 'null: as the settings say.' }),
+    ),
+  },
+  { title: 'StorageMaxRequest' },
+)
+
 export function showAccount({ user, usage, recentRuns, purchases }: AccountView): Static<typeof AdminUserDetails> {
   return {
     user: showAdminUser(user),
     thread_max: user.thread_max,
     thread_max_base: user.thread_max_base ?? user.thread_max,
+    storage_max_mb: user.storage_max_mb ?? null,
     suspended_at: user.suspended_at?.toISOString() ?? null,
     suspension_reason: user.suspension_reason ?? null,
     usage,

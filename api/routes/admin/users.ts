@@ -4,7 +4,13 @@ import type { Services } from '../../../composition/platform.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { PathId, refusals } from '../schemas.ts'
 import { AdminQuery, config, tags } from './declare.ts'
-import { AdminUserDetails, SuspendUserRequest, ThreadMaxRequest, showAccount } from './user-schemas.ts'
+import {
+  AdminUserDetails,
+  StorageMaxRequest,
+  SuspendUserRequest,
+  ThreadMaxRequest,
+  showAccount,
+} from './user-schemas.ts'
 
 const params = Type.Object({ user_id: PathId })
 const querystring = Type.Object(AdminQuery)
@@ -86,6 +92,26 @@ export const adminUserRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'administ
     },
     async ({ params: { user_id: userId }, body }) => {
       await accounts.setThreadMax(userId, body.thread_max)
+      return showAccount(await accounts.byId(userId))
+    },
+  )
+
+  app.put(
+    '/admin/users/:user_id/storage-max',
+    {
+      config: { ...config, audit: 'successes' },
+      schema: {
+        operationId: 'admin.setStorageMax',
+        summary: 'Set what the files of a user may take together',
+        tags,
+        params,
+        querystring,
+        body: StorageMaxRequest,
+        response,
+      },
+    },
+    async ({ params: { user_id: userId }, body }) => {
+      await accounts.setStorageMax(userId, body.storage_max_mb)
       return showAccount(await accounts.byId(userId))
     },
   )

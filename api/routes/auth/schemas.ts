@@ -133,6 +133,8 @@ export const Usage = Type.Object(
     projects: Type.Integer(),
     assistants: Type.Integer(),
     files: Type.Integer(),
+    storage_bytes: Type.Integer({ description: 'Of the original files.' }),
+    storage_max_mb: nullable(Type.Integer({ description: 'What the files may take together.' })),
     ...counted,
     threads: Type.Array(Type.Object({ thread_id: Type.String(), ...counted }), {
       description: 'The hundred threads with the most tokens.',

@@ -26,6 +26,7 @@ const user = new Schema<UserRecord>(
     thread_counter: { type: Number, required: true },
     thread_max: { type: Number, required: true },
     thread_max_base: Number,
+    storage_max_mb: Number,
     suspended_at: Date,
     suspension_reason: String,
     created_at: date,

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { type Schemas, unwrap } from '../lib/api.ts'
-import { formatAgo, formatNumber } from '../lib/format.ts'
+import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { useSubmit } from '../lib/use-submit.ts'
 import { texts } from '../texts/index.ts'
 import { Button } from '../ui/button.tsx'
@@ -50,6 +50,12 @@ function UserCard({ api, details, onChange }: UserCardProps) {
     [t.tokens, formatNumber(usage.total_tokens)],
     [t.assistants, formatNumber(usage.assistants)],
     [t.files, formatNumber(usage.files)],
+    [
+      t.storage,
+      usage.storage_max_mb === null
+        ? formatBytes(usage.storage_bytes)
+        : `${formatBytes(usage.storage_bytes)} / ${formatNumber(usage.storage_max_mb)} MB`,
+    ],
   ] as const
   return (
     <div className="stack-small">
@@ -70,6 +76,7 @@ function UserCard({ api, details, onChange }: UserCardProps) {
         ))}
       </dl>
       <ThreadMax api={api} details={details} onChange={onChange} />
+      <StorageMax api={api} details={details} onChange={onChange} />
       <Suspension api={api} details={details} onChange={onChange} />
       <RecentRuns runs={details.recent_runs} />
     </div>
@@ -93,6 +100,31 @@ function ThreadMax({ api, details, onChange }: UserCardProps) {
         required
         value={threadMax}
         onValue={setThreadMax}
+      />
+      <Button type="submit" busy={form.isBusy}>
+        {t.change}
+      </Button>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+    </form>
+  )
+}
+
+function StorageMax({ api, details, onChange }: UserCardProps) {
+  const [storageMax, setStorageMax] = useState(details.storage_max_mb === null ? '' : String(details.storage_max_mb))
+  const path = { user_id: details.user.user_id }
+  const form = useSubmit(async () => {
+    const body = { storage_max_mb: storageMax === '' ? null : Number(storageMax) }
+    onChange(await unwrap(api.PUT('/admin/users/{user_id}/storage-max', { params: { path }, body })))
+  })
+  return (
+    <form className="search-form" onSubmit={form.onSubmit}>
+      <TextField
+        label={t.storageMax}
+        type="number"
+        min={0}
+        max={1_000_000_000}
+        value={storageMax}
+        onValue={setStorageMax}
       />
       <Button type="submit" busy={form.isBusy}>
         {t.change}

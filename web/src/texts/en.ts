@@ -454,6 +454,8 @@ export const en = {
     threadsUsed: 'Chats used',
     tokens: 'Tokens',
     threadMax: 'Chats allowed without plans',
+    storage: 'Storage',
+    storageMax: 'Megabytes of files allowed (empty: the default)',
     change: 'Change',
     reason: 'Reason (for operators only)',
     suspend: 'Suspend',
