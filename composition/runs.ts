@@ -22,6 +22,7 @@ import { createRunOutput } from '../services/runs/run-output.ts'
 import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
 import { createPrepareRun } from '../services/runs/prepare-run.ts'
 import { createStartFollowed } from '../services/runs/start-followed.ts'
+import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import type { Core } from './core.ts'
 
@@ -47,6 +48,7 @@ export function composeRuns(core: Core) {
     startFollowed,
     runOutput,
     engine,
+    tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
     describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
       collections,

@@ -74,6 +74,7 @@ export const componentExamples: Record<string, unknown> = {
   ThreadMaxRequest: { thread_max: 500 },
   ThreadPostRequest: { values: { messages: [{ type: 'human', content: question }] } },
   ThreadPutRequest: { name: 'Opening hours', assistant_id: assistantId, metadata: { ticket: '4711' } },
+  ToolTrialRequest: { name: 'retrieval', args: { query: question } },
   UploadFilesRequest: { files: ['opening-hours.pdf'] },
   UserUpdateRequest: { first_name: 'Ada', last_name: 'Lovelace' },
   VerifyEmailRequest: { email: 'ada@example.com', code: '123456' },

@@ -529,6 +529,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assistants/{aid}/tools/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a tool of your assistant once, with the checks, limits and guards of a run
+         * @description The call is made: whatever the tool does takes effect. There is no run, nothing is recorded, and the call waits for no approval, because you write the arguments.
+         */
+        post: operations["tools.try"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assistants/{aid}/files": {
         parameters: {
             query?: never;
@@ -2615,6 +2635,43 @@ export interface components {
             };
             /** @description Whether the settings of this service allow it. */
             available: boolean;
+        };
+        /**
+         * ToolTrialRequest
+         * @description A call of a tool, to see what it answers.
+         * @example {
+         *       "name": "retrieval",
+         *       "args": {
+         *         "query": "When is the office open on Fridays?"
+         *       }
+         *     }
+         */
+        ToolTrialRequest: {
+            /** @description The name that the model calls. */
+            name: string;
+            /** @description The arguments, at most 1 MB as JSON; default: none. */
+            args?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ToolTrialOutcome
+         * @description How the call of a tool ended.
+         * @enum {unknown}
+         */
+        ToolTrialOutcome: "answered" | "failed" | "refused";
+        /**
+         * ToolTrial
+         * @description What a tool answered to a call of the owner.
+         */
+        ToolTrial: {
+            /** @description `failed`: the tool reported an error or gave no answer in time. `refused`: the arguments do not match the tool's schema; the call was not made. */
+            outcome: components["schemas"]["ToolTrialOutcome"];
+            /** @description The text that the model would read. */
+            content: string;
+            /** @description Whether the answer was longer; `content` ends with a note. */
+            is_cut: boolean;
+            duration_ms: number;
         };
         /**
          * FileStatus
@@ -7504,6 +7561,123 @@ export interface operations {
             };
         };
     };
+    "tools.try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ToolTrialRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolTrial"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "files.list": {
         parameters: {
             query?: {
@@ -9450,6 +9624,8 @@ export interface operations {
                 limit?: number;
                 /** @description An id: only entries before it. */
                 before?: string;
+                /** @description Only entries of this operation. */
+                action?: string;
             };
             header?: never;
             path?: never;
@@ -9520,6 +9696,8 @@ export interface operations {
                 limit?: number;
                 /** @description An id: only entries before it. */
                 before?: string;
+                /** @description Only entries of this operation. */
+                action?: string;
                 /** @description Id of the user. */
                 user_id?: string;
             };

@@ -3,6 +3,7 @@ import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
+import { unknownOutcome } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 
 /** How many calls of one answer are executed; the others are answered with an error. */
@@ -71,7 +72,12 @@ export function toolMessageId(call: Pick<ToolCallRecord, '_id'>): string {
 export function toolMessageOf(call: ToolCallRecord): Message {
   return {
     type: 'ToolMessage',
-    data: { id: toolMessageId(call), content: call.result ?? noResult, tool_call_id: call.call_id, name: call.name },
+    data: {
+      id: toolMessageId(call),
+      content: call.result ?? unknownOutcome,
+      tool_call_id: call.call_id,
+      name: call.name,
+    },
   }
 }
 
@@ -81,12 +87,12 @@ export function toolMessageOf(call: ToolCallRecord): Message {
  */
 export async function toolMessages(
   { toolCalls }: Pick<Collections, 'toolCalls'>,
-  { runId, step, notBegun = noResult }: { runId: string; step: number; notBegun?: string },
+  { runId, step, notBegun = unknownOutcome }: { runId: string; step: number; notBegun?: string },
 ): Promise<Message[]> {
   const ofStep = { run_id: runId, step }
   const open = await toolCalls.find({ ...ofStep, status: { $ne: 'done' } }).lean<ToolCallRecord[]>()
   for (const call of open) {
-    const result = call.status === 'waiting' ? notBegun : noResult
+    const result = call.status === 'waiting' ? notBegun : unknownOutcome
     await toolCalls.updateOne(
       { _id: call._id, status: { $ne: 'done' } },
       { $set: { status: 'done', result, finished_at: new Date() } },
@@ -95,9 +101,6 @@ export async function toolMessages(
   const calls = await toolCalls.find(ofStep).sort({ index: 1 }).lean<ToolCallRecord[]>()
   return calls.map(toolMessageOf)
 }
-
-export const noResult =
-  'The outcome of this call is not known: it may or may not have taken effect. It was not repeated.'
 
 const tooManyCalls = `This call was not made: one answer can make at most ${maxCallsPerStep} calls. Make the rest in your next answer.`
 const unreadableArguments = 'This call was not made: its arguments are not a JSON object.'

@@ -3,11 +3,10 @@ import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
-import { checkArguments } from '../tools/check-arguments.ts'
+import { executeTool, unknownOutcome } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
-import { limitText } from '../tools/tool-text.ts'
 import type { EngineDeps } from './deps.ts'
-import { noResult, toolMessageOf } from './ledger.ts'
+import { toolMessageOf } from './ledger.ts'
 
 /**
  * Executes one tool call at most once: only the attempt that changes its status from `waiting` to `claimed`
@@ -40,7 +39,7 @@ export async function toolStep(
     )
     .lean<ToolCallRecord>()
 
-  const result = call === null ? noResult : await resultOf(deps, run, tool, call, signal)
+  const result = call === null ? unknownOutcome : await resultOf(deps, run, tool, call, signal)
   signal.throwIfAborted()
   // The claim failed: an earlier attempt began the call, and its outcome is unknown.
   const claimedBy = call === null ? { $ne: attempt } : attempt
@@ -64,21 +63,14 @@ async function resultOf(
   if (call.decision?.action === 'reject') return rejection(call.decision.message)
   if (tool === undefined) return `There is no tool called ${call.name}.`
   const args = parseOwnJson<Record<string, unknown>>(call.args_json)
-  const problem = tool.isForeign
-    ? await deps.checkForeignArguments(tool.parameters, args, { userId: run.user_id, signal })
-    : checkArguments(tool, args)
-  if (problem !== undefined) return `The call was not made: ${problem}`
-  const limit = AbortSignal.timeout(tool.timeoutMs)
-  try {
-    const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
-    const context = { signal: AbortSignal.any([signal, limit]) }
-    return await deps.tracing.tool(run, facts, () => tool.execute(args, context))
-  } catch (error) {
-    signal.throwIfAborted()
-    if (limit.aborted)
-      return `The tool ${tool.name} gave no answer within ${tool.timeoutMs / 1000} seconds. ${tool.safeToRepeat ? '' : noResult}`.trim()
-    return `The tool ${tool.name} failed: ${error instanceof Error ? limitText(error.message) : 'no reason was given'}`
-  }
+  const facts = { name: tool.name, type: tool.type, callId: call.call_id, step: call.step }
+  const { content } = await executeTool(tool, args, {
+    checkForeignArguments: deps.checkForeignArguments,
+    userId: run.user_id,
+    signal,
+    around: (execute) => deps.tracing.tool(run, facts, execute),
+  })
+  return content
 }
 
 function rejection(message: string | undefined): string {

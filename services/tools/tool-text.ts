@@ -9,6 +9,11 @@ export function limitText(text: string, limit: number = maxResultCharacters): st
   return `${text.slice(0, limit)}\n[Cut here: only the first ${limit} of ${text.length} characters are shown.]`
 }
 
+/** Whether a tool's answer was cut, by one of the notes that say so to the model. */
+export function isCut(text: string): boolean {
+  return text.includes('\n[Cut here: ')
+}
+
 /**
  * Returns a function that replaces the given header values wherever a text repeats them: servers may echo them, and
  * a tool's answer is read by the model, stored and shown.

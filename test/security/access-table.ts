@@ -69,6 +69,7 @@ export const access: Record<string, Auth> = {
   'assistants.compatAccount.read': 'project',
   'assistants.compatAccount.delete': 'project',
   'tools.list': 'user',
+  'tools.try': 'project',
   'files.list': 'project',
   'files.chunks': 'project',
   'files.search': 'project',

@@ -105,6 +105,7 @@ export const native: Record<string, Expectation> = {
   'files.ingestion': { foreign: 403 },
   'files.ingestionEvents': { foreign: 403 },
   'tools.list': secret,
+  'tools.try': { foreign: 403, body: () => ({ name: 'retrieval', args: { query: 'anything' } }) },
   'threads.list': secret,
   'threads.create': { foreignBody: [{ status: 403, body: (_own, other) => ({ assistant_id: other.aid }) }] },
   'threads.read': { foreign: 404 },

@@ -75,8 +75,11 @@ describe('the keys of a tool configuration', () => {
     const debug = await talk.client.get(`/runs/debug/assistant/${talk.assistantId}`)
     expect(stream).not.toEqual([])
     expect(logged.join('')).toContain('a tool cannot be used')
+    const trial = await talk.client.post(`/assistants/${talk.assistantId}/tools/try`, { name: 'm_echo' })
+    expect(trial).toMatchObject({ outcome: 'answered', content: expect.stringContaining('[hidden]') })
     const places = {
       run,
+      trial,
       messages,
       stream,
       debug,

@@ -1,16 +1,19 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { apiClient } from '../support/api-client.ts'
+import { startHttpServer } from '../support/http-server.ts'
+import { startMcpServer } from '../support/mcp-server.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
-describe('GET /tools/', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ worker: false, env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+})
+afterAll(() => service.close())
 
+describe('GET /tools/', () => {
   it('lists every tool with valid JSON Schemas', async () => {
     const { call } = await insertUser(service)
     const { status, body } = await call('GET', '/tools/')
@@ -28,5 +31,121 @@ describe('GET /tools/', () => {
 
   it('requires a user', async () => {
     expect((await apiClient(service.url).call('GET', '/tools/')).status).toBe(401)
+  })
+})
+
+describe('POST /assistants/{aid}/tools/try', () => {
+  const key = 'secret-key-4713'
+  const asked: string[] = []
+  const mcpCalls: string[] = []
+  let isHeld = false
+  const held = new Set<() => void>()
+  let site: Awaited<ReturnType<typeof startHttpServer>>
+  let mcp: Awaited<ReturnType<typeof startMcpServer>>
+  beforeAll(async () => {
+    site = await startHttpServer(async ({ url = '', headers }, response) => {
+      asked.push(url)
+      if (isHeld) await new Promise<void>((resolve) => held.add(resolve))
+      response.setHeader('content-type', 'text/plain')
+      response.end(url === '/long' ? 'x'.repeat(30_000) : `key ${String(headers['x-key'])}`)
+    })
+    mcp = await startMcpServer({
+      register: (server) =>
+        void server.registerTool('tides', { inputSchema: { harbour: z.string() } }, ({ harbour }) => {
+          mcpCalls.push(harbour)
+          if (harbour === 'nowhere') throw new Error('no such harbour')
+          return { content: [{ type: 'text', text: `High water in ${harbour} at six.` }] }
+        }),
+    })
+  })
+  afterAll(async () => {
+    await site.close()
+    await mcp.close()
+  })
+
+  /** A user with an assistant that has both tools, and asks before tools are used. */
+  async function owner() {
+    const user = await insertUser(service)
+    const { assistant_id: id } = await user.post('/assistants/', {
+      name: 'Harbour guide',
+      config: {
+        'type==agent/interrupt_before_action': true,
+        'type==agent/tools': [
+          { type: 'mcp', config: { name: 'harbour', url: mcp.url } },
+          { type: 'http_request', config: { allowed_hosts: ['127.0.0.1', '10.0.0.1'], headers: { 'x-key': key } } },
+        ],
+      },
+    })
+    const path = `/assistants/${String(id)}/tools/try`
+    const get = (url: string) => ({ name: 'http_request', args: { method: 'GET', url } })
+    return { user, path, get, tryTool: (body: object) => user.post(path, body) }
+  }
+
+  it('calls the tool once and answers what the model would read, with no run', async () => {
+    const { user, tryTool } = await owner()
+    expect(await tryTool({ name: 'harbour_tides', args: { harbour: 'Kiel' } })).toEqual({
+      outcome: 'answered',
+      content: 'High water in Kiel at six.',
+      is_cut: false,
+      duration_ms: expect.any(Number),
+    })
+    expect(mcpCalls.splice(0)).toEqual(['Kiel'])
+    expect(await service.collections.runs.countDocuments({ user_id: user.userId })).toBe(0)
+  })
+
+  it('tells apart a failure of the tool and arguments with which it is not called', async () => {
+    const { tryTool } = await owner()
+    const refused = await tryTool({ name: 'harbour_tides', args: { harbour: 7 } })
+    expect(refused).toMatchObject({ outcome: 'refused', content: expect.stringContaining('/harbour must be string') })
+    expect(await tryTool({ name: 'harbour_tides' })).toMatchObject({ outcome: 'refused' })
+    expect(mcpCalls.splice(0)).toEqual([])
+    const failed = await tryTool({ name: 'harbour_tides', args: { harbour: 'nowhere' } })
+    expect(failed).toMatchObject({ outcome: 'failed', content: expect.stringContaining('no such harbour') })
+    expect(mcpCalls.splice(0)).toEqual(['nowhere'])
+  })
+
+  it('has the guards of a run: hosts, private addresses, keys that stay hidden, answers that are cut', async () => {
+    const { tryTool, get } = await owner()
+    asked.length = 0
+    const answer = await tryTool(get(`${site.url}/key`))
+    expect(answer).toMatchObject({ outcome: 'answered', content: expect.stringContaining('key [hidden]') })
+    const other = await tryTool(get(site.url.replace('127.0.0.1', 'localhost')))
+    expect(other).toMatchObject({ outcome: 'failed', content: expect.stringContaining('not one that this tool') })
+    const hidden = await tryTool(get('http://10.0.0.1/'))
+    expect(hidden).toMatchObject({ outcome: 'failed', content: expect.stringContaining('is not allowed') })
+    const long = await tryTool(get(`${site.url}/long`))
+    expect(long.is_cut).toBe(true)
+    expect(long.content.length).toBeLessThan(21_000)
+    expect(asked).toEqual(['/key', '/long'])
+    expect(JSON.stringify([answer, other, hidden, long])).not.toContain(key)
+  })
+
+  it('refuses unknown tools, deep arguments and other users', async () => {
+    const { user, path, tryTool } = await owner()
+    expect((await user.call('POST', path, { name: 'harbour_moon' })).status).toBe(404)
+    const deep = JSON.parse(`${'{"a":'.repeat(150)}1${'}'.repeat(150)}`)
+    const tooDeep = await user.call('POST', path, { name: 'harbour_tides', args: deep })
+    expect(tooDeep.status).toBe(422)
+    expect(tooDeep.body.detail[0].loc).toEqual(['body', 'args'])
+    const large = await user.call('POST', path, { name: 'harbour_tides', args: { harbour: 'x'.repeat(1_100_000) } })
+    expect(large.status).toBe(422)
+    const stranger = await insertUser(service)
+    expect((await stranger.call('POST', path, { name: 'harbour_tides', args: {} })).status).toBe(403)
+    expect(await tryTool({ name: 'retrieval' }).catch(() => 'refused')).toBe('refused')
+    expect(mcpCalls).toEqual([])
+  })
+
+  it('calls at most four tools of one user at once, while others go on', async () => {
+    const [busy, bystander] = [await owner(), await owner()]
+    isHeld = true
+    const waiting = [1, 2, 3, 4].map(() => busy.tryTool(busy.get(`${site.url}/slow`)))
+    await expect.poll(() => held.size).toBe(4)
+    const fifth = await busy.user.call('POST', busy.path, busy.get(`${site.url}/fifth`))
+    expect(fifth.status).toBe(429)
+    expect(fifth.headers.get('retry-after')).toBe('5')
+    isHeld = false
+    expect(await bystander.tryTool(bystander.get(`${site.url}/quick`))).toMatchObject({ outcome: 'answered' })
+    for (const answer of held) answer()
+    for (const trial of await Promise.all(waiting)) expect(trial).toMatchObject({ outcome: 'answered' })
   })
 })

@@ -2,7 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { toolTypes } from '../../../domain/assistant-config.ts'
 import type { Services } from '../../../composition/platform.ts'
-import { freeForm, refusals } from '../schemas.ts'
+import { checkFreeForm } from '../../../domain/free-form.ts'
+import { parseOwnJson } from '../../../domain/own-json.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { PathId, freeForm, refusals } from '../schemas.ts'
 
 const ToolDescription = Type.Object(
   {
@@ -16,8 +19,33 @@ const ToolDescription = Type.Object(
   { title: 'ToolDescription' },
 )
 
-/** `GET /tools/` */
-export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools'>> = async (app, { tools }) => {
+const ToolTrialRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 64, description: 'The name that the model calls.' }),
+    args: Type.Optional(freeForm('The arguments, at most 1 MB as JSON; default: none.')),
+  },
+  { title: 'ToolTrialRequest' },
+)
+
+const ToolTrial = Type.Object(
+  {
+    outcome: Type.Enum(['answered', 'failed', 'refused'], {
+      title: 'ToolTrialOutcome',
+      description:
+        "`failed`: the tool reported an error or gave no answer in time. `refused`: the arguments do not match the tool's schema; the call was not made.",
+    }),
+    content: Type.String({ description: 'The text that the model would read.' }),
+    is_cut: Type.Boolean({ description: 'Whether the answer was longer; `content` ends with a note.' }),
+    duration_ms: Type.Integer(),
+  },
+  { title: 'ToolTrial' },
+)
+
+/** `GET /tools/`, and calls of a tool by the owner of its assistant. */
+export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'assistants' | 'tryTool'>> = async (
+  app,
+  { tools, assistants, tryTool },
+) => {
   app.get(
     '/tools/',
     {
@@ -30,5 +58,34 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools'>> = as
       },
     },
     () => tools.catalogue(),
+  )
+
+  app.post(
+    '/assistants/:aid/tools/try',
+    {
+      config: { auth: 'project', limits: ['runs_user'] },
+      schema: {
+        operationId: 'tools.try',
+        summary: 'Call a tool of your assistant once, with the checks, limits and guards of a run',
+        description:
+          'The call is made: whatever the tool does takes effect. There is no run, nothing is recorded, and the call waits for no approval, because you write the arguments.',
+        tags: ['tools'],
+        params: Type.Object({ aid: PathId }),
+        body: ToolTrialRequest,
+        response: { 200: ToolTrial, ...refusals(401, 403, 404, 503) },
+      },
+    },
+    async (request) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const { name, args = {} } = request.body
+      const text = checkFreeForm(['body', 'args'], args, { maxMegabytes: 1 })
+      const trial = await tryTool(assistant, { name, args: parseOwnJson(text) }, request.signal)
+      return {
+        outcome: trial.outcome,
+        content: trial.content,
+        is_cut: trial.isCut,
+        duration_ms: trial.durationMs,
+      }
+    },
   )
 }

@@ -61,6 +61,7 @@ export function TextField({
   )
 }
 
+/** A form with an `error` in a text area is not sent. */
 export function TextArea({
   label,
   help,
@@ -71,7 +72,15 @@ export function TextArea({
 }: FieldProps & Changed<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
   return (
     <Field label={label} help={help} error={error}>
-      {(ids) => <textarea className={classOf(mono)} {...rest} {...ids} onChange={listener(onValue)} />}
+      {(ids) => (
+        <textarea
+          ref={(element) => element?.setCustomValidity(error ?? '')}
+          className={classOf(mono)}
+          {...rest}
+          {...ids}
+          onChange={listener(onValue)}
+        />
+      )}
     </Field>
   )
 }

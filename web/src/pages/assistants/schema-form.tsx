@@ -1,13 +1,12 @@
 import { useState } from 'react'
+import { type JsonObject, asList, asObject } from '../../lib/json.ts'
 import { texts } from '../../texts/index.ts'
-import { CheckField, TextArea, TextField } from '../../ui/field.tsx'
+import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
 
 const t = texts.tools
 
-type JsonObject = Record<string, unknown>
-
 interface SchemaFormProps {
-  /** A JSON Schema of an object: its texts, lists of texts, maps of texts, numbers and switches become fields. */
+  /** A JSON Schema of an object. A member that no other field fits is written as JSON. */
   schema: JsonObject
   value: JsonObject
   onValue: (value: JsonObject) => void
@@ -44,7 +43,22 @@ function SchemaField({ name, schema, isRequired, value, onValue }: SchemaFieldPr
   const label = `${name.replaceAll('_', ' ')}${isRequired ? '' : ` (${texts.optional})`}`
   const description = typeof schema['description'] === 'string' ? schema['description'] : ''
   const shared = { label, help: description, required: isRequired }
-  switch (schema['type']) {
+  switch (kindOf(schema)) {
+    case 'choice':
+      return (
+        <SelectField
+          {...shared}
+          value={JSON.stringify(value) ?? ''}
+          onValue={(json) => onValue(json === '' ? undefined : JSON.parse(json))}
+        >
+          <option value="">{t.noChoice}</option>
+          {asList(schema['enum']).map((choice) => (
+            <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>
+              {String(choice)}
+            </option>
+          ))}
+        </SelectField>
+      )
     case 'boolean':
       return <CheckField {...shared} checked={value === true} onValue={onValue} />
     case 'number':
@@ -57,7 +71,7 @@ function SchemaField({ name, schema, isRequired, value, onValue }: SchemaFieldPr
           onValue={(text) => onValue(text === '' ? undefined : Number(text))}
         />
       )
-    case 'array':
+    case 'texts':
       return (
         <LinesField
           {...shared}
@@ -66,7 +80,7 @@ function SchemaField({ name, schema, isRequired, value, onValue }: SchemaFieldPr
           onLines={(lines) => onValue(lines.length === 0 ? undefined : lines)}
         />
       )
-    case 'object':
+    case 'map':
       return (
         <LinesField
           {...shared}
@@ -76,7 +90,9 @@ function SchemaField({ name, schema, isRequired, value, onValue }: SchemaFieldPr
           onLines={(lines) => onValue(lines.length === 0 ? undefined : Object.fromEntries(lines.map(pairOf)))}
         />
       )
-    default:
+    case 'json':
+      return <JsonField {...shared} schema={schema} value={value} onValue={onValue} />
+    case 'text':
       return (
         <TextField
           {...shared}
@@ -85,6 +101,74 @@ function SchemaField({ name, schema, isRequired, value, onValue }: SchemaFieldPr
           onValue={onValue}
         />
       )
+  }
+}
+
+type Kind = 'choice' | 'boolean' | 'number' | 'integer' | 'texts' | 'map' | 'text' | 'json'
+
+/** Which field fits a member. */
+function kindOf(schema: JsonObject): Kind {
+  const isSimple = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+  const choices = asList(schema['enum'])
+  if (choices.length > 0 && choices.every(isSimple)) return 'choice'
+  switch (schema['type']) {
+    case 'boolean':
+    case 'number':
+    case 'integer':
+      return schema['type']
+    case 'string':
+      return 'text'
+    case 'array':
+      return asObject(schema['items'])['type'] === 'string' ? 'texts' : 'json'
+    case 'object': {
+      const [values = schema['additionalProperties']] = Object.values(asObject(schema['patternProperties']))
+      return schema['properties'] === undefined && asObject(values)['type'] === 'string' ? 'map' : 'json'
+    }
+    default:
+      return 'json'
+  }
+}
+
+interface JsonProps {
+  label: string
+  help: string
+  required: boolean
+  schema: JsonObject
+  value: unknown
+  onValue: (value: unknown) => void
+}
+
+/** Text that is not JSON is taken as it is where the schema allows a text. A form with other text is not sent. */
+function JsonField({ schema, value, onValue, help, ...shared }: JsonProps) {
+  const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, undefined, 2)))
+  const [error, setError] = useState<string>()
+  const allowsText = asList(schema['anyOf'] ?? schema['oneOf']).some((part) => asObject(part)['type'] === 'string')
+  const change = (next: string) => {
+    setText(next)
+    const read = readJson(next)
+    setError(read === undefined && !allowsText ? t.invalidJson : undefined)
+    onValue(next.trim() === '' ? undefined : read === undefined ? next : read.value)
+  }
+  return (
+    <TextArea
+      {...shared}
+      help={`${help} ${allowsText ? t.jsonOrTextHelp : t.jsonHelp}`}
+      error={error}
+      mono
+      rows={3}
+      value={text}
+      onValue={change}
+      spellCheck={false}
+    />
+  )
+}
+
+function readJson(text: string): { value: unknown } | undefined {
+  if (text.trim() === '') return { value: undefined }
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
   }
 }
 
@@ -118,14 +202,4 @@ export function LinesField({ label, help, value, check, onLines }: LinesProps) {
 function pairOf(line: string): [string, string] {
   const colon = line.indexOf(':')
   return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
-}
-
-function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {}
-}
-
-function asList(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : []
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { FlaskConical, Plus, Trash2 } from 'lucide-react'
+import { ChevronRight, FlaskConical, Plus, Trash2 } from 'lucide-react'
 import { useId, useState } from 'react'
 import { type Schemas, api, configKey, keys, unwrap } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
@@ -10,6 +10,7 @@ import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 import { SchemaForm } from './schema-form.tsx'
+import { ToolTrial } from './tool-trial.tsx'
 
 const t = texts.tools
 type ToolSetting = Schemas['ToolSetting']
@@ -79,11 +80,14 @@ function withoutEmpty({ type, name, config }: ToolSetting): ToolSetting {
   return { type, ...(name && { name }), ...(config && Object.keys(config).length > 0 && { config }) }
 }
 
-/** The effective tools: the service asks MCP servers, and reports wrong settings. */
+/** The effective tools: the service asks MCP servers, and reports wrong settings. Each can be called. */
 function TryIt({ assistantId, state }: { assistantId: string; state: DraftState }) {
   const [answer, setAnswer] = useState<Debug>()
-  const form = useSubmit(async () => {
+  const save = async () => {
     if (state.isChanged) await state.save()
+  }
+  const form = useSubmit(async () => {
+    await save()
     const path = { params: { path: { assistant_id: assistantId } } }
     setAnswer(await unwrap(api.GET('/runs/debug/assistant/{assistant_id}', path)))
   })
@@ -107,18 +111,27 @@ function TryIt({ assistantId, state }: { assistantId: string; state: DraftState 
               {t.problem(name || type, problem)}
             </Notice>
           ))}
+          {answer.tool_warnings.map(({ name, type, warning }) => (
+            <Notice key={name + warning} tone="warn">
+              {t.problem(name || type, warning)}
+            </Notice>
+          ))}
           <p>{answer.tools.length === 0 ? t.testNone : t.testOk(answer.tools.length)}</p>
           {answer.tools.map(({ name, description, parameters }) => (
             <details key={name} className="tool-call">
               <summary>
+                <ChevronRight size={16} className="chevron" aria-hidden="true" />
                 <code>{name}</code>
                 <span className="grow truncate muted small">{description}</span>
               </summary>
               <div className="tool-body">
-                <div className="field-label">{t.parameters}</div>
-                <pre className="code-block" role="region" tabIndex={0} aria-label={t.parameters}>
-                  {JSON.stringify(parameters, undefined, 2)}
-                </pre>
+                <ToolTrial assistantId={assistantId} name={name} parameters={parameters} save={save} />
+                <details className="small">
+                  <summary>{t.parameters}</summary>
+                  <pre className="code-block" role="region" tabIndex={0} aria-label={t.parameters}>
+                    {JSON.stringify(parameters, undefined, 2)}
+                  </pre>
+                </details>
               </div>
             </details>
           ))}

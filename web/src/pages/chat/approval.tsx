@@ -2,6 +2,7 @@ import { Check, Pencil, X } from 'lucide-react'
 import { useState } from 'react'
 import { type Run, type Schemas, api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { follow } from '../../lib/run-followers.ts'
+import { parseObject } from '../../lib/json.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -82,7 +83,7 @@ interface DecisionProps {
 function ChangeDialog({ call, decide, onClose }: DecisionProps & { call: Call }) {
   const [json, setJson] = useState(() => JSON.stringify(call.args, undefined, 2))
   const form = useSubmit(async () => {
-    await decide({ action: 'edit', args: objectOf(json) })
+    await decide({ action: 'edit', args: parseObject(json) })
     onClose()
   })
   return (
@@ -121,15 +122,4 @@ function RejectDialog({ decide, onClose }: DecisionProps) {
       </form>
     </Dialog>
   )
-}
-
-function objectOf(json: string): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
-    throw new Error(t.notJson)
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(t.notJson)
-  return Object.fromEntries(Object.entries(value))
 }

@@ -62,7 +62,8 @@ function CallState({ isDone, isWaiting, isRunning }: { isDone: boolean; isWaitin
   )
 }
 
-function ToolResult({ content }: { content: string }) {
+/** What a tool answered, as passages, JSON or text. */
+export function ToolResult({ content }: { content: string }) {
   const passages = parsePassages(content)
   if (passages.length > 0)
     return (

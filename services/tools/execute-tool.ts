@@ -1,0 +1,51 @@
+import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
+import { limitText } from './tool-text.ts'
+import type { Tool } from './tool.ts'
+
+/** For a call that may or may not have taken effect. */
+export const unknownOutcome =
+  'The outcome of this call is not known: it may or may not have taken effect. It was not repeated.'
+
+export interface ToolResult {
+  /** `refused`: the arguments do not match the tool's schema, and the call was not made. */
+  outcome: 'answered' | 'failed' | 'refused'
+  /** What the model reads. */
+  content: string
+}
+
+interface ExecuteOptions {
+  checkForeignArguments: CheckForeignArguments
+  userId: string
+  signal: AbortSignal
+  /** Executes the call it is given, for example within a span. */
+  around?: (execute: () => Promise<string>) => Promise<string>
+}
+
+/**
+ * Executes one call: checks its arguments, limits its time, and turns all failures of the tool into text. Throws the
+ * signal's reason when the signal aborts.
+ */
+export async function executeTool(
+  tool: Tool,
+  args: Record<string, unknown>,
+  { checkForeignArguments, userId, signal, around = (execute) => execute() }: ExecuteOptions,
+): Promise<ToolResult> {
+  const problem = tool.isForeign
+    ? await checkForeignArguments(tool.parameters, args, { userId, signal })
+    : checkArguments(tool, args)
+  if (problem !== undefined) return { outcome: 'refused', content: `The call was not made: ${problem}` }
+  const limit = AbortSignal.timeout(tool.timeoutMs)
+  try {
+    const context = { signal: AbortSignal.any([signal, limit]) }
+    return { outcome: 'answered', content: await around(() => tool.execute(args, context)) }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { outcome: 'failed', content: failureText(tool, error, limit.aborted) }
+  }
+}
+
+function failureText(tool: Tool, error: unknown, isTimeout: boolean): string {
+  if (isTimeout)
+    return `The tool ${tool.name} gave no answer within ${tool.timeoutMs / 1000} seconds. ${tool.safeToRepeat ? '' : unknownOutcome}`.trim()
+  return `The tool ${tool.name} failed: ${error instanceof Error ? limitText(error.message) : 'no reason was given'}`
+}

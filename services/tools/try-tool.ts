@@ -1,0 +1,55 @@
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { createSemaphore } from '../semaphore.ts'
+import type { CheckForeignArguments } from './check-arguments.ts'
+import { type ToolResult, executeTool } from './execute-tool.ts'
+import type { Tools } from './index.ts'
+import { isCut } from './tool-text.ts'
+
+interface TryToolDeps {
+  tools: Pick<Tools, 'resolve'>
+  checkForeignArguments: CheckForeignArguments
+}
+
+export interface ToolTrial extends ToolResult {
+  isCut: boolean
+  durationMs: number
+}
+
+/** Longer than listing the tools of an MCP server and the slowest tool together. */
+const maxTrialMs = 90_000
+/** An answer takes at most some megabytes of memory while it is read. */
+const trialsAtOnce = { slots: 64, slotsPerOwner: 4, waitingPerOwner: 0 }
+
+/**
+ * Calls a tool of an assistant once, as a run would, for the owner who sets it up. Nothing is recorded. The owner
+ * writes the arguments, so the call needs no approval.
+ */
+export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
+  const slots = createSemaphore(trialsAtOnce)
+
+  return async (
+    assistant: AssistantRecord,
+    { name, args }: { name: string; args: Record<string, unknown> },
+    gone: AbortSignal,
+  ): Promise<ToolTrial> => {
+    const release = slots.tryAcquire(assistant.user_id)
+    if (release === undefined)
+      throw new AppError('too_many_requests', 'Too many tools are tried at once.', { retryAfterSeconds: 5 })
+    const limit = AbortSignal.timeout(maxTrialMs)
+    try {
+      const signal = AbortSignal.any([gone, limit])
+      const resolved = await tools.resolve(assistant, signal)
+      const tool = resolved.tools.find((candidate) => candidate.name === name)
+      if (tool === undefined) throw new AppError('not_found', 'This assistant has no usable tool of this name.')
+      const begun = performance.now()
+      const result = await executeTool(tool, args, { checkForeignArguments, userId: assistant.user_id, signal })
+      return { ...result, isCut: isCut(result.content), durationMs: Math.round(performance.now() - begun) }
+    } catch (error) {
+      if (limit.aborted) throw new AppError('unavailable', 'The tool could not be called in time.', { cause: error })
+      throw error
+    } finally {
+      release()
+    }
+  }
+}
