@@ -1,4 +1,5 @@
 import { type Message, type Schemas, api, keys, queryClient, unwrap } from './api.ts'
+import { newId } from './new-id.ts'
 import { follow } from './run-followers.ts'
 import { addSent, removeSent } from './sent-messages.ts'
 
@@ -12,7 +13,7 @@ interface Sending {
 
 /** Starts a run with a message, shows the message at once, and follows the run. */
 export async function sendMessage({ threadId, assistantId, content, messageId }: Sending): Promise<void> {
-  const id = messageId ?? crypto.randomUUID()
+  const id = messageId ?? newId()
   addSent(threadId, { id, content })
   try {
     const input = [{ type: 'HumanMessage' as const, data: { id, content } }]

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { ApiError, readEvents } from '../../../client/src/index.ts'
 import { texts } from '../texts/index.ts'
 import { type Schemas, keys, queryClient, tokenOf, wordsOf } from './api.ts'
+import { newId } from './new-id.ts'
 import { say } from './toasts.ts'
 
 /** A file that is being uploaded and processed. */
@@ -34,7 +35,7 @@ export function useUploads(assistantId: string | undefined): readonly Upload[] {
 
 /** Uploads files, each in its own request, and follows each until it is ready or failed. */
 export async function upload(assistantId: string, files: Iterable<File>): Promise<void> {
-  const started = Array.from(files, (file) => ({ file, key: crypto.randomUUID() }))
+  const started = Array.from(files, (file) => ({ file, key: newId() }))
   uploads = [
     ...uploads,
     ...started.map(({ file, key }): Upload => ({

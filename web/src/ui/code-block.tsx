@@ -1,12 +1,13 @@
 import { Check, Copy } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { copyText } from '../lib/copy-text.ts'
 import { texts } from '../texts/index.ts'
 import { Button, IconButton } from './button.tsx'
 
 function useCopy(text: string) {
   const [isCopied, setCopied] = useState(false)
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
+    await copyText(text)
     setCopied(true)
     setTimeout(() => setCopied(false), 1500)
   }

@@ -2,7 +2,7 @@ import { GitBranch, Pencil, RotateCcw, ThumbsDown, ThumbsUp, Workflow } from 'lu
 import { useState } from 'react'
 import { type Run, type Schemas, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
 import { type Passage, type Turn as TurnData, passagesOf, withCitations } from '../../lib/conversation.ts'
-import type { Followed } from '../../lib/run-followers.ts'
+import { type Followed, follow } from '../../lib/run-followers.ts'
 import { formatSeconds } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
@@ -83,6 +83,18 @@ export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProp
           )}
           {followed?.snapshot?.connection === 'reconnecting' && !followed.isOver && (
             <Notice tone="warn">{t.reconnecting}</Notice>
+          )}
+          {run && followed?.problem !== undefined && (
+            <Notice tone="warn">
+              <div className="stack-small">
+                {t.lost}
+                <div>
+                  <Button size="small" onClick={() => follow(run.run_id, run.thread_id, { again: true })}>
+                    {t.reconnect}
+                  </Button>
+                </div>
+              </div>
+            </Notice>
           )}
           {run && waitingCalls.length > 0 && <Approval run={run} calls={waitingCalls} />}
           {error && !isActive && <Failure error={error} onRetry={onRetry} />}
