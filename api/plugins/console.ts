@@ -9,6 +9,8 @@ export interface ConsoleSettings {
   temporalUiUrl?: string | undefined
   temporalNamespace: string
   oauthIssuer?: string | undefined
+  stripeSecretKey?: string | undefined
+  stripeWebhookSecret?: string | undefined
 }
 
 /** The folder into which `web/build.ts` builds the console. */
@@ -26,6 +28,7 @@ const pages = [
   '/forgot-password',
   '/reset-password',
   '/auth-callback',
+  '/usage',
   '/console',
   '/console/*',
 ]
@@ -75,12 +78,13 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
 }
 
 /** The settings that the pages need. Everybody can read them. */
-function shownSettings({ mailboxUrl, temporalUiUrl, temporalNamespace, oauthIssuer }: ConsoleSettings) {
+function shownSettings(settings: ConsoleSettings) {
   return {
-    mailbox_url: mailboxUrl ?? null,
-    temporal_ui_url: temporalUiUrl ?? null,
-    temporal_namespace: temporalNamespace,
-    social_login: oauthIssuer !== undefined,
+    mailbox_url: settings.mailboxUrl ?? null,
+    temporal_ui_url: settings.temporalUiUrl ?? null,
+    temporal_namespace: settings.temporalNamespace,
+    social_login: settings.oauthIssuer !== undefined,
+    billing: settings.stripeSecretKey !== undefined && settings.stripeWebhookSecret !== undefined,
   }
 }
 

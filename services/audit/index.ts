@@ -29,6 +29,13 @@ const userAgentLength = 200
 /** Surplus entries of a user are removed once in this many new entries. */
 const trimEvery = 50
 
+interface AuditFilter {
+  userId?: string | undefined
+  action?: string | undefined
+  /** The id of an entry: only the entries before it. */
+  before?: string | undefined
+}
+
 export type Audit = ReturnType<typeof createAudit>
 
 /** Who did what, when and from where. */
@@ -74,12 +81,10 @@ export function createAudit({ collections: { auditEntries, users }, keepDays, ma
     },
 
     /** Newest first; for one user, or for all. */
-    list(
-      { userId, before }: { userId?: string | undefined; before?: string | undefined },
-      limit: number,
-    ): Promise<Page<AuditEntryRecord>> {
+    list({ userId, action, before }: AuditFilter, limit: number): Promise<Page<AuditEntryRecord>> {
       const filter = {
         ...(userId === undefined ? {} : { user_id: userId }),
+        ...(action === undefined ? {} : { action }),
         ...(before === undefined ? {} : { _id: { $lt: before } }),
       }
       const query = auditEntries.find(filter).sort({ _id: -1 }).lean<AuditEntryRecord>()

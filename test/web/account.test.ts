@@ -1,13 +1,37 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { codeTo, mailTo } from '../support/mailbox.ts'
+import { createAudit } from '../../services/audit/index.ts'
+import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
+import { apiClient } from '../support/api-client.ts'
 import { goodPassword, insertUser, newEmail } from '../support/users.ts'
+import { en } from '../../web/src/texts/en.ts'
 import { type Console, startConsole } from './support.ts'
 
 let site: Console
+let provider: TestPaymentProvider
 beforeAll(async () => {
-  site = await startConsole()
+  const recurring = { interval: 'month', interval_count: 1 }
+  provider = await startPaymentProvider([
+    { id: 'price_crew', metadata: { thread_max: '1000' }, unit_amount: 1900, recurring, product: { name: 'Crew' } },
+    { id: 'price_fleet', metadata: { thread_max: '5000' }, unit_amount: 9900, recurring, product: { name: 'Fleet' } },
+    {
+      id: 'price_dinghy',
+      metadata: { thread_max: '50' },
+      unit_amount: 500,
+      recurring: null,
+      product: { name: 'Dinghy' },
+    },
+  ])
+  site = await startConsole({
+    STRIPE_SECRET_KEY: 'sk_test_1',
+    STRIPE_WEBHOOK_SECRET: 'whsec_of_the_test',
+    STRIPE_API_BASE: provider.url,
+  })
+}, buildTimeoutMs)
+afterAll(async () => {
+  await site.close()
+  await provider.close()
 })
-afterAll(() => site.close())
 
 test('a new user signs up, confirms the address, resets the password, and deletes the account with a receipt', async () => {
   const email = newEmail()
@@ -106,4 +130,76 @@ test('projects are created, opened and deleted with their contents', async () =>
   await page.getByText('holds 1 assistant and 0 chats').waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await expect.poll(async () => (await user.call('GET', '/projects/')).body.length, { timeout: 30_000 }).toBe(1)
+})
+
+test('a plan is bought: from the list to the payment page and back to the larger quota', async () => {
+  const { page, user } = await site.signedIn()
+  await page.context().route('https://pay.example.com/**', (route) => route.fulfill({ body: 'the payment page' }))
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('link', { name: 'Plans that allow more chats' }).click()
+  await page.getByText('You have 0 chats now and may have 100.').waitFor()
+  const crew = page.locator('.card', { hasText: 'Crew' })
+  await crew.getByText('$19.00').waitFor()
+  await crew.getByText('Paid every month').waitFor()
+  await page.locator('.card', { hasText: 'Dinghy' }).getByText('Your account may have as many chats').waitFor()
+  await site.expectAccessible(page, 'plans')
+  await crew.getByRole('button', { name: 'Buy Crew' }).click()
+  await page.waitForURL('https://pay.example.com/**')
+  const id = new URL(page.url()).pathname.slice(1)
+  const back = String(provider.checkout(id).params.get('success_url')).replace('{CHECKOUT_SESSION_ID}', id)
+
+  await page.goto(`${site.url}/usage?checkout=cancelled&session_id=${id}`)
+  await page.getByText('Nothing was bought.').waitFor()
+  await page.goto(`${site.url}${new URL(back).pathname}${new URL(back).search}`)
+  await page.getByText('Your payment has not arrived yet.').waitFor()
+  expect(await page.getByRole('link', { name: 'Go to the payment page' }).getAttribute('href')).toContain(id)
+  provider.checkout(id).session['status'] = 'complete'
+  await page.getByText('Your plan is active: you may have up to 1,000 chats.').waitFor()
+  await page.getByText('You have 0 chats now and may have 1,000.').waitFor()
+  await site.expectAccessible(page, 'plans after a payment')
+  expect((await user.get('/auth/thread-info')).thread_max).toBe(1000)
+
+  const other = await site.signedIn()
+  await other.page.goto(`${site.url}/usage?checkout=paid&session_id=${id}`)
+  await other.page.getByRole('alert').getByText('There is no such checkout.').waitFor()
+  provider.away(true)
+  await other.page.getByRole('button', { name: 'Buy Fleet' }).click()
+  await other.page.locator('.card', { hasText: 'Fleet' }).getByRole('alert').waitFor()
+  provider.away(false)
+})
+
+test('the audit log is read page by page, and filtered by what was done', async () => {
+  const { page, user } = await site.signedIn()
+  const audit = createAudit({ collections: site.service.collections, keepDays: 1 })
+  const deleted = { userId: user.userId, actor: 'user', action: 'assistants.delete', outcome: 'done' } as const
+  for (let place = 0; place < 55; place++) await audit.record({ ...deleted, subjects: [`assistant-${place}`] })
+  await user.call('POST', '/user/change-password', { current_password: 'wrong one', new_password: goodPassword })
+  await page.getByRole('button', { name: /^Your account/ }).click()
+  await page.getByRole('menuitem', { name: 'Audit log' }).click()
+  const rows = page.locator('tbody tr')
+  await rows.filter({ hasText: 'Password changed' }).getByText('refused').waitFor()
+  expect(await rows.count()).toBe(50)
+  await page.getByLabel('Show', { exact: true }).selectOption('Assistant deleted')
+  await expect.poll(() => rows.filter({ hasText: 'Assistant deleted' }).count()).toBe(50)
+  expect(await rows.count()).toBe(50)
+  await page.getByRole('button', { name: 'Show older entries' }).click()
+  await rows.filter({ hasText: /assistant-0$/ }).waitFor()
+  expect(await rows.count()).toBe(55)
+  await site.expectAccessible(page, 'the audit log')
+  await page.getByLabel('Show', { exact: true }).selectOption('Login')
+  await page.getByText('There are no entries.').waitFor()
+})
+
+test('every action of the audit log that has words is an operation of the service', async () => {
+  const { body } = await apiClient(site.url).call('GET', '/openapi.json')
+  const operations: { operationId?: string }[] = Object.values<object>(body.paths).flatMap((path) =>
+    Object.values(path),
+  )
+  const known = new Set([
+    ...operations.map(({ operationId }) => operationId),
+    'admin.access',
+    'accounts.socialCallback',
+  ])
+  const named = Object.keys({ ...en.audit.actions, ...en.audit.adminActions })
+  expect(named.filter((action) => !known.has(action))).toEqual([])
 })

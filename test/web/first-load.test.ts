@@ -38,7 +38,7 @@ test('a first load takes at most 300 KB, requests nothing from other servers, an
 test('every page fits a phone, and passes axe in both themes', async () => {
   const { page, assistantId } = await site.signedIn()
   await page.setViewportSize({ width: 360, height: 740 })
-  const paths = ['chat', 'assistants', `assistants/${assistantId}`, 'projects', 'usage', 'account']
+  const paths = ['chat', 'assistants', `assistants/${assistantId}`, 'projects', 'usage', 'plans', 'audit', 'account']
   for (const theme of ['light', 'dark']) {
     await page.evaluate((name) => localStorage.setItem('assistant-platform.theme', name), theme)
     for (const path of paths) {

@@ -15,6 +15,11 @@ import { Skeleton } from './ui/states.tsx'
 
 const optionalText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
+function checkoutOf(search: Record<string, unknown>): { checkout?: string; session_id?: string } {
+  const [checkout, id] = [optionalText(search['checkout']), optionalText(search['session_id'])]
+  return { ...(checkout && { checkout }), ...(id && { session_id: id }) }
+}
+
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound })
 
 const home = createRoute({
@@ -106,6 +111,26 @@ const account = createRoute({
   path: '/account',
   component: lazyRouteComponent(() => import('./pages/account/settings.tsx'), 'AccountSettings'),
 })
+const plans = createRoute({
+  getParentRoute: () => shell,
+  path: '/plans',
+  component: lazyRouteComponent(() => import('./pages/plans.tsx'), 'Plans'),
+  validateSearch: checkoutOf,
+})
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('./pages/account/audit.tsx'), 'AccountAudit'),
+})
+/** The payment provider leads back here. */
+const paid = createRoute({
+  getParentRoute: () => root,
+  path: '/usage',
+  validateSearch: checkoutOf,
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: '/console/plans', search, replace: true })
+  },
+})
 const deleted = createRoute({
   getParentRoute: () => root,
   path: '/console/goodbye',
@@ -121,7 +146,8 @@ const routeTree = root.addChildren([
   reset,
   callback,
   deleted,
-  shell.addChildren([consoleHome, newChat, chat, assistants, assistant, projects, usage, account]),
+  paid,
+  shell.addChildren([consoleHome, newChat, chat, assistants, assistant, projects, usage, plans, account, audit]),
 ])
 
 export const router = createRouter({

@@ -30,6 +30,9 @@ const AuditPage = Type.Object({ entries: Type.Array(AuditEntry), has_more: Type.
 const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   before: Type.Optional(PathId),
+  action: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z._]+$', maxLength: 100, description: 'Only entries of this operation.' }),
+  ),
 }
 
 /** The audit log, for the user whom it is about and for administrators. */
@@ -48,7 +51,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
     },
     async (request) => {
       const userId = sessionOf(request).user._id
-      const page = await audit.list({ userId, before: request.query.before }, request.query.limit)
+      const page = await audit.list({ ...request.query, userId }, request.query.limit)
       return { entries: page.entries.map((entry) => showEntry(withoutAdmin(entry))), has_more: page.hasMore }
     },
   )
@@ -66,7 +69,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
       },
     },
     async ({ query }) => {
-      const page = await audit.list({ userId: query.user_id, before: query.before }, query.limit)
+      const page = await audit.list({ ...query, userId: query.user_id }, query.limit)
       return { entries: page.entries.map(showEntry), has_more: page.hasMore }
     },
   )

@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Activity } from './activity.tsx'
+import { Audit } from './audit.tsx'
 import { Cleanups } from './cleanups.tsx'
 import { Dependencies, Stats } from './figures.tsx'
 import { FindUser } from './find-user.tsx'
@@ -58,6 +59,7 @@ export function Operation() {
         <Queues api={api} />
         <Ingestions api={api} />
         <FindUser api={api} />
+        <Audit api={api} />
         <InactiveUsers api={api} />
         <Cleanups api={api} />
         <ReceiptSearch api={api} />

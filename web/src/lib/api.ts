@@ -52,6 +52,7 @@ export interface ConsoleSettings {
   temporal_ui_url: string | null
   temporal_namespace: string
   social_login: boolean
+  billing: boolean
 }
 
 export function useConsoleSettings(): ConsoleSettings | undefined {
@@ -78,9 +79,14 @@ export const keys = {
   runs: (id: string) => ['runs', id],
   usage: ['usage'],
   tools: ['tools'],
+  plans: ['plans'],
+  checkout: (id: string) => ['checkout', id],
+  audit: ['audit'],
 } as const
 
 export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) })
+
+export const useUsage = () => useQuery({ queryKey: keys.usage, queryFn: () => unwrap(api.GET('/user/usage')) })
 
 export const useProjects = () => useQuery({ queryKey: keys.projects, queryFn: () => unwrap(api.GET('/projects/')) })
 

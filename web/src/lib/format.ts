@@ -16,6 +16,25 @@ export function formatSeconds(ms: number): string {
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
 }
 
+const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+
+export function formatDateTime(iso: string): string {
+  return dateTime.format(new Date(iso))
+}
+
+/** An amount in the smallest unit of its currency. */
+export function formatMoney(amount: number, currency: string): string {
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+  return format.format(amount / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2))
+}
+
+/** An amount in whole units of a currency that the operator named, which may be no ISO 4217 code. */
+export function formatCost(amount: number, currency: string): string {
+  const digits = { maximumFractionDigits: 4 }
+  if (!/^[A-Za-z]{3}$/.test(currency)) return `${new Intl.NumberFormat('en', digits).format(amount)} ${currency}`
+  return new Intl.NumberFormat('en', { style: 'currency', currency, ...digits }).format(amount)
+}
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400_000],

@@ -3,9 +3,11 @@ import {
   Bot,
   ChartColumn,
   ChevronsUpDown,
+  CreditCard,
   FolderKanban,
   LogOut,
   Menu as MenuIcon,
+  ScrollText,
   SquarePen,
   UserRound,
 } from 'lucide-react'
@@ -167,6 +169,16 @@ function UserMenu() {
           label: texts.account.settings,
           icon: <UserRound size={16} aria-hidden="true" />,
           onSelect: () => void navigate({ to: '/console/account' }),
+        },
+        {
+          label: texts.plans.title,
+          icon: <CreditCard size={16} aria-hidden="true" />,
+          onSelect: () => void navigate({ to: '/console/plans' }),
+        },
+        {
+          label: texts.audit.title,
+          icon: <ScrollText size={16} aria-hidden="true" />,
+          onSelect: () => void navigate({ to: '/console/audit' }),
         },
         { label: t.apiDocs, onSelect: () => void window.open('/docs', '_blank', 'noreferrer') },
         'line',

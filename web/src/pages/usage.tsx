@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-import { type Schemas, api, configKey, keys, unwrap, useAssistants } from '../lib/api.ts'
-import { formatNumber } from '../lib/format.ts'
+import { Link } from '@tanstack/react-router'
+import { type Schemas, useAssistants, useUsage } from '../lib/api.ts'
+import { formatCost, formatNumber } from '../lib/format.ts'
 import { useTitle } from '../lib/use-title.ts'
 import { texts } from '../texts/index.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
@@ -12,7 +12,7 @@ type UserUsage = Schemas['UserUsage']
 /** What the account has used, and its limits. */
 export function Usage() {
   useTitle(t.title)
-  const usage = useQuery({ queryKey: keys.usage, queryFn: () => unwrap(api.GET('/user/usage')) })
+  const usage = useUsage()
   return (
     <div className="page">
       <header>
@@ -33,6 +33,7 @@ function Figures({ usage }: { usage: UserUsage }) {
     [t.assistants, usage.assistants],
     [t.files, usage.files],
     [t.projects, usage.projects],
+    ...(usage.cost > 0 ? [[t.cost, formatCost(usage.cost, usage.currency)] as const] : []),
   ] as const
   return (
     <>
@@ -45,12 +46,15 @@ function Figures({ usage }: { usage: UserUsage }) {
           value={usage.thread_max === 0 ? 1 : Math.min(1, usage.thread_counter / usage.thread_max)}
           label={t.quota}
         />
+        <p className="small">
+          <Link to="/console/plans">{t.plans}</Link>
+        </p>
       </section>
       <dl className="figures">
         {figures.map(([label, value]) => (
           <div key={label} className="tile">
             <dt className="muted small">{label}</dt>
-            <dd className="figure">{formatNumber(value)}</dd>
+            <dd className="figure">{typeof value === 'number' ? formatNumber(value) : value}</dd>
           </div>
         ))}
       </dl>
@@ -79,22 +83,22 @@ function Figures({ usage }: { usage: UserUsage }) {
   )
 }
 
-/** Tokens by assistant and model. The models are those of the assistants' current settings. */
+/** Tokens by assistant, and by the model that was asked. */
 function Shares({ usage }: { usage: UserUsage }) {
   const assistants = useAssistants()
-  const find = (id: string) => assistants.data?.find(({ assistant_id: other }) => other === id)
+  const nameOf = (id: string) => assistants.data?.find(({ assistant_id: other }) => other === id)?.name
   const byAssistant = usage.assistants_used.map(({ assistant_id: id, total_tokens: tokens }) => ({
-    name: find(id)?.name ?? t.otherAssistant,
+    name: nameOf(id) ?? t.otherAssistant,
     tokens,
   }))
-  const byModel = usage.assistants_used.map(({ assistant_id: id, total_tokens: tokens }) => {
-    const assistant = find(id)
-    return { name: assistant ? (assistant.config[configKey.model] ?? t.defaultModel) : t.unknownModel, tokens }
-  })
+  const byModel = usage.models_used.map(({ model, total_tokens: tokens }) => ({
+    name: model || t.unknownModel,
+    tokens,
+  }))
   return (
     <div className="grid">
       <ShareList title={t.byAssistant} entries={summed(byAssistant)} />
-      <ShareList title={t.byModel} entries={summed(byModel)} help={t.byModelText} />
+      <ShareList title={t.byModel} entries={summed(byModel)} />
     </div>
   )
 }
@@ -110,14 +114,11 @@ function summed(entries: Share[]): Share[] {
   return [...sums].map(([name, tokens]) => ({ name, tokens })).toSorted((a, b) => b.tokens - a.tokens)
 }
 
-function ShareList({ title, entries, help }: { title: string; entries: Share[]; help?: string }) {
+function ShareList({ title, entries }: { title: string; entries: Share[] }) {
   const most = Math.max(1, ...entries.map(({ tokens }) => tokens))
   return (
     <section className="card stack-small">
-      <div>
-        <h2>{title}</h2>
-        {help && <p className="muted small">{help}</p>}
-      </div>
+      <h2>{title}</h2>
       <ul className="stack-small">
         {entries.map(({ name, tokens }) => (
           <li key={name} className="stack-tight">

@@ -1,0 +1,42 @@
+import { useState } from 'react'
+import { unwrap } from '../lib/api.ts'
+import { texts } from '../texts/index.ts'
+import { AuditLog } from '../ui/audit-log.tsx'
+import { Button } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
+import type { AdminApi } from './operation.tsx'
+
+const t = texts.audit
+
+/** The audit log of all accounts, or of one. */
+export function Audit({ api }: { api: AdminApi }) {
+  const [typed, setTyped] = useState('')
+  const [userId, setUserId] = useState('')
+  return (
+    <section className="card stack-small">
+      <div>
+        <h2>{t.title}</h2>
+        <p className="muted small">{t.adminText}</p>
+      </div>
+      <form
+        className="search-form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          setUserId(typed.trim())
+        }}
+      >
+        <TextField label={t.userId} help={t.userIdHelp} maxLength={128} value={typed} onValue={setTyped} />
+        <Button type="submit">{t.show}</Button>
+      </form>
+      <AuditLog
+        key={userId}
+        name={['admin', 'audit', userId]}
+        hasUsers
+        actions={Object.entries({ ...t.actions, ...t.adminActions })}
+        read={(query) =>
+          unwrap(api.GET('/admin/audit', { params: { query: { ...query, ...(userId && { user_id: userId }) } } }))
+        }
+      />
+    </section>
+  )
+}

@@ -1,0 +1,24 @@
+import { api, keys, unwrap } from '../../lib/api.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
+import { AuditLog } from '../../ui/audit-log.tsx'
+
+const t = texts.audit
+
+/** What was done with the user's account. */
+export function AccountAudit() {
+  useTitle(t.title)
+  return (
+    <div className="page">
+      <header>
+        <h1>{t.title}</h1>
+        <p className="muted">{t.text}</p>
+      </header>
+      <AuditLog
+        name={keys.audit}
+        actions={Object.entries({ ...t.actions, ...t.adminActions }).filter(([action]) => action !== 'admin.access')}
+        read={(query) => unwrap(api.GET('/user/audit', { params: { query } }))}
+      />
+    </div>
+  )
+}
