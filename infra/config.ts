@@ -207,8 +207,9 @@ const noKey = 'none'
 
 function modelSettings(read: Reader) {
   const openaiBaseUrl = read.optionalUrl('OPENAI_BASE_URL')
+  const openaiApiKey = read.optionalText('OPENAI_API_KEY') ?? (openaiBaseUrl === undefined ? undefined : noKey)
   return {
-    openaiApiKey: read.optionalText('OPENAI_API_KEY') ?? (openaiBaseUrl === undefined ? undefined : noKey),
+    openaiApiKey,
     openaiBaseUrl,
     /** What models cost, for budgets and usage. */
     modelPrices: read.parsed(
@@ -226,8 +227,7 @@ function modelSettings(read: Reader) {
     modelSilenceSeconds: read.integer('MODEL_SILENCE_SECONDS', { fallback: 120, min: 1, max: 3600 }),
     /** Time limit of a run, including retries and tools; time spent waiting for a person is not counted. */
     runMaxMinutes: read.integer('RUN_MAX_MINUTES', { fallback: 30, min: 1, max: 24 * 60 }),
-    embeddingModel: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
-    embeddingDimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
+    embedding: embeddingSettings(read, { openaiApiKey, openaiBaseUrl }),
     /** Limits for reading one uploaded file, in a separate process. */
     extractMemoryMb: read.integer('EXTRACT_MEMORY_MB', { fallback: 1024, min: 128, max: 65_536 }),
     extractTimeoutSeconds: read.integer('EXTRACT_TIMEOUT_SECONDS', { fallback: 300, min: 1, max: 86_400 }),
@@ -239,6 +239,27 @@ function modelSettings(read: Reader) {
     }),
     extractCpuSeconds: read.integer('EXTRACT_CPU_SECONDS', { fallback: 30, min: 1, max: 86_400 }),
     extractConcurrency: read.integer('EXTRACT_CONCURRENCY', { fallback: 3, min: 1, max: 64 }),
+  }
+}
+
+/** The server of the embedding model: by default that of the answers. Its key goes to no other server. */
+function embeddingSettings(
+  read: Reader,
+  answers: { openaiApiKey: string | undefined; openaiBaseUrl: string | undefined },
+) {
+  const ownUrl = read.optionalUrl('EMBEDDING_BASE_URL')
+  const ownKey = read.optionalText('EMBEDDING_API_KEY')
+  return {
+    baseUrl: ownUrl ?? answers.openaiBaseUrl,
+    /** Undefined: no embedding model is configured. */
+    apiKey: ownKey ?? (ownUrl === undefined ? answers.openaiApiKey : noKey),
+    /** The settings that errors name. */
+    names: {
+      baseUrl: ownUrl === undefined ? 'OPENAI_BASE_URL' : 'EMBEDDING_BASE_URL',
+      apiKey: ownKey === undefined && ownUrl === undefined ? 'OPENAI_API_KEY' : 'EMBEDDING_API_KEY',
+    },
+    model: read.text('EMBEDDING_MODEL', { fallback: 'text-embedding-3-small' }),
+    dimensions: read.integer('EMBEDDING_DIMENSIONS', { fallback: 1536, min: 1, max: 8192 }),
   }
 }
 

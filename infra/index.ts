@@ -52,7 +52,7 @@ export async function connectInfra(
   const outbound = createOutbound(settings)
   const spans = await createTracing(settings)
   const tracing = metrics ? observeRuns(spans, metrics, settings.defaultModel) : spans
-  const stores = createKnowledge(settings, database)
+  const stores = createKnowledge(settings, database, outbound.ownFetch)
   const knowledge = metrics ? { ...stores, vectors: observeVectors(stores.vectors, metrics) } : stores
   const stopObservingRedis = metrics ? observeRedis(metrics) : () => undefined
   const tokenCounter = createTokenCounter()

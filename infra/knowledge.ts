@@ -4,22 +4,19 @@ import { createBlobStore } from './mongo/blob-store.ts'
 import type { Database } from './mongo/connect.ts'
 import { createVectorStore } from './vectors/index.ts'
 
-/** Files, vectors and embeddings. Nothing connects before it is used. */
-export function createKnowledge(settings: Settings, database: Pick<Database, 'connection'>) {
+/** Files, vectors and embeddings. Nothing connects before it is used. `ownFetch` reaches the embedding server. */
+export function createKnowledge(
+  settings: Settings,
+  { connection }: Pick<Database, 'connection'>,
+  ownFetch: typeof fetch,
+) {
   const vectors = createVectorStore(settings)
+  const { apiKey, ...embedding } = settings.embedding
   return {
-    blobs: createBlobStore(database.connection),
+    blobs: createBlobStore(connection),
     vectors,
     /** Undefined if no model is configured. */
-    embedder:
-      settings.openaiApiKey === undefined
-        ? undefined
-        : createEmbedder({
-            apiKey: settings.openaiApiKey,
-            baseUrl: settings.openaiBaseUrl,
-            model: settings.embeddingModel,
-            dimensions: settings.embeddingDimensions,
-          }),
+    embedder: apiKey === undefined ? undefined : createEmbedder({ ...embedding, apiKey, fetch: ownFetch }),
     close: () => vectors.close(),
   }
 }

@@ -3,14 +3,13 @@ export function wantsDemoModel(env: NodeJS.ProcessEnv): boolean {
   return !env.OPENAI_API_KEY && !env.OPENAI_BASE_URL && env.DEMO_MODEL?.toLowerCase() !== 'off'
 }
 
-/** The settings that make the service use the demo model on that port. */
-export function demoModelEnv(port: number): Record<string, string> {
+/** The settings that make the service use the demo model on that port; an embedding server in `env` is kept. */
+export function demoModelEnv(port: number, env: NodeJS.ProcessEnv = {}): Record<string, string> {
   return {
     DEMO_MODEL: 'on',
     OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
     OPENAI_API_KEY: 'demo',
     DEFAULT_MODEL: 'demo-model',
-    EMBEDDING_MODEL: 'demo-embedding',
-    EMBEDDING_DIMENSIONS: '512',
+    ...(env.EMBEDDING_BASE_URL ? {} : { EMBEDDING_MODEL: 'demo-embedding', EMBEDDING_DIMENSIONS: '512' }),
   }
 }

@@ -88,7 +88,7 @@ async function start(): Promise<void> {
     const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
     const demo = run('demo model', 'local/demo-model/main.ts', { ...env, DEMO_MODEL_PORT: String(demoPort) }, 2_000)
     await waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
-    Object.assign(serviceEnv, demoModelEnv(demoPort))
+    Object.assign(serviceEnv, demoModelEnv(demoPort, env))
   }
   await consoleBuilt
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000

@@ -29,7 +29,11 @@ export function createDocumentActivities(deps: DocumentActivityDeps) {
 
     embedFile: step(async (input: FileStepInput): Promise<EmbedStepResult> => {
       const { embedder } = deps
-      if (!embedder) throw new AppError('unavailable', 'No embedding model is configured on this server.')
+      if (!embedder)
+        throw new AppError(
+          'unavailable',
+          'No embedding model is configured on this server (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
+        )
       return embedFile({ ...deps, embedder }, input, cancellationSignal())
     }),
 

@@ -33,6 +33,8 @@ export interface AssistantRecord {
    * versions.
    */
   has_files?: boolean
+  /** The model of its vectors (`services/knowledge/embedding-model.ts`); absent before the first. */
+  embedding_model?: string
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
   deleting?: boolean

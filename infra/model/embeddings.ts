@@ -1,47 +1,55 @@
-import type OpenAI from 'openai'
 import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
 import { defaultBaseUrl, failureOf } from './chat.ts'
+import { readEmbeddings } from './embedding-answer.ts'
+import { guardFetch } from './guarded-fetch.ts'
 
 export interface EmbedderOptions {
   apiKey: string
   baseUrl: string | undefined
   model: string
   dimensions: number
+  /** The settings that errors name. */
+  names: { apiKey: string; baseUrl: string }
+  /** Reaches the servers that the settings name. */
+  fetch: typeof fetch
+  /** A request fails after this time without a byte. */
+  silenceMs?: number
 }
 
-const timeoutMs = 60_000
+/** A request ends after this time, even if the server still sends. */
+const requestMs = 180_000
+/** A number in JSON has at most 25 characters, and a server may indent it. */
+const bytesOfNumber = 64
 
 /**
  * Embeddings through the `openai` client, which is loaded with the first request. Its own retries are off, because
- * Temporal retries. Vectors are
- * requested as base64, a third of the size of numbers in JSON; if a server supports neither that nor `dimensions`,
- * it is asked again without them.
+ * Temporal retries. Vectors are requested as base64, a third of the size of numbers in JSON; if a server supports
+ * neither that nor `dimensions`, it is asked again without them.
  */
-export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderOptions): Embedder {
-  let loading: Promise<OpenAI> | undefined
-  const connect = () => (loading ??= load())
-
-  async function load(): Promise<OpenAI> {
-    const { OpenAI: Client } = await import('openai')
-    return new Client({
-      apiKey,
-      baseURL: baseUrl ?? defaultBaseUrl,
-      organization: null,
-      project: null,
-      maxRetries: 0,
-      timeout: timeoutMs,
-    })
-  }
-
+export function createEmbedder(options: EmbedderOptions): Embedder {
+  const { apiKey, baseUrl, model, dimensions, silenceMs = 60_000 } = options
   const knows = { base64: true, dimensions: true }
 
-  async function request(texts: string[], signal: AbortSignal | undefined): Promise<unknown[]> {
+  async function request(texts: string[], signal: AbortSignal): Promise<unknown> {
     const asked = { ...knows }
+    const maxBytes = 1024 * 1024 + texts.length * dimensions * bytesOfNumber
+    const guard = guardFetch(options.fetch, { silenceMs, maxBytes, maxEventBytes: maxBytes })
     try {
-      const client = await connect()
-      const answer = await client.embeddings.create(
+      const { OpenAI: Client } = await import('openai')
+      const client = new Client({
+        apiKey,
+        baseURL: baseUrl ?? defaultBaseUrl,
+        organization: null,
+        project: null,
+        maxRetries: 0,
+        // The guard's limit comes first: it says what happened.
+        timeout: 2 * silenceMs,
+        logLevel: 'off',
+        fetch: guard.fetch,
+      })
+      return await client.embeddings.create(
         {
           model,
           input: texts,
@@ -49,14 +57,14 @@ export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderO
           encoding_format: asked.base64 ? 'base64' : 'float',
           ...(asked.dimensions ? { dimensions } : {}),
         },
-        signal === undefined ? {} : { signal },
+        { signal },
       )
-      const ordered = answer.data.toSorted((a, b) => a.index - b.index)
-      return ordered.map((entry): unknown => entry.embedding)
     } catch (error) {
-      if (!forget(error, asked)) throw error
-      return request(texts, signal)
+      if (!forget(error, asked)) throw guard.failure ?? error
+    } finally {
+      guard.close()
     }
+    return request(texts, signal)
   }
 
   /** Whether the server refused an option that the request can do without. */
@@ -69,34 +77,56 @@ export function createEmbedder({ apiKey, baseUrl, model, dimensions }: EmbedderO
   }
 
   return {
+    model: `${model} (${dimensions} dimensions)`,
     async embed(texts, signal) {
+      const limit = AbortSignal.timeout(requestMs)
       try {
-        const vectors = (await request(texts, signal)).map(toVector)
-        if (vectors.length !== texts.length || vectors.some((vector) => vector.length === 0)) throw unreadable()
-        return vectors
+        const answer = await request(texts, signal ? AbortSignal.any([signal, limit]) : limit)
+        return readEmbeddings(answer, { texts: texts.length, dimensions })
       } catch (error) {
         signal?.throwIfAborted()
-        throw failureOf(error, apiKey)
+        throw described(limit.aborted ? tooSlow() : failureOf(error, apiKey), options.names)
       }
     },
   }
 }
 
-/** Base64 of little-endian 32-bit floats, or numbers. */
-function toVector(embedding: unknown): number[] {
-  if (typeof embedding === 'string') {
-    const bytes = Buffer.from(embedding, 'base64')
-    const aligned = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length - (bytes.length % 4))
-    return Array.from(new Float32Array(aligned))
-  }
-  if (Array.isArray(embedding) && embedding.every((value) => typeof value === 'number')) return embedding
-  throw unreadable()
+/** The failures of `failureOf` speak of the model that answers: these say which server and which setting it is. */
+function described(error: unknown, names: EmbedderOptions['names']): unknown {
+  if (!(error instanceof ModelFailure)) return error
+  const message = messageOf(error, names)
+  if (message === undefined) return error
+  const { statusCode, type, details, retryable, retryAfterMs } = error
+  return new ModelFailure(message, { statusCode, type, details, retryable, retryAfterMs, cause: error })
 }
 
-function unreadable(): ModelFailure {
-  return new ModelFailure('The embedding server returned no vectors.', {
-    statusCode: 502,
-    type: 'model_error',
-    retryable: true,
-  })
+function messageOf({ type, statusCode }: ModelFailure, { apiKey, baseUrl }: EmbedderOptions['names']) {
+  switch (type) {
+    case 'model_busy':
+      return 'The embedding server is busy.'
+    case 'model_quota_exceeded':
+      return `The quota of the embedding account (${apiKey}) is used up.`
+    case 'model_credentials_refused':
+      return `The embedding server refused the key (${apiKey}).`
+    case 'model_connection_error':
+      return `The embedding server (${baseUrl}) could not be reached, or broke off its answer.`
+    case 'model_timeout':
+      return `The embedding server (${baseUrl}) did not answer in time.`
+    case 'model_answer_too_long':
+      return 'The embedding server sent more than the vectors can need.'
+    case 'model_error':
+      return statusCode === 404
+        ? `The embedding server answered 404: check ${baseUrl} and EMBEDDING_MODEL.`
+        : 'The embedding server failed.'
+    case 'model_refused_request':
+      return 'The embedding server refused the request (EMBEDDING_MODEL, EMBEDDING_DIMENSIONS).'
+    case 'context_length_exceeded':
+      return 'The text is too long for the embedding model (EMBEDDING_MODEL).'
+    case 'model_invalid_answer':
+      return undefined
+  }
+}
+
+function tooSlow(): ModelFailure {
+  return new ModelFailure('', { statusCode: 504, type: 'model_timeout', retryable: true })
 }

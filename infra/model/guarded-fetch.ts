@@ -5,10 +5,13 @@ export interface AnswerLimits {
   silenceMs: number
 }
 
-/** All bytes of an answer: far more than the text of any answer needs. */
-const maxBodyBytes = 64 * 1024 * 1024
-/** One server-sent event is held in memory and parsed at once. */
-const maxEventBytes = 4 * 1024 * 1024
+interface SizeLimits {
+  /** All bytes of an answer. Default: far more than the text of any answer needs. */
+  maxBytes?: number
+  /** One server-sent event is held in memory and parsed at once. */
+  maxEventBytes?: number
+}
+
 /** Of an error's body only the beginning is read. */
 const maxErrorBytes = 64 * 1024
 
@@ -16,7 +19,10 @@ const maxErrorBytes = 64 * 1024
  * A `fetch` for one request to a model's server: ends it when the server is silent, or sends more than
  * can be handled. `failure` then says why; the client in between does not hand such errors on.
  */
-export function guardFetch(fetch: typeof globalThis.fetch, { silenceMs }: AnswerLimits) {
+export function guardFetch(
+  fetch: typeof globalThis.fetch,
+  { silenceMs, maxBytes = 64 * 1024 * 1024, maxEventBytes = 4 * 1024 * 1024 }: AnswerLimits & SizeLimits,
+) {
   const stop = new AbortController()
   let failure: ModelFailure | undefined
 
@@ -42,7 +48,7 @@ export function guardFetch(fetch: typeof globalThis.fetch, { silenceMs }: Answer
       silence.refresh()
       total += chunk.byteLength
       if (isError && total > maxErrorBytes) return
-      if (total > maxBodyBytes) fail(tooLong(`${maxBodyBytes} bytes`))
+      if (total > maxBytes) fail(tooLong(`${maxBytes} bytes`))
       if (events.add(chunk) > maxEventBytes) fail(tooLong(`${maxEventBytes} bytes in one event`))
       stop.signal.throwIfAborted()
       yield chunk

@@ -109,8 +109,8 @@ function toRow(assistantId: string, record: VectorRecord): LanceRow {
 type LanceMatch = Ranked & { fileId: string }
 
 /** Empty if the table's vectors have another length than the query's: then only full text is searched. */
-async function byVector(table: Table, vector: number[], limit: number): Promise<LanceMatch[]> {
-  if ((await dimensionsOf(table)) !== vector.length) return []
+async function byVector(table: Table, vector: number[] | undefined, limit: number): Promise<LanceMatch[]> {
+  if (vector === undefined || (await dimensionsOf(table)) !== vector.length) return []
   const query = table.query().nearestTo(vector).distanceType('cosine').nprobes(32).refineFactor(4)
   const rows: unknown[] = await answered(query.select(['id', 'file_id', '_distance']).limit(limit).toArray())
   return rows.map((row) => ({ ...identityOf(row), score: 1 - numberOf(row, '_distance') }))

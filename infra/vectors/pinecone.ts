@@ -73,6 +73,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     },
 
     async search(assistantId, { vector, limit }) {
+      if (vector === undefined) return []
       const found = await asked(space(assistantId).query({ vector, topK: limit, includeMetadata: true }))
       return (found?.matches ?? []).map(({ id, score, metadata }) => ({
         id,

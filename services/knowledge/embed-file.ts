@@ -2,13 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbedStepResult, FileStepInput } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type ChunkRecord, type FileRecord, isOpenFile } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { requireEmbeddingModel } from './embedding-model.ts'
 import type { Semaphore } from '../semaphore.ts'
 import type { Embedder } from './embedder.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface EmbedFileDeps {
-  collections: KnowledgeCollections
+  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   vectors: Pick<VectorStore, 'upsert' | 'count' | 'deleteFile' | 'settle'>
   embedder: Embedder
   /** One user's files leave some slots to other users. */
@@ -41,13 +43,14 @@ export async function embedFile(
   signal: AbortSignal,
 ): Promise<EmbedStepResult> {
   const file = await deps.collections.files
-    .findById(input.fileId, { user_id: 1, status: 1 })
-    .lean<Pick<FileRecord, 'user_id' | 'status'>>()
+    .findById(input.fileId, { user_id: 1, assistant_id: 1, status: 1 })
+    .lean<Pick<FileRecord, 'user_id' | 'assistant_id' | 'status'>>()
   // Only the remains of a deleted or failing file have to be removed, which needs no slot.
   if (file === null || !isOpenFile(file)) return embedUntilIdle(deps, input, signal)
   const release = await deps.embeddingSlots.acquire(file.user_id, signal)
   if (release === undefined) return 'waiting'
   try {
+    await requireEmbeddingModel(deps, file.assistant_id, deps.embedder.model)
     return await embedUntilIdle(deps, input, signal)
   } finally {
     release()
@@ -206,6 +209,7 @@ async function finish(deps: EmbedFileDeps, file: FileRecord, signal: AbortSignal
     if (Date.now() > until) return false
     await sleep(500, undefined, { signal })
   }
+  await requireEmbeddingModel(deps, file.assistant_id, deps.embedder.model)
   await files.updateOne(
     { _id: file._id, status: 'processing' },
     { $set: { status: 'ready', updated_at: new Date() }, $unset: { error: 1 } },

@@ -3,7 +3,7 @@ import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
-import { type Passage, type RetrieveDeps, retrieve } from './retrieve.ts'
+import { type Passage, type RetrieveDeps, type RetrieveInput, retrieve } from './retrieve.ts'
 
 type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
   collections: KnowledgeCollections
@@ -29,9 +29,18 @@ export function createPassages({ collections, vectors, embedder }: PassagesDeps)
     },
 
     /** The passages that the tool `retrieval` would give the model. Throws `unavailable` without a model. */
-    async search(assistantId: string, query: string, limit: number, signal: AbortSignal): Promise<Passage[]> {
-      if (!embedder) throw new AppError('unavailable', 'Files cannot be searched: no model is configured.')
-      return retrieve({ collections, vectors, embedder }, { assistantId, query, limit }, signal).catch(
+    async search(
+      assistant: RetrieveInput['assistant'],
+      query: string,
+      limit: number,
+      signal: AbortSignal,
+    ): Promise<Passage[]> {
+      if (!embedder)
+        throw new AppError(
+          'unavailable',
+          'Files cannot be searched: no embedding model is configured (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
+        )
+      return retrieve({ collections, vectors, embedder }, { assistant, query, limit }, signal).catch(
         (error: unknown) => {
           if (error instanceof AppError) throw error
           throw new AppError('unavailable', 'The files cannot be searched at the moment; try again soon.', {

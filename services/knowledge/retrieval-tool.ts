@@ -1,10 +1,13 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Tool } from '../tools/tool.ts'
+import { isOfModel } from './embedding-model.ts'
 import { type RetrieveDeps, retrieve } from './retrieve.ts'
 
 export const retrievalPassages = 5
 const maxQueryCharacters = 2000
+const foundByWordsOnly =
+  'The files were embedded with another model than the server uses now. Until they are uploaded again, only passages that contain words of the query can be found, and with some vector stores none.'
 
 /**
  * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
@@ -37,8 +40,9 @@ export async function createRetrievalTool(
     timeoutMs: 30_000,
     async execute(args, { signal }) {
       const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
-      const passages = await retrieve(deps, { assistantId: assistant._id, query, limit: retrievalPassages }, signal)
-      return JSON.stringify({ passages })
+      const passages = await retrieve(deps, { assistant, query, limit: retrievalPassages }, signal)
+      const notice = isOfModel(assistant, deps.embedder.model) ? {} : { notice: foundByWordsOnly }
+      return JSON.stringify({ passages, ...notice })
     },
   }
 }

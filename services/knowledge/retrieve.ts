@@ -1,6 +1,8 @@
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
+import { isOfModel } from './embedding-model.ts'
 import type { VectorStore } from './vector-store.ts'
 
 /** A passage that was found, with everything that is needed to cite it. */
@@ -21,19 +23,20 @@ export interface RetrieveDeps {
 }
 
 export interface RetrieveInput {
-  assistantId: string
+  assistant: Pick<AssistantRecord, '_id' | 'embedding_model'>
   query: string
   limit: number
 }
 
 /**
  * The passages of an assistant's ready files that match a query best. Throws `ModelFailure` if the query cannot be
- * embedded, and `AppError` `unavailable` if the vector store does not answer.
+ * embedded, and `AppError` `unavailable` if the vector store does not answer. After a change of the embedding model,
+ * passages are found by their words only.
  */
 export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<Passage[]> {
-  const { assistantId, query, limit } = input
-  const [vector] = await deps.embedder.embed([query], signal)
-  if (!vector) return []
+  const { assistant, query, limit } = input
+  const assistantId = assistant._id
+  const [vector] = isOfModel(assistant, deps.embedder.model) ? await deps.embedder.embed([query], signal) : []
   // More than requested: some may belong to files that are being processed or deleted.
   const matches = await deps.vectors.search(assistantId, { vector, text: query, limit: limit * 2 })
   const { chunks, files } = deps.collections

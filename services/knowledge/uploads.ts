@@ -50,7 +50,11 @@ export function createUploads(deps: UploadsDeps) {
    */
   async function admit(assistant: AssistantRecord): Promise<void> {
     requireFileConfiguration(deps.assistantConfigs.settingsOf(assistant))
-    if (!deps.canEmbed) throw new AppError('unavailable', 'No embedding model is configured on this server.')
+    if (!deps.canEmbed)
+      throw new AppError(
+        'unavailable',
+        'No embedding model is configured on this server (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
+      )
     await deps.vectors.ping()
   }
 

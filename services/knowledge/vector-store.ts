@@ -10,7 +10,8 @@ export interface VectorRecord {
 }
 
 export interface VectorQuery {
-  vector: number[]
+  /** Undefined if the stored vectors are of another model: then only full text is searched. */
+  vector: number[] | undefined
   /** The query as text, for stores that also search by full text. */
   text: string
   limit: number

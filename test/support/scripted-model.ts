@@ -78,6 +78,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
   const embeddings = {
     requests: 0,
     inputs: [] as string[],
+    headers: [] as IncomingMessage['headers'][],
     failures: [] as EmbeddingFailure[],
     gate: Promise.resolve<unknown>(undefined),
     freeRequests: 0,
@@ -112,6 +113,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     const body = await readJson<EmbeddingRequest>(incoming)
     const inputs = [body.input].flat()
     embeddings.requests++
+    embeddings.headers.push(incoming.headers)
     if (embeddings.requests > embeddings.freeRequests) await embeddings.gate
     const failure = embeddings.failures[0]
     if (failure) {
@@ -148,6 +150,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
       },
       /** Every text that was embedded, in order. */
       inputs: embeddings.inputs,
+      headers: embeddings.headers,
       fail: (failure: EmbeddingFailure) => {
         embeddings.failures.push({ ...failure })
       },

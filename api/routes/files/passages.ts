@@ -99,7 +99,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
       const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
       const { query, limit = 5 } = request.body
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(30_000)])
-      return { passages: await passages.search(assistant._id, query, limit, signal) }
+      return { passages: await passages.search(assistant, query, limit, signal) }
     },
   )
 }

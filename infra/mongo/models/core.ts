@@ -94,6 +94,7 @@ const assistant = new Schema<AssistantRecord>(
       ),
     },
     has_files: Boolean,
+    embedding_model: String,
     holds: Number,
     deleting: Boolean,
     budgets: { type: [String], default: undefined },

@@ -1,0 +1,61 @@
+import { ModelFailure } from '../../domain/model-failure.ts'
+
+interface Expected {
+  /** Number of texts that were sent. */
+  texts: number
+  dimensions: number
+}
+
+/**
+ * The vectors of an answer of the embeddings API, in the order of the texts. Throws `ModelFailure` unless there is
+ * exactly one vector of the right length for each text, and every number fits into 32 bits.
+ */
+export function readEmbeddings(answer: unknown, { texts, dimensions }: Expected): number[][] {
+  const entries = memberOf(answer, 'data')
+  if (!Array.isArray(entries)) throw unreadable('an answer without vectors')
+  if (entries.length !== texts) throw unreadable(`${entries.length} vectors for ${texts} texts`)
+  const vectors: number[][] = []
+  for (const [position, entry] of entries.entries()) {
+    const index = memberOf(entry, 'index') ?? position
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= texts || vectors[index])
+      throw unreadable('vectors that do not belong to the texts one by one')
+    vectors[index] = toVector(memberOf(entry, 'embedding'), dimensions)
+  }
+  return vectors
+}
+
+/** Base64 of little-endian 32-bit floats, or numbers. */
+function toVector(embedding: unknown, dimensions: number): number[] {
+  const numbers = typeof embedding === 'string' ? fromBase64(embedding) : embedding
+  if (!Array.isArray(numbers)) throw unreadable('an answer without vectors')
+  if (numbers.length !== dimensions) throw otherDimensions(numbers.length, dimensions)
+  return numbers.map((value: unknown) => {
+    if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) throw unreadable('a vector with no number')
+    return value
+  })
+}
+
+function fromBase64(text: string): number[] | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length % 4 !== 0) return undefined
+  return Array.from(new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)))
+}
+
+function memberOf(value: unknown, name: 'data' | 'index' | 'embedding'): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+function unreadable(what: string): ModelFailure {
+  return new ModelFailure(`The embedding server sent ${what}.`, {
+    statusCode: 502,
+    type: 'model_invalid_answer',
+    retryable: true,
+  })
+}
+
+function otherDimensions(found: number, expected: number): ModelFailure {
+  return new ModelFailure(
+    `The embedding server sent vectors of ${found} dimensions, but EMBEDDING_DIMENSIONS is ${expected}.`,
+    { statusCode: 502, type: 'model_invalid_answer', retryable: false },
+  )
+}
