@@ -51,7 +51,7 @@ export async function connectInfra(
   ])
   const outbound = createOutbound(settings)
   const spans = await createTracing(settings)
-  const tracing = metrics ? observeRuns(spans, metrics, settings.defaultModel) : spans
+  const tracing = metrics ? observeRuns(spans, metrics, ownModels(settings)) : spans
   const stores = createKnowledge(settings, database, outbound.ownFetch)
   const knowledge = metrics ? { ...stores, vectors: observeVectors(stores.vectors, metrics) } : stores
   const stopObservingRedis = metrics ? observeRedis(metrics) : () => undefined
@@ -77,4 +77,8 @@ export async function connectInfra(
       ])
     },
   }
+}
+
+function ownModels({ defaultModel, providers }: Settings): string[] {
+  return [defaultModel, ...providers.models.map(({ id }) => id)]
 }

@@ -17,6 +17,8 @@ export interface ChatFacts {
 }
 
 export interface ChatResult {
+  /** The model that answered. */
+  model: string
   usage: Usage | undefined
   finishReason: 'stop' | 'tool_calls'
 }

@@ -24,6 +24,11 @@ export interface Usage {
   total_tokens: number
 }
 
+/** Tokens that one model counted. */
+export interface ModelUsage extends Usage {
+  model: string
+}
+
 /** What a caller may override for one run. */
 export interface RunOverrides {
   temperature?: number
@@ -67,7 +72,9 @@ export interface RunRecord {
   usage?: Usage
   /** The budgets in which the run is counted, if there are any. */
   budgets?: string[]
-  /** The model that was asked last. */
+  /** `usage` by the model that answered, if several did because of a fallback. */
+  usage_by_model?: ModelUsage[]
+  /** The model that answered last. */
   model?: string
   /** From the creation of the run to the first token of its model. */
   first_token_ms?: number

@@ -46,5 +46,7 @@ export interface CheckpointRecord {
    * effect.
    */
   step?: number
+  /** The model of an answer with tool calls. That of the last answer of a run is in the run's record. */
+  model?: string
   created_at: Date
 }

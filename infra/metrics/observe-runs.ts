@@ -8,18 +8,25 @@ type RunMetrics = Pick<
   'runsEnded' | 'runSeconds' | 'runWaitSeconds' | 'modelSeconds' | 'modelTokens' | 'toolSeconds'
 >
 
-/** Wraps `tracing`, which all runs use, to measure runs, model answers and tool calls. */
-export function observeRuns<T extends Tracing>(tracing: T, metrics: RunMetrics, defaultModel: string): T {
+/** Wraps `tracing`, which all runs use, to measure runs, model answers and tool calls. `ownModels`: of the settings. */
+export function observeRuns<T extends Tracing>(tracing: T, metrics: RunMetrics, ownModels: readonly string[]): T {
+  const known = new Set(ownModels)
   // Users may name any model: unknown models are counted together.
-  const labelOf = (model: string) => (model === defaultModel || isListedModel(model) ? model : 'other')
+  const labelOf = (model: string) => (known.has(model) || isListedModel(model) ? model : 'other')
 
   return {
     ...tracing,
 
     async chat(run, facts, ask, resultOf) {
-      const model = labelOf(facts.model)
-      const answer = await timed(metrics.modelSeconds, { model }, () => tracing.chat(run, facts, ask, resultOf))
+      // Counted for the model that answered, which after a failure is not the one that was asked first.
+      const labels = { model: labelOf(facts.model) }
+      const answer = await timed(metrics.modelSeconds, labels, async () => {
+        const answered = await tracing.chat(run, facts, ask, resultOf)
+        labels.model = labelOf(resultOf(answered).model)
+        return answered
+      })
       const { usage } = resultOf(answer)
+      const { model } = labels
       if (usage) {
         metrics.modelTokens.inc({ model, kind: 'prompt' }, usage.prompt_tokens)
         metrics.modelTokens.inc({ model, kind: 'completion' }, usage.completion_tokens)

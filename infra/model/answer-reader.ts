@@ -2,7 +2,7 @@ import { isJsonObject } from '../../domain/is-json-object.ts'
 import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import type { Usage } from '../../domain/records/run.ts'
-import type { ModelDelta } from '../../services/engine/chat-model.ts'
+import type { AnswerDelta } from '../../services/engine/chat-model.ts'
 
 /** Limits for one answer: its texts, and the ids, names and arguments of its calls. */
 const maxAnswerBytes = 2 * 1024 * 1024
@@ -29,7 +29,7 @@ export function createAnswerReader() {
     return bytes
   }
 
-  function callDelta(value: unknown, at: string): ModelDelta {
+  function callDelta(value: unknown, at: string): AnswerDelta {
     const piece = objectAt(value, at) ?? {}
     const index = integerAt(piece['index'], `${at}.index`, maxCallIndex)
     if (index === undefined) throw invalid(`${at}.index is missing`)
@@ -47,10 +47,10 @@ export function createAnswerReader() {
   }
 
   return {
-    read(value: unknown): ModelDelta[] {
+    read(value: unknown): AnswerDelta[] {
       const chunk = objectAt(value, 'a chunk')
       if (chunk === undefined) throw invalid('a chunk must be an object')
-      const deltas: ModelDelta[] = []
+      const deltas: AnswerDelta[] = []
       const choice = objectAt(arrayAt(chunk['choices'], 'choices')?.[0], 'choices[0]')
       if (choice !== undefined) {
         const delta = objectAt(choice['delta'], 'choices[0].delta')

@@ -22,7 +22,7 @@ const passingTypes = new Set<ModelFailure['type']>([
 /**
  * Asks the provider that has the model. If it fails before any of its answer arrived, the next provider of the same
  * model is asked, then the models that the settings name as its fallbacks. Runs on a user's own account, and models
- * that no provider has, go where the request says.
+ * that no provider has, go where the request says. A fallback that answers is named before its answer.
  */
 export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOptions): ChatModel {
   if (providers.models.length === 0) return chat
@@ -38,6 +38,7 @@ export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOp
         let isAnswering = false
         try {
           for await (const delta of chat.stream(requestTo(candidate, request))) {
+            if (!isAnswering && candidate.id !== request.model) yield { type: 'model', model: candidate.id }
             isAnswering = true
             yield delta
           }

@@ -47,8 +47,9 @@ export function chatAttributes(run: TracedRun, { model, step, temperature, maxTo
   }
 }
 
-export function chatResultAttributes({ usage, finishReason }: ChatResult): Attributes {
+export function chatResultAttributes({ model, usage, finishReason }: ChatResult): Attributes {
   return {
+    'gen_ai.response.model': model,
     'gen_ai.response.finish_reasons': [finishReason],
     ...(usage
       ? { 'gen_ai.usage.input_tokens': usage.prompt_tokens, 'gen_ai.usage.output_tokens': usage.completion_tokens }

@@ -34,6 +34,7 @@ export interface UserUsage extends Usage {
 }
 
 type Row = Usage & { runs: number }
+type GroupedRow = Row & { _id: { assistant: string; model?: string; public: boolean } }
 
 export interface ThreadUsage extends Usage {
   thread_id: string
@@ -66,40 +67,60 @@ export function createUsage(
       completion_tokens: { $sum: '$usage.completion_tokens' },
       total_tokens: { $sum: '$usage.total_tokens' },
     }
-    const [user, projectCount, assistantCount, [stored], [totals], byThread, byDay, grouped] = await Promise.all([
-      users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
-      projects.countDocuments(own),
-      assistants.countDocuments(own),
-      files.aggregate<{ files: number; bytes: number }>([
-        { $match: own },
-        {
-          $group: {
-            _id: null,
-            files: { $sum: { $cond: [{ $eq: ['$status', 'uploading'] }, 0, 1] } },
-            bytes: { $sum: '$size' },
+    const [user, projectCount, assistantCount, [stored], [totals], byThread, byDay, byOne, bySeveral] =
+      await Promise.all([
+        users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
+        projects.countDocuments(own),
+        assistants.countDocuments(own),
+        files.aggregate<{ files: number; bytes: number }>([
+          { $match: own },
+          {
+            $group: {
+              _id: null,
+              files: { $sum: { $cond: [{ $eq: ['$status', 'uploading'] }, 0, 1] } },
+              bytes: { $sum: '$size' },
+            },
           },
-        },
-      ]),
-      runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
-      runs.aggregate<ThreadUsage & { _id: string }>([
-        { $match: own },
-        { $group: { _id: '$thread_id', ...sums } },
-        { $sort: { total_tokens: -1, _id: 1 } },
-        { $limit: threadsShown },
-      ]),
-      runs.aggregate<Usage & { _id: string; runs: number }>([
-        { $match: { ...own, created_at: { $gte: new Date(Date.now() - daysShown * 86_400_000) } } },
-        { $group: { _id: { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }, ...sums } },
-        { $sort: { _id: 1 } },
-      ]),
-      // One row for each pair of assistant and model, private and public: the lists below are made of these.
-      runs.aggregate<Row & { _id: { assistant: string; model?: string; public: boolean } }>([
-        { $match: own },
-        { $group: { _id: { assistant: '$assistant_id', model: '$model', public: '$public' }, ...sums } },
-        { $limit: rowsRead },
-      ]),
-    ])
-    const rows = grouped.map(({ _id, ...row }) => ({ ..._id, ...row, cost: costOf(prices, _id.model, row) }))
+        ]),
+        runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
+        runs.aggregate<ThreadUsage & { _id: string }>([
+          { $match: own },
+          { $group: { _id: '$thread_id', ...sums } },
+          { $sort: { total_tokens: -1, _id: 1 } },
+          { $limit: threadsShown },
+        ]),
+        runs.aggregate<Usage & { _id: string; runs: number }>([
+          { $match: { ...own, created_at: { $gte: new Date(Date.now() - daysShown * 86_400_000) } } },
+          { $group: { _id: { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }, ...sums } },
+          { $sort: { _id: 1 } },
+        ]),
+        // One row for each pair of assistant and model, private and public: the lists below are made of these.
+        runs.aggregate<GroupedRow>([
+          { $match: { ...own, usage_by_model: { $exists: false } } },
+          { $group: { _id: { assistant: '$assistant_id', model: '$model', public: '$public' }, ...sums } },
+          { $limit: rowsRead },
+        ]),
+        // Of runs that several models answered, each model's tokens. The run itself is counted once, with its last model.
+        runs.aggregate<GroupedRow>([
+          { $match: { ...own, usage_by_model: { $exists: true } } },
+          { $unwind: '$usage_by_model' },
+          {
+            $group: {
+              _id: { assistant: '$assistant_id', model: '$usage_by_model.model', public: '$public' },
+              runs: { $sum: { $cond: [{ $eq: ['$usage_by_model.model', '$model'] }, 1, 0] } },
+              prompt_tokens: { $sum: '$usage_by_model.prompt_tokens' },
+              completion_tokens: { $sum: '$usage_by_model.completion_tokens' },
+              total_tokens: { $sum: '$usage_by_model.total_tokens' },
+            },
+          },
+          { $limit: rowsRead },
+        ]),
+      ])
+    const rows = [...byOne, ...bySeveral].map(({ _id, ...row }) => ({
+      ..._id,
+      ...row,
+      cost: costOf(prices, _id.model, row),
+    }))
     const byAssistant = summed(rows, (row) => row.assistant)
     const byPublic = summed(
       rows.filter((row) => row.public),

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
-import type { RunRecord, Usage } from '../../domain/records/run.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 
 export type BudgetCounting = ReturnType<typeof createBudgetCounting>
@@ -38,12 +38,11 @@ export function createBudgetCounting({ budgets }: Pick<Collections, 'budgets'>, 
      * Counts what a run has cost on the day on which it began. A budget may exceed its limit by this; then the next
      * run is refused.
      */
-    async spend(run: RunRecord, usage: Usage | undefined): Promise<void> {
-      if (run.budgets === undefined || usage === undefined) return
-      await budgets.updateMany(
-        { _id: { $in: run.budgets }, day: dayOf(run.created_at) },
-        { $inc: { tokens: usage.total_tokens, money: costOf(prices, run.model, usage) } },
-      )
+    async spend(run: RunRecord, usages: ModelUsage[]): Promise<void> {
+      if (run.budgets === undefined || usages.length === 0) return
+      const tokens = usages.reduce((total, usage) => total + usage.total_tokens, 0)
+      const money = usages.reduce((total, usage) => total + costOf(prices, usage.model, usage), 0)
+      await budgets.updateMany({ _id: { $in: run.budgets }, day: dayOf(run.created_at) }, { $inc: { tokens, money } })
     },
   }
 

@@ -2,7 +2,7 @@ import type { AIMessage, CutReason, ToolCall } from '../../domain/messages.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
 import { type RunEntry, inOrder } from '../../domain/run-events.ts'
-import type { ModelDelta } from './chat-model.ts'
+import type { AnswerDelta } from './chat-model.ts'
 
 export type Answer = ReturnType<typeof createAnswer>
 
@@ -16,7 +16,7 @@ export function createAnswer(id: string) {
 
   return {
     id,
-    add(delta: ModelDelta): RunEntry[] {
+    add(delta: AnswerDelta): RunEntry[] {
       switch (delta.type) {
         case 'text':
           text += delta.text
@@ -89,7 +89,7 @@ export function createAnswer(id: string) {
   }
 }
 
-type CallDelta = Extract<ModelDelta, { type: 'call' }>
+type CallDelta = Extract<AnswerDelta, { type: 'call' }>
 
 interface CallSoFar {
   id: string

@@ -50,7 +50,7 @@ const bytesOfToken = 8
 export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
   const request = await requestFor(deps, question)
   const { model, temperature, maxTokens } = request
-  // The record is this attempt's own copy; both are stored with the answer.
+  // The record is this attempt's own copy; both are stored with the answer. A fallback that answers replaces the model.
   question.run.model = model
   const facts = { model, temperature, maxTokens, step: question.step }
   return deps.tracing.chat(
@@ -58,6 +58,7 @@ export async function askModel(deps: EngineDeps, question: Question): Promise<AI
     facts,
     () => streamAnswer(deps, question, request),
     ({ data }) => ({
+      model: question.run.model ?? model,
       usage: data.usage,
       finishReason: data.tool_calls?.length ? 'tool_calls' : 'stop',
     }),
@@ -72,6 +73,10 @@ async function streamAnswer(
   let begun = false
   try {
     for await (const delta of deps.model.stream(request)) {
+      if (delta.type === 'model') {
+        run.model = delta.model
+        continue
+      }
       // `begin` clears the message for readers, so it is sent with the first text: an attempt that fails at once must not erase the text of an earlier attempt.
       // And together with it: what is pushed first goes out alone.
       const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]

@@ -37,11 +37,16 @@ export interface ChatRequest {
 
 /** A piece of a model's answer. */
 export type ModelDelta =
+  /** Another model than that of the request answers; comes before everything else. */
+  | { type: 'model'; model: string }
   | { type: 'text'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
   | { type: 'usage'; usage: Usage }
   /** The answer was cut off: by the token limit, or by the provider's filter. */
   | { type: 'cut'; reason: CutReason }
+
+/** What a model itself says. */
+export type AnswerDelta = Exclude<ModelDelta, { type: 'model' }>
 
 export interface ChatModel {
   /** Throws `ModelFailure`. */

@@ -7,7 +7,7 @@ import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
 import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './run-writer.ts'
-import { usageOf } from './usage.ts'
+import { runUsage, usageByModel, usageOfMessage } from './usage.ts'
 
 /**
  * Stores an answer with tool calls, and the calls in the ledger, in one transaction; nothing if the run was taken
@@ -26,6 +26,7 @@ export async function commitAnswer(
     source: 'step',
     runId: run._id,
     step: answerEntry(step),
+    model: run.model,
     input: inputOf(run, step),
     guard: async (session) => {
       const status = approval
@@ -50,13 +51,14 @@ export async function commitEnd(
   answer: AIMessage,
   lastId: EntryId | undefined,
 ): Promise<{ seq: number }> {
-  const usage = step === 0 ? answer.data.usage : await usageOf(deps.collections, run._id, answer)
+  const usages =
+    step === 0 ? usageOfMessage(answer, run.model ?? '') : await usageByModel(deps.collections, run, answer)
   const ended = {
     status: 'success' as const,
     ...begun(run),
     finished_at: new Date(),
     ...lastDataEvent(lastId),
-    ...(usage ? { usage } : {}),
+    ...runUsage(usages),
   }
   const finish = (session?: ClientSession) =>
     takeIfMine(
@@ -76,7 +78,7 @@ export async function commitEnd(
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
-  await deps.budgetCounting.spend(run, usage).catch(deps.onError)
+  await deps.budgetCounting.spend(run, usages).catch(deps.onError)
   return record
 }
 

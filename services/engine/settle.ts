@@ -16,7 +16,7 @@ import { inputOf } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './model-step.ts'
-import { usageOf } from './usage.ts'
+import { runUsage, usageByModel } from './usage.ts'
 
 /**
  * Ends a run that did not end by itself, and leaves its thread consistent: the partial answer stays in the log,
@@ -78,12 +78,12 @@ async function completeRecord(
   _step: number,
   shown: RunView,
 ) {
-  const usage = await usageOf(collections, run._id)
+  const usages = await usageByModel(collections, run)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
-  const changes = { ...(usage && { usage }), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
+  const changes = { ...runUsage(usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
   if (Object.keys(changes).length > 0) await collections.runs.updateOne({ _id: run._id }, { $set: changes })
   // A repetition finds the usage on the run.
-  if (run.usage === undefined) await budgetCounting.spend(run, usage).catch(onError)
+  if (run.usage === undefined) await budgetCounting.spend(run, usages).catch(onError)
 }
 
 /**

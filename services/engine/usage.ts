@@ -1,23 +1,40 @@
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
-import type { Usage } from '../../domain/records/run.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import { sumUsage } from '../../domain/sum-usage.ts'
 import type { Collections } from '../collections.ts'
 
-/**
- * Tokens of the stored steps of a run, and of a last answer that is not stored yet, as counted by the model.
- * Undefined if the model gave none.
- */
-export async function usageOf(
+/** What a run stores of its tokens. */
+export type RunUsage = Pick<RunRecord, 'usage' | 'usage_by_model'>
+
+/** Tokens of the stored steps of a run, and of a last answer that is not stored yet, by the model that counted them. */
+export async function usageByModel(
   { checkpoints }: Pick<Collections, 'checkpoints'>,
-  runId: string,
+  run: Pick<RunRecord, '_id' | 'model'>,
   last?: AIMessage,
-): Promise<Usage | undefined> {
-  const entries = await checkpoints.find({ run_id: runId, source: 'step' }).lean()
-  const stored = entries
-    .flatMap((entry) => messagesFromJson(entry.messages_json))
-    .filter((message) => message.data.id !== last?.data.id)
-  const usages: Usage[] = [...stored, ...(last ? [last] : [])].flatMap((message) =>
-    message.type === 'AIMessage' && message.data.usage ? [message.data.usage] : [],
+): Promise<ModelUsage[]> {
+  const entries = await checkpoints.find({ run_id: run._id, source: 'step' }).lean()
+  const { model: runModel = '' } = run
+  const stored = entries.flatMap(({ messages_json: json, model = runModel }) =>
+    messagesFromJson(json)
+      .filter((message) => message.data.id !== last?.data.id)
+      .flatMap((message) => usageOfMessage(message, model)),
   )
-  return sumUsage(usages)
+  const all = [...stored, ...(last ? usageOfMessage(last, runModel) : [])]
+  return [...Map.groupBy(all, ({ model }) => model)].flatMap(([model, usages]) => {
+    const sum = sumUsage(usages)
+    return sum === undefined ? [] : [{ model, ...sum }]
+  })
+}
+
+/** Nothing if the model counted none. A run of one model stores only the sum. */
+export function runUsage(byModel: ModelUsage[]): RunUsage {
+  const usage = sumUsage(byModel)
+  return {
+    ...(usage === undefined ? {} : { usage }),
+    ...(byModel.length > 1 ? { usage_by_model: byModel } : {}),
+  }
+}
+
+export function usageOfMessage(message: Pick<AIMessage, 'data'> | { type: string }, model: string): ModelUsage[] {
+  return 'data' in message && message.data.usage !== undefined ? [{ ...message.data.usage, model }] : []
 }

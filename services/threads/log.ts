@@ -18,6 +18,8 @@ export interface LogEntry {
   runId?: string
   /** Number of the entry within its run. */
   step?: number
+  /** The model of an answer, so that its tokens can be priced. */
+  model?: string | undefined
   /** Stored in front of the entry, unless the log holds it. */
   input?: InputEntry | undefined
   /** What else changes in the thread's own record. */
@@ -48,7 +50,18 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
     runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
 
   async function store(threadId: string, entry: LogEntry): Promise<CheckpointRecord> {
-    const { messages, source, id = newId(), runId, step = 0, input, guard, thread: changes, pastLimit = false } = entry
+    const {
+      messages,
+      source,
+      id = newId(),
+      runId,
+      step = 0,
+      model,
+      input,
+      guard,
+      thread: changes,
+      pastLimit = false,
+    } = entry
     const messagesJson = messagesToJson(messages)
     const bytes = Buffer.byteLength(messagesJson) + (input === undefined ? 0 : Buffer.byteLength(input.messages_json))
     const hasSystem = [messagesJson, input?.messages_json ?? ''].some((json) => systemMessageInJson.test(json))
@@ -76,6 +89,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
         messages_json: messagesJson,
         source,
         ...(runId === undefined ? {} : { run_id: runId, step }),
+        ...(model === undefined ? {} : { model }),
         created_at: now,
       }
       const records = input === undefined ? [record] : [{ ...input, seq: seq - 1 }, record]

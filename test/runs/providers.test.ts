@@ -50,7 +50,15 @@ describe('several model servers', () => {
         ...other.env,
         MODELS_FILE: file,
         FIRST_KEY_FILE: path.join(folder, 'key'),
-        MODEL_PRICES: '{"currency":"usd","models":{"shared":{"input":1,"output":2}}}',
+        MODEL_PRICES: JSON.stringify({
+          currency: 'usd',
+          models: {
+            shared: { input: 1, output: 2 },
+            small: { input: 0, output: 0 },
+            spare: { input: 1e6, output: 2e6 },
+          },
+        }),
+        METRICS_PORT: '0',
         LOG_LEVEL: 'warn',
       },
       onLog: (line) => logged.push(line),
@@ -94,6 +102,54 @@ describe('several model servers', () => {
     first.reply({ status: 401 })
     second.reply({ text: 'The spare one.' })
     expect((await (await talkTo('small')).stream('Hello?')).messages.at(-1)?.data.content).toBe('The spare one.')
+  })
+
+  /** As the worker's metrics show them. */
+  async function promptTokens(model: string): Promise<number> {
+    const metrics = await (await fetch(`http://127.0.0.1:${service.worker?.metricsPort}/metrics`)).text()
+    const line = metrics.split('\n').find((text) => text.includes(`model_tokens_total{model="${model}",kind="prompt"}`))
+    return Number(line?.split(' ').at(-1) ?? 0)
+  }
+
+  it('have their tokens, prices and metrics counted for the one that answered, step by step', async () => {
+    const talk = await talkTo('small')
+    const user = talk.client
+    await user.put(`/projects/${user.projectId}/budget`, { tokens: 1_000_000 })
+    const before = await promptTokens('spare')
+    // The first step is answered by the fallback, the second one by the model of the assistant.
+    first.reply({ status: 503 })
+    second.reply({
+      toolCalls: [{ name: 'no_such_tool', arguments: {} }],
+      usage: { prompt_tokens: 7, completion_tokens: 3 },
+    })
+    first.reply({ text: 'Small again.', usage: { prompt_tokens: 100, completion_tokens: 50 } })
+    const run = await talk.stream('What does it cost?')
+    expect(run.messages.at(-1)?.data.content).toBe('Small again.')
+
+    const record = await service.collections.runs.findById(run.runId).lean()
+    expect(record).toMatchObject({
+      model: 'small',
+      usage: { prompt_tokens: 107, completion_tokens: 53, total_tokens: 160 },
+      usage_by_model: [
+        { model: 'spare', prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
+        { model: 'small', prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 },
+      ],
+    })
+    expect((await user.get(`/projects/${user.projectId}/budget`)).used).toMatchObject({ tokens: 160, money: 13 })
+    const usage = await user.get('/user/usage')
+    expect(usage).toMatchObject({ runs: 1, total_tokens: 160, cost: 13 })
+    expect(usage.models_used).toMatchObject([
+      { model: 'small', runs: 1, total_tokens: 150, cost: 0 },
+      { model: 'spare', runs: 0, total_tokens: 10, cost: 13 },
+    ])
+    expect((await promptTokens('spare')) - before).toBe(7)
+
+    // A run whose only answer came from the fallback costs what that one costs.
+    first.reply({ status: 503 })
+    second.reply({ text: 'Spare.', usage: { prompt_tokens: 1, completion_tokens: 1 } })
+    const other = await talk.stream('And this?')
+    expect(await service.collections.runs.findById(other.runId).lean()).toMatchObject({ model: 'spare' })
+    expect((await user.get('/user/usage')).cost).toBe(16)
   })
 
   it('do not continue a partial answer of another server: the step is retried as a whole', async () => {
