@@ -146,11 +146,14 @@ function storeSettings(read: Reader) {
     temporalCodecToken: read.optionalSecret('TEMPORAL_CODEC_TOKEN'),
     /** Origins that may call the codec endpoint: the Temporal UI. */
     temporalUiOrigins: read.origins('TEMPORAL_UI_ORIGINS'),
-    vectorStore: read.oneOf('VECTOR_STORE', ['lancedb', 'pinecone'], 'lancedb'),
+    vectorStore: read.oneOf('VECTOR_STORE', ['lancedb', 'pinecone', 'qdrant'], 'lancedb'),
     lancedbUri: read.optionalText('LANCEDB_URI'),
     pineconeApiKey: read.optionalText('PINECONE_API_KEY'),
     pineconeIndex: read.optionalText('PINECONE_INDEX'),
     pineconeHost: read.optionalUrl('PINECONE_HOST'),
+    qdrantUrl: read.optionalUrl('QDRANT_URL'),
+    qdrantApiKey: read.optionalText('QDRANT_API_KEY'),
+    qdrantCollection: read.text('QDRANT_COLLECTION', { fallback: 'assistants' }),
     /** Encrypts secrets of users; other keys, such as that of verification codes, are derived from it. */
     secretsKey: read.key('SECRETS_KEY', 32),
     /** Earlier values of SECRETS_KEY: what they encrypted can still be read. */

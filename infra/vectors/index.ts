@@ -7,7 +7,15 @@ import type { Settings } from '../config.ts'
 
 type VectorSettings = Pick<
   Settings,
-  'vectorStore' | 'lancedbUri' | 'dataDir' | 'pineconeApiKey' | 'pineconeIndex' | 'pineconeHost'
+  | 'vectorStore'
+  | 'lancedbUri'
+  | 'dataDir'
+  | 'pineconeApiKey'
+  | 'pineconeIndex'
+  | 'pineconeHost'
+  | 'qdrantUrl'
+  | 'qdrantApiKey'
+  | 'qdrantCollection'
 >
 
 /** The vector store that the settings name. Its library is loaded, and it connects, when it is first used. */
@@ -26,6 +34,13 @@ export function createVectorStore(settings: VectorSettings): VectorStore {
       }
       const options = { apiKey: pineconeApiKey, index: pineconeIndex, host: pineconeHost }
       return loadedWhenUsed('pinecone', async () => (await import('./pinecone.ts')).createPineconeStore(options))
+    }
+    case 'qdrant': {
+      const { qdrantUrl: url, qdrantApiKey: apiKey, qdrantCollection: collection } = settings
+      if (url === undefined || !/^https?:/.test(url))
+        throw new Error('VECTOR_STORE is qdrant: set QDRANT_URL, such as https://qdrant.example.com:6333')
+      const options = { url, apiKey, collection }
+      return loadedWhenUsed('qdrant', async () => (await import('./qdrant.ts')).createQdrantStore(options))
     }
   }
 }

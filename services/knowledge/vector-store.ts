@@ -30,7 +30,7 @@ export interface VectorMatch {
  * not answer throws an `AppError` `unavailable`.
  */
 export interface VectorStore {
-  readonly name: 'lancedb' | 'pinecone'
+  readonly name: 'lancedb' | 'pinecone' | 'qdrant'
   /** Rejects with `unavailable` if the store does not answer within about two seconds. */
   ping(): Promise<void>
   /**

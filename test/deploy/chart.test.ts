@@ -102,10 +102,10 @@ describe('the chart', () => {
     const secrets = {
       SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
       JWT_SECRET: 'x'.repeat(40),
-      PINECONE_API_KEY: 'x',
     }
     expect(loadSettings({ NODE_ENV: 'production', ...env, ...secrets })).toMatchObject({
-      vectorStore: 'pinecone',
+      vectorStore: 'qdrant',
+      qdrantUrl: 'http://qdrant.qdrant:6333',
       workerVersion: ['assistant-platform', '1.0.0'],
       schemaWaitSeconds: 300,
       runsInApi: true,

@@ -2,15 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { fork } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import { createPineconeStore } from '../../infra/vectors/pinecone.ts'
+import { createVectorStore } from '../../infra/vectors/index.ts'
+import { createQdrantStore } from '../../infra/vectors/qdrant.ts'
 import { embedByHashing } from '../../local/demo-model/embed.ts'
 import type { VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
+import { createAuthority } from '../support/certificates.ts'
+import { listenOnLoopback, sendJson, startHttpServer } from '../support/http-server.ts'
 import { startPineconeServer } from '../support/pinecone-server.ts'
+import { installTimeoutMs } from '../support/python-packages.ts'
+import { startQdrantServer } from '../support/qdrant-server.ts'
 
 const dimension = 64
 const vectorOf = (text: string) => embedByHashing(text, dimension)
@@ -27,18 +35,22 @@ const harbour = [
 
 let folder: string
 let pinecone: Awaited<ReturnType<typeof startPineconeServer>>
+let qdrant: Awaited<ReturnType<typeof startQdrantServer>>
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'vectors-'))
   pinecone = await startPineconeServer({ apiKey: 'secret', dimension })
-})
+  qdrant = await startQdrantServer({ apiKey: 'secret' })
+}, installTimeoutMs)
 afterAll(async () => {
   await pinecone.close()
+  await qdrant.close()
   await rm(folder, { recursive: true, force: true })
 })
 
 const makers: [string, () => VectorStore][] = [
   ['lancedb', () => createLanceStore(join(folder, 'lance'))],
   ['pinecone', () => createPineconeStore({ apiKey: 'secret', host: pinecone.url })],
+  ['qdrant', () => createQdrantStore({ apiKey: 'secret', url: qdrant.url, collection: 'shared' })],
 ]
 
 describe.each(makers)('the vector store %s', (_name, make) => {
@@ -115,6 +127,28 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     expect(await store.listAssistants()).toEqual(expect.arrayContaining(ids))
     await store.deleteAssistant(ids[1] ?? '')
     expect(await store.count(ids[2] ?? '')).toBe(3)
+  })
+
+  it('treats whatever an id or a text holds as plain values', async () => {
+    const id = randomUUID()
+    const hostile = ["' OR 1=1 --", '{"must":[]}', '__proto__', 'a b/c?d#e%2f', '*', 'ß漢字🦭'].map((fileId) =>
+      record(fileId, 0, `${fileId} \u0000 "quoted" \\ ${'x'.repeat(1000)}`),
+    )
+    const files = hostile.map(({ fileId }) => fileId)
+    await store.upsert(id, harbour)
+    await store.upsert(id, hostile)
+    expect((await store.listFiles(id)).toSorted()).toEqual([...files, 'f1', 'f2'].toSorted())
+    for (const fileId of files) {
+      expect(await store.count(id, fileId)).toBe(1)
+      await store.deleteFile(id, fileId)
+    }
+    expect(await store.count(id)).toBe(harbour.length)
+  })
+
+  it('finds nothing without a vector of the right model, unless it searches text', async () => {
+    const id = await filled()
+    const found = await store.search(id, { vector: undefined, text: 'dredging', limit: 3 })
+    expect(found.map((match) => match.id)).toEqual(store.name === 'lancedb' ? ['f1:1'] : [])
   })
 
   it('refuses vectors of another length with a conflict', async () => {
@@ -201,5 +235,93 @@ describe('pinecone', () => {
     await expect(absent.ping()).rejects.toMatchObject({ code: 'unavailable' })
     const stranger = createPineconeStore({ apiKey: 'wrong', host: pinecone.url })
     await expect(stranger.ping()).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('qdrant', () => {
+  const options = { apiKey: 'secret', collection: 'other' }
+
+  it('is empty before its collection exists, and makes it once for many writers at once', async () => {
+    const empty = { ...options, url: qdrant.url, collection: 'first-use' }
+    const stores = Array.from({ length: 4 }, () => createQdrantStore(empty))
+    const [store] = stores
+    await store?.ping()
+    expect(await store?.count('a')).toBe(0)
+    expect(await store?.search('a', { vector: vectorOf('x'), text: 'x', limit: 1 })).toEqual([])
+    expect(await store?.listAssistants()).toEqual([])
+    await store?.deleteFile('a', 'f1')
+    await store?.deleteAssistant('a')
+    await Promise.all(stores.map((one, index) => one.upsert('a', [record(`f${index}`, 0, 'About.')])))
+    expect(await store?.count('a')).toBe(4)
+  })
+
+  it('keeps the same chunk of two assistants apart', async () => {
+    const store = createQdrantStore({ ...options, url: qdrant.url })
+    for (const id of ['one', 'two']) await store.upsert(id, harbour)
+    await store.deleteAssistant('one')
+    expect([await store.count('one'), await store.count('two')]).toEqual([0, 3])
+  })
+
+  it('says that it does not answer when it fails, is busy, hangs, sends nonsense, refuses the key or is not there', async () => {
+    const gate = Promise.withResolvers<void>()
+    let status = 503
+    const server = await startHttpServer(async (_request, response) => {
+      if (status === 0) await gate.promise
+      if (status === 200) response.end('<html>')
+      else sendJson(response, status || 500, { status: { error: 'failed' } })
+    })
+    const query = { vector: vectorOf('x'), text: 'x', limit: 1 }
+    const away = { code: 'unavailable', message: 'The vector store does not answer.' }
+    for (status of [503, 500, 429, 401, 403, 200, 0]) {
+      const store = createQdrantStore({ ...options, url: server.url, requestTimeoutMs: 300 })
+      await expect(store.ping(), String(status)).rejects.toMatchObject(away)
+      await expect(store.search('a', query), String(status)).rejects.toMatchObject(away)
+      await expect(store.upsert('a', harbour), String(status)).rejects.toMatchObject(away)
+      await expect(store.deleteFile('a', 'f1'), String(status)).rejects.toMatchObject(away)
+    }
+    gate.resolve()
+    await server.close()
+    await expect(createQdrantStore({ ...options, url: 'http://127.0.0.1:9' }).ping()).rejects.toMatchObject(away)
+    await expect(createQdrantStore({ ...options, apiKey: 'x', url: qdrant.url }).ping()).rejects.toMatchObject(away)
+  })
+
+  it('is reached behind a path, at the port of its address', async () => {
+    const asked: string[] = []
+    const server = await startHttpServer((request, response) => {
+      asked.push(request.url ?? '')
+      sendJson(response, 200, { result: { exists: true }, status: 'ok', time: 0 })
+    })
+    await createQdrantStore({ ...options, url: `${server.url}/qdrant` }).ping()
+    await server.close()
+    expect(asked).toEqual(['/qdrant/collections/other/exists'])
+  })
+
+  it('is reached over TLS only with a certificate of an authority that the process trusts', async () => {
+    const authority = await createAuthority('qdrant')
+    const server = createServer(authority.server, (request, response) => {
+      sendJson(response, request.headers['api-key'] === 'secret' ? 200 : 401, { result: { exists: false } })
+    })
+    const url = `https://127.0.0.1:${await listenOnLoopback(server)}`
+    await expect(createQdrantStore({ ...options, url }).ping()).rejects.toMatchObject({ code: 'unavailable' })
+    const trusted = getCACertificates('default')
+    // What NODE_EXTRA_CA_CERTS does at the start of a process.
+    setDefaultCACertificates([...trusted, authority.ca])
+    try {
+      await createQdrantStore({ ...options, url }).ping()
+    } finally {
+      setDefaultCACertificates(trusted)
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  it('needs its address in the settings', () => {
+    const settings = { vectorStore: 'qdrant' as const, dataDir: folder, qdrantCollection: 'assistants' }
+    const none = { lancedbUri: undefined, pineconeApiKey: undefined, pineconeIndex: undefined, pineconeHost: undefined }
+    const make = (qdrantUrl: string | undefined) =>
+      createVectorStore({ ...none, ...settings, qdrantUrl, qdrantApiKey: undefined })
+    expect(() => make(undefined)).toThrow('QDRANT_URL')
+    expect(() => make('file:///etc')).toThrow('QDRANT_URL')
+    expect(make(qdrant.url).name).toBe('qdrant')
   })
 })

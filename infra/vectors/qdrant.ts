@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { QdrantClient } from '@qdrant/js-client-rest'
+import { AppError } from '../../domain/errors.ts'
+import type { VectorStore } from '../../services/knowledge/vector-store.ts'
+import { within } from '../../services/within.ts'
+
+export interface QdrantOptions {
+  url: string
+  apiKey?: string | undefined
+  collection: string
+  /** A request fails after this time. */
+  requestTimeoutMs?: number
+}
+
+/** Qdrant takes 32 MB a request by default; a number in JSON has about 20 characters. */
+const upsertBytes = 8_000_000
+const bytesOfNumber = 20
+const pingTimeoutMs = 2000
+/** Hits of one facet request: the most assistants, and the most files of an assistant, that a sweep examines. */
+const facetLimit = 1_000_000
+
+/**
+ * Qdrant, one collection for all assistants, as its documentation advises: each point names its assistant in its
+ * payload, and the index is built for each assistant. The first upsert makes the collection. Dense search only.
+ */
+export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 30_000 }: QdrantOptions): VectorStore {
+  const { origin, pathname } = new URL(url)
+  const client = new QdrantClient({
+    url: origin,
+    // The address means what it says: without a port, the client would take 6333.
+    port: null,
+    prefix: pathname === '/' ? '' : pathname,
+    // As a header, because the client warns on the console about a key without TLS.
+    ...(apiKey === undefined ? {} : { headers: { 'api-key': apiKey } }),
+    timeout: requestTimeoutMs,
+    checkCompatibility: false,
+  })
+  let made: Promise<void> | undefined
+
+  /** Safe to repeat, and for several processes at once. */
+  async function make(dimensions: number): Promise<void> {
+    if (!(await asked(client.collectionExists(collection)))?.exists) {
+      const options = {
+        vectors: { size: dimensions, distance: 'Cosine' as const },
+        hnsw_config: { m: 0, payload_m: 16 },
+      }
+      await client.createCollection(collection, options).catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw failureOf(error)
+      })
+    }
+    const index = {
+      wait: true,
+      field_name: 'assistant_id',
+      field_schema: { type: 'keyword' as const, is_tenant: true },
+    }
+    await asked(client.createPayloadIndex(collection, index))
+    await asked(client.createPayloadIndex(collection, { ...index, field_name: 'file_id', field_schema: 'keyword' }))
+  }
+
+  async function ready(dimensions: number): Promise<void> {
+    made ??= make(dimensions)
+    await made.catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+  }
+
+  async function values(key: string, filter?: Filter): Promise<string[]> {
+    const query = { key, limit: facetLimit, exact: true, ...(filter && { filter }) }
+    const found = await asked(client.facet(collection, query))
+    return (found?.hits ?? []).map(({ value }) => String(value))
+  }
+
+  return {
+    name: 'qdrant',
+
+    async ping() {
+      const answer = await within(pingTimeoutMs, asked(client.collectionExists(collection)))
+      if (answer === undefined) throw unavailable(new Error('no answer in time'))
+    },
+
+    async upsert(assistantId, records) {
+      const dimensions = records[0]?.vector.length ?? 0
+      if (dimensions === 0) return
+      await ready(dimensions)
+      const size = Math.max(1, Math.floor(upsertBytes / (dimensions * bytesOfNumber)))
+      for (let start = 0; start < records.length; start += size) {
+        const points = records.slice(start, start + size).map(({ id, fileId, position, vector }) => ({
+          id: pointIdOf(assistantId, id),
+          vector,
+          payload: { assistant_id: assistantId, file_id: fileId, chunk_id: id, position },
+        }))
+        const stored = await asked(client.upsert(collection, { wait: true, points }))
+        if (stored === undefined) {
+          made = undefined
+          throw unavailable(new Error('the collection was deleted'))
+        }
+      }
+    },
+
+    async search(assistantId, { vector, limit }) {
+      if (vector === undefined) return []
+      const query = { query: vector, filter: ofAssistant(assistantId), limit, with_payload: ['chunk_id', 'file_id'] }
+      const found = await asked(client.query(collection, query))
+      return (found?.points ?? []).map(({ payload, score }) => ({
+        id: String(payload?.['chunk_id']),
+        fileId: String(payload?.['file_id']),
+        score: Math.min(1, Math.max(0, score)),
+      }))
+    },
+
+    async count(assistantId, fileId) {
+      const found = await asked(client.count(collection, { filter: ofAssistant(assistantId, fileId), exact: true }))
+      return found?.count ?? 0
+    },
+
+    async deleteFile(assistantId, fileId) {
+      await asked(client.delete(collection, { wait: true, filter: ofAssistant(assistantId, fileId) }))
+    },
+
+    async deleteAssistant(assistantId) {
+      await asked(client.delete(collection, { wait: true, filter: ofAssistant(assistantId) }))
+    },
+
+    listAssistants: () => values('assistant_id'),
+    listFiles: (assistantId) => values('file_id', ofAssistant(assistantId)),
+    // Qdrant keeps its own indexes, and ids are unique.
+    settle: async () => undefined,
+    // The client's idle connections do not keep the process alive.
+    close: async () => undefined,
+  }
+}
+
+type Filter = ReturnType<typeof ofAssistant>
+
+function ofAssistant(assistantId: string, fileId?: string) {
+  const is = (key: string, value: string) => ({ key, match: { value } })
+  return { must: [is('assistant_id', assistantId), ...(fileId === undefined ? [] : [is('file_id', fileId)])] }
+}
+
+/** Qdrant's ids are UUIDs: made from the assistant and the chunk, so that storing a chunk again replaces it. */
+function pointIdOf(assistantId: string, chunkId: string): string {
+  const hash = createHash('sha256')
+    .update(JSON.stringify([assistantId, chunkId]))
+    .digest('hex')
+  // Version 8 of RFC 9562: of the maker's own design.
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+}
+
+/** Undefined if there is no collection: it is empty. */
+async function asked<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined
+    throw failureOf(error)
+  }
+}
+
+function failureOf(error: unknown): AppError {
+  return statusOf(error) === 400
+    ? new AppError(
+        'conflict',
+        'The vector store refused the request: do the dimensions of the collection (QDRANT_COLLECTION) fit EMBEDDING_DIMENSIONS?',
+        { cause: error },
+      )
+    : unavailable(error)
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined
+}
+
+function unavailable(cause: unknown): AppError {
+  return new AppError('unavailable', 'The vector store does not answer.', { cause })
+}
