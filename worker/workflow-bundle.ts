@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const workflowsPath = join(root, 'workflows', 'index.ts')
 const cacheDir = join(root, 'node_modules', '.cache', 'workflows')
 
 /**
@@ -19,7 +20,10 @@ export async function workflowBundle({
   const cached = await readFile(path, 'utf8').catch(() => undefined)
   if (cached !== undefined) return { code: cached, sourceMap: '' }
   const bundle = await bundleWorkflowCode({
-    workflowsPath: join(root, 'workflows', 'index.ts'),
+    workflowsPath,
+    // Evaluated once in a worker and not for each execution, which would take half of an execution's start. So no
+    // module of a workflow may keep state; a test holds that.
+    preloadModules: ['@temporalio/workflow', '@temporalio/common', workflowsPath],
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })

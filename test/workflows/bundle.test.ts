@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { failureConverterPath } from '../../infra/temporal/data-converter.ts'
@@ -14,6 +15,15 @@ describe('the bundle of workflows', () => {
     expect(bundled.filter((file) => !hashed.includes(file))).toEqual([])
     // It decides how the bundle is made.
     expect(hashed).toContain('worker/workflow-bundle.ts')
+  })
+
+  // All executions of a worker share what a module has evaluated. Exported objects and arrays are frozen by the SDK.
+  it('has no module that keeps state', async () => {
+    const { code } = await workflowBundle()
+    const kept = /^(?:export )?(?:let|var) |^(?:export )?const [^=]*= new (?:Weak)?(?:Map|Set)\b/m
+    const own = await Promise.all(sourcesIn(code).map(async (file) => [file, await readFile(join(root, file), 'utf8')]))
+    expect(own.length).toBeGreaterThan(10)
+    expect(own.filter(([, text = '']) => kept.test(text)).map(([file]) => file)).toEqual([])
   })
 })
 
