@@ -50,7 +50,7 @@ describe('web_search', () => {
     answer = { status: 403, body: {} }
     await expect(run(tavily())).rejects.toThrow('status 403')
     answer = { status: 200, body: { nothing: true } }
-    await expect(run(searxng())).rejects.toThrow('cannot be read')
+    await expect(run(searxng())).rejects.toThrow('invalid answer')
     await expect(run({ ...searxng(), searchUrl: 'http://127.0.0.1:9' })).rejects.toThrow('could not be reached')
   })
 
