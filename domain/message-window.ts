@@ -7,7 +7,7 @@ import type { Message } from './messages.ts'
  * are considered.
  */
 export function createMessageWindow(maxBytes: number, before?: string) {
-  const places = new Map<string, number>()
+  const positions = new Map<string, number>()
   /** By position; those before `first` are left out. */
   const kept: ({ message: Message; bytes: number } | undefined)[] = []
   let first = 0
@@ -27,13 +27,13 @@ export function createMessageWindow(maxBytes: number, before?: string) {
     add(message: Message, bytes: number): void {
       const { id } = message.data
       if (id === before) closed = true
-      const known = places.get(id)
+      const known = positions.get(id)
       if (known === undefined && closed) return
-      const place = known ?? kept.length
-      if (known === undefined) places.set(id, place)
-      if (place < first) return
-      total += bytes - (kept[place]?.bytes ?? 0)
-      kept[place] = { message, bytes }
+      const position = known ?? kept.length
+      if (known === undefined) positions.set(id, position)
+      if (position < first) return
+      total += bytes - (kept[position]?.bytes ?? 0)
+      kept[position] = { message, bytes }
       while (total > maxBytes && first < kept.length - 1) leaveOutOldest()
     },
 

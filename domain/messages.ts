@@ -144,11 +144,11 @@ function basics({ id, content, name }: { id?: string; content: string; name?: st
  */
 export function foldMessages(state: readonly Message[], added: readonly Message[]): Message[] {
   const result = [...state]
-  const places = new Map(result.map((entry, place) => [entry.data.id, place]))
+  const positions = new Map(result.map((entry, position) => [entry.data.id, position]))
   for (const entry of added) {
-    const place = places.get(entry.data.id)
-    if (place === undefined) places.set(entry.data.id, result.push(entry) - 1)
-    else result[place] = entry
+    const position = positions.get(entry.data.id)
+    if (position === undefined) positions.set(entry.data.id, result.push(entry) - 1)
+    else result[position] = entry
   }
   return result
 }

@@ -17,7 +17,7 @@ const StoredAnswer = Type.Object({
 export type StoredAnswer = Static<typeof StoredAnswer>
 
 /** How to handle this request with its key. */
-export type Claim =
+export type Acquired =
   /** It was answered before: send this answer again. */
   | { answer: StoredAnswer }
   /**
@@ -62,14 +62,14 @@ export type Idempotency = ReturnType<typeof createIdempotency>
  */
 export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, 'idempotencyKeys'>, box: SecretBox) {
   /** Throws `invalid_input` if the key was used for another request, and `conflict` while an attempt is under way. */
-  async function claim({ caller, key, request, subjects }: KeyedRequest): Promise<Claim> {
+  async function acquire({ caller, key, request, subjects }: KeyedRequest): Promise<Acquired> {
     const id = hash([caller, key])
     const fingerprint = hash(request)
     const first = { ids: [newId()], lease: newId(), leased_until: leaseEnd() }
     try {
       const remove_at = new Date(Date.now() + keyLifetimeMs)
       await keys.insertMany([{ _id: id, fingerprint, ...first, subjects, remove_at }], { lean: true })
-      return claimOf(id, first)
+      return acquiredBy(id, first)
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
     }
@@ -78,7 +78,7 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
     if (known.fingerprint !== fingerprint)
       throw invalidInput(['header', 'idempotency-key'], 'was used for another request before', 'idempotency_key_reused')
     if (known.outcome === 'answered') return { answer: open(known) }
-    if (known.outcome === 'followed') return claimOf(id, { ...known, ids: [...known.ids, newId()] })
+    if (known.outcome === 'followed') return acquiredBy(id, { ...known, ids: [...known.ids, newId()] })
     if (known.leased_until > new Date()) throw underWay()
     const next = { lease: newId(), leased_until: leaseEnd() }
     const taken = await keys
@@ -89,15 +89,15 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
       )
       .lean<IdempotencyKeyRecord>()
     if (taken === null) throw underWay()
-    return claimOf(id, taken)
+    return acquiredBy(id, taken)
   }
 
-  return { claim }
+  return { acquire }
 
-  function claimOf(
+  function acquiredBy(
     id: string,
     { ids, lease, outcome }: Pick<IdempotencyKeyRecord, 'ids' | 'lease' | 'outcome'>,
-  ): Claim {
+  ): Acquired {
     const own = { _id: id, lease }
     const end = (set: Partial<IdempotencyKeyRecord>, subjects: string[]) =>
       keys.updateOne(own, { $set: set, $addToSet: { subjects: { $each: subjects } } })

@@ -5,7 +5,7 @@ import { durable } from '../durable.ts'
 /** The steps of the `deletion` workflow. Each heartbeats, because a large account takes a while. */
 export function createDeletionActivities(deletion: Deletion) {
   return {
-    fenceForDeletion: durable((input: DeletionInput) => deletion.fence(input)),
+    fenceForDeletion: durable((input: DeletionInput) => deletion.mark(input)),
     stopForDeletion: durable((input: DeletionInput) => deletion.stop(input)),
     erase: durable(({ input, phase }: { input: DeletionInput; phase: DeletionPhase }) => deletion.erase(input, phase)),
     finishDeletion: durable(({ input, left }: { input: DeletionInput; left: StoreCounts }) =>

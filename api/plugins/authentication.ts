@@ -101,7 +101,7 @@ export function claimsOf(request: FastifyRequest): TokenClaims {
 }
 
 /** The caller and the project, as most services need them. */
-export function placeOf(request: FastifyRequest): { userId: string; projectId: string } {
+export function callerOf(request: FastifyRequest): { userId: string; projectId: string } {
   const { user, projectId } = sessionOf(request)
   return { userId: user._id, projectId }
 }

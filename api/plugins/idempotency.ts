@@ -34,7 +34,7 @@ const passing = new Set([400, 401, 408, 413, 415, 422, 429])
  * `Idempotency-Key` on routes that create something: for a day, the same request with the same key gets the first
  * answer and takes effect once. Requests without the header cost nothing.
  */
-export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempotency, 'claim'>): void {
+export function installIdempotency(app: FastifyInstance, { acquire }: Pick<Idempotency, 'acquire'>): void {
   app.decorateRequest('idempotency', null)
 
   app.addHook('onRoute', (route) => {
@@ -47,20 +47,20 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
   app.addHook('preHandler', async (request, reply) => {
     const key = request.headers[header]
     if (!request.routeOptions.config.idempotent || typeof key !== 'string') return
-    const { caller, subjects } = callerOf(request)
+    const { caller, subjects } = keyOwnerOf(request)
     const asked = [request.method, request.url, JSON.stringify(request.body) ?? '']
-    const claimed = await claim({ caller, key, request: asked, subjects })
-    if ('answer' in claimed) {
-      const { status, body, headers } = claimed.answer
+    const acquired = await acquire({ caller, key, request: asked, subjects })
+    if ('answer' in acquired) {
+      const { status, body, headers } = acquired.answer
       reply.header('idempotent-replayed', 'true').headers(headers).code(status)
       return reply.type('application/json; charset=utf-8').send(body)
     }
-    const { attempt } = claimed
+    const { attempt } = acquired
     // A run that has begun needs no lease, because a repeated request follows it.
-    const renewal = claimed.isBegun
+    const renewal = acquired.isBegun
       ? undefined
       : setInterval(() => void attempt.renew().catch(() => undefined), leaseMs / 3).unref()
-    request.idempotency = { ...claimed, subjects: [], stopRenewing: () => clearInterval(renewal) }
+    request.idempotency = { ...acquired, subjects: [], stopRenewing: () => clearInterval(renewal) }
   })
 
   app.addHook('onSend', async (request, reply, payload) => {
@@ -70,7 +70,7 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
     request.idempotency = null
     keyed.stopRenewing()
     try {
-      await settle(keyed, reply.statusCode, payload, (name) => reply.getHeader(name))
+      await storeOutcome(keyed, reply.statusCode, payload, (name) => reply.getHeader(name))
     } catch (error) {
       // The lease expires by itself, and the next attempt finds what this one created.
       request.log.warn({ err: error }, 'answer for an idempotency key not stored')
@@ -79,7 +79,7 @@ export function installIdempotency(app: FastifyInstance, { claim }: Pick<Idempot
   })
 }
 
-async function settle(
+async function storeOutcome(
   { attempt, id, subjects }: KeyedAttempt,
   status: number,
   payload: unknown,
@@ -139,7 +139,7 @@ export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
 }
 
 /** The owner of the key, and the records that the request always belongs to. */
-function callerOf(request: FastifyRequest): { caller: string; subjects: string[] } {
+function keyOwnerOf(request: FastifyRequest): { caller: string; subjects: string[] } {
   const inPath = Object.values(isJsonObject(request.params) ? request.params : {}).map(String)
   if (request.session) {
     const { user, projectId } = request.session

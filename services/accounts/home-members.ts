@@ -21,8 +21,8 @@ export function createHomeMembers({ collections, assistants, createThread }: Hom
       return (await collections.assistants.exists(filter)) !== null
     },
 
-    async createAssistant(place, assistantId) {
-      await unlessThere(() => assistants.createUnder(place, assistantId, { name: 'Assistant' }))
+    async createAssistant(caller, assistantId) {
+      await unlessThere(() => assistants.createUnder(caller, assistantId, { name: 'Assistant' }))
     },
 
     async threadExists({ userId, projectId }, threadId) {
@@ -30,10 +30,10 @@ export function createHomeMembers({ collections, assistants, createThread }: Hom
       return (await collections.threads.exists(filter)) !== null
     },
 
-    async createThread(place, threadId, assistantId) {
+    async createThread(caller, threadId, assistantId) {
       const thread = {
         id: threadId,
-        ...place,
+        ...caller,
         assistantId,
         name: 'New conversation',
         metadataJson: '{}',

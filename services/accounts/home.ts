@@ -16,12 +16,12 @@ export interface Home {
 
 /** What a home needs of assistants and threads. Creating one again under the same id has no effect. */
 export interface HomeMembers {
-  assistantExists(place: { userId: string; projectId: string }, assistantId: string): Promise<boolean>
-  createAssistant(place: { userId: string; projectId: string }, assistantId: string): Promise<void>
-  threadExists(place: { userId: string; projectId: string }, threadId: string): Promise<boolean>
+  assistantExists(caller: { userId: string; projectId: string }, assistantId: string): Promise<boolean>
+  createAssistant(caller: { userId: string; projectId: string }, assistantId: string): Promise<void>
+  threadExists(caller: { userId: string; projectId: string }, threadId: string): Promise<boolean>
   /** False if the quota is full. */
-  createThread(place: { userId: string; projectId: string }, threadId: string, assistantId: string): Promise<boolean>
-  newestThread(place: { userId: string; projectId: string }): Promise<string | undefined>
+  createThread(caller: { userId: string; projectId: string }, threadId: string, assistantId: string): Promise<boolean>
+  newestThread(caller: { userId: string; projectId: string }): Promise<string | undefined>
 }
 
 interface HomeDeps {
@@ -43,22 +43,22 @@ export function createHomes({ collections, transaction, members }: HomeDeps) {
 
   async function ensureHome(userId: string): Promise<Home> {
     const project = await ensureMainProject(userId)
-    const place = { userId, projectId: project._id }
+    const caller = { userId, projectId: project._id }
     const assistantId = await ensureMember(project._id, 'default_assistant', {
-      exists: (id) => members.assistantExists(place, id),
+      exists: (id) => members.assistantExists(caller, id),
       create: async (id) => {
-        await members.createAssistant(place, id)
+        await members.createAssistant(caller, id)
         return true
       },
     })
     const threadId = await ensureMember(project._id, 'default_thread', {
-      exists: (id) => members.threadExists(place, id),
-      create: (id) => members.createThread(place, id, assistantId ?? ''),
+      exists: (id) => members.threadExists(caller, id),
+      create: (id) => members.createThread(caller, id, assistantId ?? ''),
     })
     return {
       projectId: project._id,
       assistantId: assistantId ?? '',
-      threadId: threadId ?? (await members.newestThread(place)) ?? '',
+      threadId: threadId ?? (await members.newestThread(caller)) ?? '',
     }
   }
 
@@ -104,18 +104,18 @@ export function createHomes({ collections, transaction, members }: HomeDeps) {
       if (project === null) break
       const member = project[field]
       if (member?.made && (await exists(member.id))) return member.id
-      const claim: DefaultMember = member && !member.made ? member : { id: newId(), made: false }
-      if (claim !== member) {
+      const reserved: DefaultMember = member && !member.made ? member : { id: newId(), made: false }
+      if (reserved !== member) {
         const unchanged = member ? { [`${field}.id`]: member.id } : { [field]: { $exists: false } }
         const { modifiedCount } = await projects.updateOne(
           { _id: projectId, ...unchanged },
-          { $set: { [field]: claim } },
+          { $set: { [field]: reserved } },
         )
         if (modifiedCount === 0) continue
       }
-      if (!(await create(claim.id))) return undefined
-      await projects.updateOne({ _id: projectId, [`${field}.id`]: claim.id }, { $set: { [`${field}.made`]: true } })
-      return claim.id
+      if (!(await create(reserved.id))) return undefined
+      await projects.updateOne({ _id: projectId, [`${field}.id`]: reserved.id }, { $set: { [`${field}.made`]: true } })
+      return reserved.id
     }
     throw new AppError('conflict', 'The main project changed at the same time; try again.')
   }

@@ -22,7 +22,7 @@ export interface AssistantPayload {
 }
 
 /** The caller and the project. */
-export interface Place {
+export interface Caller {
   userId: string
   projectId: string
 }
@@ -57,7 +57,7 @@ export function createAssistants({ collections, transaction, configs }: Assistan
 
   return {
     /** The assistants of the token's project, oldest first. */
-    list: ({ projectId }: Place, range: PageRange): Promise<Page<AssistantRecord>> =>
+    list: ({ projectId }: Caller, range: PageRange): Promise<Page<AssistantRecord>> =>
       readPage(
         assistants
           .find({ project_id: projectId, ...present })
@@ -98,16 +98,16 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     createUnder: insert,
 
     /** Replaces the assistant, or creates it in the token's project under the id that the caller chose. */
-    async put(place: Place, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
+    async put(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
       const fields = fieldsOf(assistantId, payload)
-      const replaced = await refusingTakenTokens(() => replace(place.userId, assistantId, fields))
+      const replaced = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
       if (replaced) return replaced
-      return insert(place, assistantId, payload).catch(async (error: unknown) => {
+      return insert(caller, assistantId, payload).catch(async (error: unknown) => {
         if (!isDuplicateKey(error)) throw error
         // The id is taken: by another user, by a deletion under way, or by the same caller a moment ago.
-        const again = await refusingTakenTokens(() => replace(place.userId, assistantId, fields))
+        const again = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
         if (again) return again
-        throw await whyNot(place.userId, assistantId)
+        throw await whyNot(caller.userId, assistantId)
       })
     },
 
@@ -154,12 +154,12 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     },
   }
 
-  async function insert(place: Place, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
+  async function insert(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
     const now = new Date()
     const record: AssistantRecord = {
       _id: assistantId,
-      user_id: place.userId,
-      project_id: place.projectId,
+      user_id: caller.userId,
+      project_id: caller.projectId,
       ...fieldsOf(assistantId, payload),
       has_files: false,
       created_at: now,
@@ -167,8 +167,8 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     }
     await refusingTakenTokens(() =>
       transaction(async (session) => {
-        await holdProject(collections, place, session)
-        const budgets = await projectBudgets(place.projectId, session)
+        await holdProject(collections, caller, session)
+        const budgets = await projectBudgets(caller.projectId, session)
         await assistants.create([budgets.length > 0 ? { ...record, budgets } : record], { session })
       }),
     )
@@ -208,12 +208,12 @@ export function createAssistants({ collections, transaction, configs }: Assistan
     return found === null ? [] : [found._id]
   }
 
-  async function requireProject(place: Place, session: ClientSession): Promise<void> {
+  async function requireProject(caller: Caller, session: ClientSession): Promise<void> {
     const project = await collections.projects
-      .findOne({ _id: place.projectId }, { user_id: 1, deleting: 1 }, { session })
+      .findOne({ _id: caller.projectId }, { user_id: 1, deleting: 1 }, { session })
       .lean()
     if (project === null) throw new AppError('not_found', 'There is no such project.')
-    await holdProject(collections, place, session)
+    await holdProject(collections, caller, session)
   }
 
   async function find(assistantId: string): Promise<AssistantRecord> {

@@ -4,7 +4,7 @@ import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/con
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { fence } from './fence.ts'
+import { setDeletionMarkers } from './mark.ts'
 import { membersOf } from './members.ts'
 import { countOwners, removeOwnersBelow, removeRoot } from './owners.ts'
 import { type StopRunsDeps, stopRuns } from './stop-runs.ts'
@@ -32,10 +32,10 @@ export function createDeletion(deps: DeletionDeps) {
 
   return {
     /** False if there is nothing to delete, or it has been deleted already. Counts what exists, for the receipt. */
-    async fence(input: DeletionInput): Promise<boolean> {
+    async mark(input: DeletionInput): Promise<boolean> {
       const known = await receipts.findById(input.receiptId).lean<ReceiptRecord>()
       if (known?.status === 'complete') return false
-      const owner = await fence(deps, input, { condition: input.condition ?? {} })
+      const owner = await setDeletionMarkers(deps, input, { condition: input.condition ?? {} })
       if (owner === null) return false
       if (known !== null && hasAny(known.found)) return true
       const receipt = { kind: input.kind, subject_id: input.id, user_id: owner.userId, status: 'running' } as const
@@ -61,7 +61,7 @@ export function createDeletion(deps: DeletionDeps) {
     /** Removes the contents of one phase's stores and returns what is left there. */
     async erase(input: DeletionInput, phase: DeletionPhase): Promise<StoreCounts> {
       // Repeated, so that records are also marked that were created beside an earlier marker.
-      if ((await fence(deps, input, 'again')) === null) return {}
+      if ((await setDeletionMarkers(deps, input, 'again')) === null) return {}
       const members = await membersOf(collections, input)
       const chosen = stores.filter((store) => store.phase === phase)
       for (const store of chosen) await store.deleteFor(members)

@@ -26,11 +26,11 @@ export async function membersOf(
   target: DeletionTarget,
 ): Promise<Members> {
   const owned = ownedBy(target)
-  const fenced = { deleting: true }
+  const marked = { deleting: true }
   const [projectIds, assistantIds, threadIds] = await Promise.all([
-    projects.find({ ...owned.projects, ...fenced }, { _id: 1 }).lean(),
-    assistants.find({ ...owned.assistants, ...fenced }, { _id: 1 }).lean(),
-    threads.find({ ...owned.threads, ...fenced }, { _id: 1 }).lean(),
+    projects.find({ ...owned.projects, ...marked }, { _id: 1 }).lean(),
+    assistants.find({ ...owned.assistants, ...marked }, { _id: 1 }).lean(),
+    threads.find({ ...owned.threads, ...marked }, { _id: 1 }).lean(),
   ])
   const ids = (records: { _id: string }[]) => records.map((record) => record._id)
   return {

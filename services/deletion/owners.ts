@@ -12,7 +12,7 @@ interface OwnersDeps {
 
 const batchSize = 200
 /** Only marked records: a user that a token created again after the deletion is another one. */
-const fenced = { deleting: true } as const
+const marked = { deleting: true } as const
 
 /** Removes all owners below the root, whose contents have been removed. Safe to repeat. */
 export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget): Promise<void> {
@@ -21,12 +21,12 @@ export async function removeOwnersBelow(deps: OwnersDeps, target: DeletionTarget
   const owned = ownedBy(target)
   const notRoot = { _id: { $ne: target.id } }
   if (target.kind !== 'thread') {
-    await removeThreads(deps, { ...owned.threads, ...fenced })
-    const assistantIds = await assistants.find({ ...owned.assistants, ...fenced }, { _id: 1 }).lean()
+    await removeThreads(deps, { ...owned.threads, ...marked })
+    const assistantIds = await assistants.find({ ...owned.assistants, ...marked }, { _id: 1 }).lean()
     const references = { assistant_id: { $in: assistantIds.map((assistant) => assistant._id) } }
     await updateAll(transaction, threads, references, { $unset: { assistant_id: 1 } })
   }
-  const below = (filter: object) => ({ $and: [filter, notRoot], ...fenced })
+  const below = (filter: object) => ({ $and: [filter, notRoot], ...marked })
   await eraseAll(transaction, assistants, below(owned.assistants))
   await eraseAll(transaction, projects, below(owned.projects))
 }
@@ -58,7 +58,7 @@ export async function removeRoot(
   { kind, id }: DeletionTarget,
   session: ClientSession,
 ): Promise<boolean> {
-  const root = { _id: id, ...fenced }
+  const root = { _id: id, ...marked }
   switch (kind) {
     case 'account':
       return (await users.deleteOne(root, { session })).deletedCount > 0

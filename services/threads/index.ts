@@ -3,7 +3,7 @@ import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Place } from '../assistants/index.ts'
+import type { Caller } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { type PageRange, readPage } from '../page.ts'
@@ -51,7 +51,7 @@ export function createThreads({ collections, createThread, log, states, pendingI
 
   return {
     /** The threads of the token's project, most recently updated first, without those of public callers. */
-    async list({ userId, projectId }: Place, range: PageRange) {
+    async list({ userId, projectId }: Caller, range: PageRange) {
       const filter = { user_id: userId, project_id: projectId, public: false, ...present }
       const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()
       const [{ entries, hasMore }, total] = await Promise.all([
@@ -71,12 +71,12 @@ export function createThreads({ collections, createThread, log, states, pendingI
     readOwn: requireOwn,
 
     /** Changes the given members, or creates the thread in the token's project under the id that the caller chose. */
-    async put(place: Place, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
-      const updated = await update(place.userId, threadId, changes)
+    async put(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+      const updated = await update(caller.userId, threadId, changes)
       if (updated) return withStatus(updated)
-      return insert(place, threadId, changes).catch(async (error: unknown) => {
+      return insert(caller, threadId, changes).catch(async (error: unknown) => {
         if (!isDuplicateKey(error)) throw error
-        const again = await update(place.userId, threadId, changes)
+        const again = await update(caller.userId, threadId, changes)
         if (again) return withStatus(again)
         throw missing()
       })
@@ -114,11 +114,11 @@ export function createThreads({ collections, createThread, log, states, pendingI
     },
   }
 
-  async function insert(place: Place, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
-    const { assistant_id: assistantId, ...fields } = await fieldsOf(place.userId, changes)
+  async function insert(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(caller.userId, changes)
     const thread = await createThread({
       id: threadId,
-      ...place,
+      ...caller,
       name: fields.name ?? defaultName,
       metadataJson: fields.metadata_json ?? '{}',
       assistantId: assistantId ?? undefined,

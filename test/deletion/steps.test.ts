@@ -82,7 +82,7 @@ describe('the steps of a deletion', () => {
     await allSteps(deletion, input)
     await user.call('POST', '/threads/', { name: 'a new life' })
     for (const step of [
-      () => deletion.fence(input),
+      () => deletion.mark(input),
       () => deletion.stop(input),
       () => deletion.erase(input, 'contents'),
       () => deletion.erase(input, 'owners'),
@@ -99,7 +99,7 @@ describe('the steps of a deletion', () => {
     const { deletion } = service.api.platform.deletion
     const longAgo = new Date(Date.now() - 86_400_000).toISOString()
     for (const condition of [{ inactiveSince: longAgo }, { unverifiedSince: new Date().toISOString() }]) {
-      expect(await deletion.fence({ kind: 'account', id: user.userId, receiptId: newId(), condition })).toBe(false)
+      expect(await deletion.mark({ kind: 'account', id: user.userId, receiptId: newId(), condition })).toBe(false)
     }
     expect((await user.call('GET', '/projects/')).status).toBe(200)
   })
@@ -123,9 +123,9 @@ function createDeletionDeps(service: TestService) {
 /** What the workflow does, without Temporal. */
 async function allSteps(
   deletion: ReturnType<typeof createDeletion>,
-  input: Parameters<typeof deletion.fence>[0],
+  input: Parameters<typeof deletion.mark>[0],
 ): Promise<void> {
-  if (!(await deletion.fence(input))) return
+  if (!(await deletion.mark(input))) return
   await deletion.stop(input)
   const left = { ...(await deletion.erase(input, 'contents')), ...(await deletion.erase(input, 'owners')) }
   expect(hasAny(left)).toBe(false)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { placeOf, sessionOf } from '../../plugins/authentication.ts'
+import { callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
@@ -30,10 +30,10 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       },
     },
     async (request, reply) => {
-      const place = placeOf(request)
-      const page = await assistants.list(place, request.query)
+      const caller = callerOf(request)
+      const page = await assistants.list(caller, request.query)
       linkNextPart(request, reply, page)
-      return page.entries.map((assistant) => show(assistant, place.userId))
+      return page.entries.map((assistant) => show(assistant, caller.userId))
     },
   )
 
@@ -50,12 +50,12 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       },
     },
     async (request) => {
-      const place = placeOf(request)
+      const caller = callerOf(request)
       const assistant = await once(request, {
-        create: (id) => assistants.createUnder(place, id, request.body),
-        find: (id) => orNull(assistants.readOwn(place.userId, id)),
+        create: (id) => assistants.createUnder(caller, id, request.body),
+        find: (id) => orNull(assistants.readOwn(caller.userId, id)),
       })
-      return show(assistant, place.userId)
+      return show(assistant, caller.userId)
     },
   )
 
@@ -110,8 +110,8 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       },
     },
     async (request) => {
-      const place = placeOf(request)
-      return show(await assistants.put(place, request.params.aid, request.body), place.userId)
+      const caller = callerOf(request)
+      return show(await assistants.put(caller, request.params.aid, request.body), caller.userId)
     },
   )
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { accountBodyBytes } from '../../plugins/body-limits.ts'
-import { claimsOf, placeOf, sessionOf } from '../../plugins/authentication.ts'
+import { claimsOf, callerOf, sessionOf } from '../../plugins/authentication.ts'
 import { PathId, refusals } from '../schemas.ts'
 import {
   DeleteUserRequest,
@@ -33,7 +33,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
       },
     },
     async (request, reply) => {
-      const result = await deletions.deleteThread(placeOf(request).userId, request.params.tid)
+      const result = await deletions.deleteThread(callerOf(request).userId, request.params.tid)
       return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'thread'))
     },
   )
@@ -51,7 +51,7 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
       },
     },
     async (request, reply) => {
-      const result = await deletions.deleteAssistant(placeOf(request).userId, request.params.aid)
+      const result = await deletions.deleteAssistant(callerOf(request).userId, request.params.aid)
       return reply.code(result.status === 'complete' ? 200 : 202).send(showDeletion(result, 'assistant'))
     },
   )

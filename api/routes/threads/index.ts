@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { placeOf } from '../../plugins/authentication.ts'
+import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
@@ -26,7 +26,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
       },
     },
     async (request, reply) => {
-      const page = await threads.list(placeOf(request), request.query)
+      const page = await threads.list(callerOf(request), request.query)
       linkNextPart(request, reply, page)
       return { threads: page.entries.map(showThread), total: page.total, ...request.query }
     },
@@ -45,11 +45,11 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
       },
     },
     async (request) => {
-      const place = placeOf(request)
+      const caller = callerOf(request)
       return showThread(
         await once(request, {
-          create: (id) => threads.create(place, id, request.body),
-          find: (id) => orNull(threads.read(place.userId, id)),
+          create: (id) => threads.create(caller, id, request.body),
+          find: (id) => orNull(threads.read(caller.userId, id)),
         }),
       )
     },
@@ -67,7 +67,7 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => showThread(await threads.read(placeOf(request).userId, request.params.tid)),
+    async (request) => showThread(await threads.read(callerOf(request).userId, request.params.tid)),
   )
 
   app.put(
@@ -83,6 +83,6 @@ export const threadRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> 
         response: { 200: Thread, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => showThread(await threads.put(placeOf(request), request.params.tid, request.body)),
+    async (request) => showThread(await threads.put(callerOf(request), request.params.tid, request.body)),
   )
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
-import { placeOf } from '../../plugins/authentication.ts'
+import { callerOf } from '../../plugins/authentication.ts'
 import { once } from '../../plugins/idempotency.ts'
 import { linkNextPage } from '../paging.ts'
 import { BeforeMessage, PathId, refusals } from '../schemas.ts'
@@ -38,7 +38,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
         response: { 200: ThreadStateView, ...refusals(401, 403, 404) },
       },
     },
-    (request) => currentState(placeOf(request).userId, request.params.tid, request.query.before),
+    (request) => currentState(callerOf(request).userId, request.params.tid, request.query.before),
   )
 
   app.post(
@@ -55,7 +55,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
       },
     },
     async (request) => {
-      const { userId } = placeOf(request)
+      const { userId } = callerOf(request)
       const { values } = request.body
       const { tid } = request.params
       const messages = Array.isArray(values) ? values : values.messages
@@ -82,7 +82,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
     },
     async (request, reply) => {
       const { tid } = request.params
-      const { states, hasMore, status, newest } = await threads.history(placeOf(request).userId, tid, request.query)
+      const { states, hasMore, status, newest } = await threads.history(callerOf(request).userId, tid, request.query)
       const oldest = states.at(-1)
       if (hasMore && oldest) linkNextPage(request, reply, { before: oldest.checkpoint._id })
       return states.map((state) =>

@@ -3,7 +3,7 @@ import type { RunInTransaction } from '../transactions.ts'
 import { updateAll } from './many.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
 
-interface FenceDeps {
+interface MarkDeps {
   collections: OwnerCollections
   transaction: RunInTransaction
 }
@@ -14,31 +14,31 @@ interface FenceDeps {
  * this. Returns the owner, or null if there is nothing to delete or the condition does not hold. Safe to repeat.
  * `again` only renews an existing marker, so that it never deletes a user that a token has created again.
  */
-export async function fence(
-  { collections, transaction }: FenceDeps,
+export async function setDeletionMarkers(
+  { collections, transaction }: MarkDeps,
   target: DeletionTarget,
   how: { condition: DeletionCondition } | 'again',
 ): Promise<{ userId: string } | null> {
-  const root = await fenceRoot(collections, target, how === 'again' ? { deleting: true } : dueUnder(how.condition))
+  const root = await markRoot(collections, target, how === 'again' ? { deleting: true } : dueUnder(how.condition))
   if (root === null) return null
   const owned = ownedBy(target)
   const { projects, assistants, threads } = collections
   const open = { deleting: { $ne: true } } as const
-  await updateAll(transaction, projects, { ...owned.projects, ...open }, closingProject)
-  await updateAll(transaction, assistants, { ...owned.assistants, ...open }, closing)
-  await updateAll(transaction, threads, { ...owned.threads, ...open }, closing)
+  await updateAll(transaction, projects, { ...owned.projects, ...open }, markedProject)
+  await updateAll(transaction, assistants, { ...owned.assistants, ...open }, marked)
+  await updateAll(transaction, threads, { ...owned.threads, ...open }, marked)
   return root
 }
 
 /** `holds` is incremented too, so that the statement is a change even if the marker is set already. */
-const closing = { $set: { deleting: true }, $inc: { holds: 1 } }
+const marked = { $set: { deleting: true }, $inc: { holds: 1 } }
 
 /**
  * A project that is being deleted releases its name at once: a new `main` may be created before the deletion ends.
  */
-const closingProject = [{ $set: { deleting: true, name: { $concat: ['$name', ' (deleted ', '$_id', ')'] } } }]
+const markedProject = [{ $set: { deleting: true, name: { $concat: ['$name', ' (deleted ', '$_id', ')'] } } }]
 
-async function fenceRoot(
+async function markRoot(
   { users, projects, assistants, threads }: OwnerCollections,
   { kind, id }: DeletionTarget,
   due: object,
@@ -47,7 +47,7 @@ async function fenceRoot(
   const root = { _id: id, ...due }
   switch (kind) {
     case 'account': {
-      const user = await users.findOneAndUpdate(root, closing, { projection: { _id: 1 } }).lean()
+      const user = await users.findOneAndUpdate(root, marked, { projection: { _id: 1 } }).lean()
       return user === null ? null : { userId: user._id }
     }
     case 'project':
