@@ -30,6 +30,7 @@ import { assistantRoutes } from './routes/assistants/index.ts'
 import { authRoutes } from './routes/auth/index.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
+import { ingestionRoutes } from './routes/files/ingestions.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
@@ -130,6 +131,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(compatAccountRoutes, deps.services)
   await app.register(toolRoutes, deps.services)
   await app.register(fileRoutes, { ...deps.services, openStreams })
+  await app.register(ingestionRoutes, { ...deps.services, openStreams })
   await app.register(passageRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)

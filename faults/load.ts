@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Actions, Assistant, User } from './actions.ts'
+import type { Actions } from './actions.ts'
+import type { Assistant, User } from './record-actions.ts'
 import type { Random } from './random.ts'
 
 /** A user whose client executes one action after the other, chosen by the seed, until it is stopped. */

@@ -10,15 +10,15 @@ export type StreamedMessage = Schemas['RunDataEvent'][number]
  */
 export function foldMessages(messages: readonly Message[], changed: readonly StreamedMessage[]): Message[] {
   const result = [...messages]
-  const places = new Map(result.map((message, place) => [message.data.id, place]))
+  const positions = new Map(result.map((message, position) => [message.data.id, position]))
   for (const message of changed) {
-    const place = places.get(message.data.id)
-    const known = place === undefined ? undefined : result[place]
+    const position = positions.get(message.data.id)
+    const known = position === undefined ? undefined : result[position]
     if (message.type === 'AIMessageDelta') {
-      if (place === undefined || known?.type !== 'AIMessage') continue
-      result[place] = { ...known, data: { ...known.data, content: known.data.content + message.data.content } }
-    } else if (place === undefined) places.set(message.data.id, result.push(message) - 1)
-    else result[place] = message
+      if (position === undefined || known?.type !== 'AIMessage') continue
+      result[position] = { ...known, data: { ...known.data, content: known.data.content + message.data.content } }
+    } else if (position === undefined) positions.set(message.data.id, result.push(message) - 1)
+    else result[position] = message
   }
   return result
 }

@@ -1,5 +1,5 @@
 import { keptCollections } from '../../services/deletion/stores.ts'
-import { emailOf } from '../actions.ts'
+import { emailOf } from '../email-of.ts'
 import { type ClientLog, type Intention, type Problem, problemOf } from '../client-log.ts'
 import type { RecordedCall } from '../stand-ins.ts'
 import { checkCounters } from './counters.ts'

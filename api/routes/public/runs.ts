@@ -1,22 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
-import { checkFreeForm } from '../../../domain/free-form.ts'
-import { checkTextSize, maxMessageBytes } from '../../../domain/message-size.ts'
-import type { Message } from '../../../domain/messages.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
-import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import { pageOf } from '../../../services/public/threads.ts'
-import { answerIsFollowed } from '../../plugins/idempotency.ts'
-import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
-import { followOnce } from '../runs/follow-once.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
 import { type CompatDeps, compatConfig, operation, publicRunConfig } from './compat-route.ts'
-import { overridesOf } from './model-parameters.ts'
 import { stepsOf } from './run-steps.ts'
-import { streamThreadRun } from './stream-thread-run.ts'
+import { createStartRun } from './start-run.ts'
 import {
   CompatRun,
   CompatRunCreateRequest,
@@ -29,8 +20,7 @@ import {
   listOf,
 } from './thread-schemas.ts'
 import { listPage, runShape } from './thread-shapes.ts'
-import { messagesOf, newThreadOf } from './threads.ts'
-import { refuseUnmetRun } from './unmet-demands.ts'
+import { newThreadOf } from './threads.ts'
 
 const runOrStream = {
   200: {
@@ -41,8 +31,9 @@ const runOrStream = {
 
 /** `threads/{id}/runs` and their steps. */
 export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
-  const { publicFamily, openStreams, family } = deps
+  const { publicFamily, family } = deps
   const { threads } = publicFamily
+  const start = createStartRun(deps)
 
   app.post(
     '/threads/:thread_id/runs',
@@ -59,7 +50,7 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
       const thread = await threads.find(assistant, request.params.thread_id)
-      return start(request, reply, assistant, thread, request.body)
+      return start(request, reply, { assistant, thread, body: request.body })
     },
   )
 
@@ -77,7 +68,8 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     async (request, reply) => {
       const assistant = namedAssistantOf(request, request.body.assistant_id)
       const { metadata, messages } = newThreadOf(request.body.thread ?? {}, ['body', 'thread'])
-      return start(request, reply, assistant, threads.draft(assistant, { metadata }), request.body, messages)
+      const thread = threads.draft(assistant, { metadata })
+      return start(request, reply, { assistant, thread, body: request.body, messagesOfNewThread: messages })
     },
   )
 
@@ -172,57 +164,8 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
     },
   )
 
-  async function start(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    assistant: AssistantRecord,
-    thread: ThreadRecord,
-    body: CompatRunCreateRequest,
-    messagesOfNewThread?: Message[],
-  ): Promise<CompatRun | FastifyReply> {
-    refuseUnmetRun(body)
-    const newRun = {
-      thread,
-      withThread: messagesOfNewThread !== undefined,
-      assistant,
-      input: [
-        ...(messagesOfNewThread ?? []),
-        ...messagesOf(body.additional_messages ?? [], ['body', 'additional_messages']),
-      ],
-      overrides: { ...overridesOf(body), ...instructionsOf(body) },
-      strategy: 'enqueue' as const,
-      ...(body.metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], body.metadata) } : {}),
-    }
-    const followed = await followOnce(request, {
-      ...publicFamily.runsOf(assistant),
-      start: (id) => publicFamily.start(newRun, id),
-    })
-    logRun(reply, followed.run)
-    const about = publicFamily.about(assistant)
-    if (!body.stream) {
-      followed.feed.close()
-      return runShape(followed.run, about)
-    }
-    await answerIsFollowed(request)
-    const reread = () => publicFamily.reread(followed.run)
-    const { finished, stop } = streamThreadRun(reply, followed, {
-      about,
-      reread,
-      ...(messagesOfNewThread ? { newThread: { ...thread, _id: followed.run.thread_id } } : {}),
-    })
-    openStreams.track(finished, stop)
-    return reply
-  }
-
   async function steps(assistant: AssistantRecord, ids: { thread_id: string; run_id: string }) {
     const run = await threads.findRun(assistant, ids.thread_id, ids.run_id)
     return stepsOf(run, await threads.messagesOfRun(assistant, run))
   }
-}
-
-/** The run's own instructions are added to those of the assistant, not used in their place. */
-function instructionsOf(body: CompatRunCreateRequest): { instructions?: string } {
-  const instructions = [body.instructions, body.additional_instructions].filter(Boolean).join('\n\n')
-  checkTextSize(instructions, maxMessageBytes.public, ['body', 'instructions'])
-  return instructions === '' ? {} : { instructions }
 }

@@ -1,18 +1,16 @@
-import { GitBranch, Pencil, RotateCcw, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
+import { Pencil, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
-import { type Run, type Schemas, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
+import type { Run, Schemas } from '../../lib/api.ts'
 import { type Passage, type Turn as TurnData, passagesOf, withCitations } from '../../lib/conversation.ts'
 import { type Followed, follow } from '../../lib/run-followers.ts'
-import { formatSeconds } from '../../lib/format.ts'
-import { say } from '../../lib/toasts.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { CopyIcon } from '../../ui/code-block.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Approval } from './approval.tsx'
 import { Markdown } from './markdown.tsx'
 import { ToolCall } from './tool-call.tsx'
+import { TurnFoot } from './turn-foot.tsx'
 
 const t = texts.chat
 
@@ -58,7 +56,7 @@ export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProp
                 <div className={isActive && data === last?.data && !data.tool_calls?.length ? 'caret' : undefined}>
                   <Markdown
                     text={withCitations(data.content, passages)}
-                    onPassage={(place) => setPassage(passages[place])}
+                    onPassage={(index) => setPassage(passages[index])}
                   />
                 </div>
               )}
@@ -100,7 +98,7 @@ export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProp
           {error && !isActive && <Failure error={error} onRetry={onRetry} />}
           {passages.length > 0 && !isActive && <Sources passages={passages} onOpen={setPassage} />}
           {!isActive && last && run?.status !== 'interrupted' && (
-            <Foot
+            <TurnFoot
               run={run}
               text={answers.map(({ data }) => data.content).join('\n\n')}
               onRegenerate={human && onRegenerate}
@@ -163,9 +161,9 @@ function Sources({ passages, onOpen }: { passages: Passage[]; onOpen: (passage: 
   return (
     <div className="sources">
       <span className="small muted">{t.sources}</span>
-      {passages.slice(0, 5).map((passage, place) => (
+      {passages.slice(0, 5).map((passage, index) => (
         <button key={passage.text} type="button" className="source" onClick={() => onOpen(passage)}>
-          <strong>{place + 1}</strong>
+          <strong>{index + 1}</strong>
           <span className="truncate">
             {passage.file_name}
             {passage.page === undefined ? '' : `, ${t.page(passage.page)}`}
@@ -173,76 +171,5 @@ function Sources({ passages, onOpen }: { passages: Passage[]; onOpen: (passage: 
         </button>
       ))}
     </div>
-  )
-}
-
-interface FootProps {
-  run: Run | undefined
-  text: string
-  onRegenerate: (() => void) | undefined
-}
-
-function Foot({ run, text, onRegenerate }: FootProps) {
-  const facts: string[] = []
-  if (run?.started_at && run.finished_at)
-    facts.push(formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()))
-  if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
-  return (
-    <div className="turn-tools">
-      <CopyIcon text={text} />
-      {onRegenerate && <IconButton label={t.regenerate} icon={<GitBranch size={15} />} onClick={onRegenerate} />}
-      {run && <Thumbs runId={run.run_id} />}
-      {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
-      {run && <WorkflowLink threadId={run.thread_id} />}
-    </div>
-  )
-}
-
-function Thumbs({ runId }: { runId: string }) {
-  const [given, setGiven] = useState<0 | 1>()
-  const give = async (score: 0 | 1) => {
-    setGiven(score)
-    try {
-      await unwrap(api.POST('/runs/feedback', { body: { run_id: runId, key: 'thumb', score } }))
-      say(t.thanks)
-    } catch (error) {
-      setGiven(undefined)
-      say(wordsOf(error, texts.offline), 'danger')
-    }
-  }
-  return (
-    <>
-      <IconButton
-        label={t.thumbUp}
-        aria-pressed={given === 1}
-        icon={<ThumbsUp size={15} fill={given === 1 ? 'currentColor' : 'none'} />}
-        onClick={() => void give(1)}
-      />
-      <IconButton
-        label={t.thumbDown}
-        aria-pressed={given === 0}
-        icon={<ThumbsDown size={15} fill={given === 0 ? 'currentColor' : 'none'} />}
-        onClick={() => void give(0)}
-      />
-    </>
-  )
-}
-
-/** Link to the thread's workflow in the Temporal UI, if the settings name one. */
-function WorkflowLink({ threadId }: { threadId: string }) {
-  const settings = useConsoleSettings()
-  if (!settings?.temporal_ui_url) return undefined
-  const workflow = encodeURIComponent(`thread/${threadId}`)
-  return (
-    <a
-      className="button button-icon"
-      title={t.workflowHelp}
-      aria-label={t.workflowHelp}
-      href={`${settings.temporal_ui_url}/namespaces/${settings.temporal_namespace}/workflows/${workflow}`}
-      target="_blank"
-      rel="noreferrer"
-    >
-      <Workflow size={15} />
-    </a>
   )
 }

@@ -1,0 +1,94 @@
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Bot } from 'lucide-react'
+import { useState } from 'react'
+import { type Assistant, useAssistants, wordsOf } from '../../lib/api.ts'
+import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
+import { say } from '../../lib/toasts.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
+import { Empty, Problem, Skeleton } from '../../ui/states.tsx'
+import { Composer } from './composer.tsx'
+import { Hello } from './hello.tsx'
+
+const t = texts.chat
+const lastAssistantKey = 'assistant-platform.last-assistant'
+
+/** A chat that does not exist before its first message. */
+export function NewChat() {
+  useTitle(texts.nav.newChat)
+  const assistants = useAssistants()
+  const { assistant: wanted } = useSearch({ from: '/console/chat' })
+  const [chosen, setChosen] = useState(() => wanted ?? localStorage.getItem(lastAssistantKey) ?? '')
+  const navigate = useNavigate()
+  const assistant = assistants.data?.find(({ assistant_id: id }) => id === chosen) ?? assistants.data?.[0]
+  const send = async (text: string) => {
+    if (!assistant) return false
+    try {
+      const threadId = await newThread(nameOf(text), assistant.assistant_id)
+      await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text })
+      await navigate({ to: '/console/chat/$threadId', params: { threadId } })
+      return true
+    } catch (error) {
+      say(wordsOf(error, texts.offline), 'danger')
+      return false
+    }
+  }
+  const choose = (id: string) => {
+    setChosen(id)
+    localStorage.setItem(lastAssistantKey, id)
+  }
+  if (assistants.isPending)
+    return (
+      <div className="page">
+        <Skeleton lines={5} />
+      </div>
+    )
+  if (assistants.isError)
+    return (
+      <div className="page">
+        <Problem error={assistants.error} onRetry={() => void assistants.refetch()} />
+      </div>
+    )
+  if (!assistant)
+    return (
+      <div className="page">
+        <Empty icon={<Bot size={32} aria-hidden="true" />} title={t.noAssistants} text={t.noAssistantsText}>
+          <Link to="/console/assistants" className="button button-primary">
+            {texts.assistants.title}
+          </Link>
+        </Empty>
+      </div>
+    )
+  return (
+    <div className="chat">
+      <header className="chat-head">
+        <h1 className="grow truncate">{texts.nav.newChat}</h1>
+      </header>
+      <div className="chat-scroll">
+        <div className="chat-column">
+          <Hello assistant={assistant} onSend={(text) => void send(text)} />
+        </div>
+      </div>
+      <Composer assistantId={assistant.assistant_id} isBusy={false} onSend={send} onStop={() => {}}>
+        <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
+      </Composer>
+    </div>
+  )
+}
+
+function AssistantSelect(props: { assistants: Assistant[]; value: string; onChoose: (id: string) => void }) {
+  return (
+    <select
+      className="composer-select"
+      aria-label={t.assistant}
+      value={props.value}
+      onChange={(event) => props.onChoose(event.target.value)}
+    >
+      {props.assistants.map(({ assistant_id: id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}

@@ -1,0 +1,82 @@
+import { GitBranch, ThumbsDown, ThumbsUp, Workflow } from 'lucide-react'
+import { useState } from 'react'
+import { type Run, api, unwrap, useConsoleSettings, wordsOf } from '../../lib/api.ts'
+import { formatSeconds } from '../../lib/format.ts'
+import { say } from '../../lib/toasts.ts'
+import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { CopyIcon } from '../../ui/code-block.tsx'
+
+const t = texts.chat
+
+interface TurnFootProps {
+  run: Run | undefined
+  text: string
+  onRegenerate: (() => void) | undefined
+}
+
+/** Below an answer: copy, feedback, duration, tokens, and the link to its workflow. */
+export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
+  const facts: string[] = []
+  if (run?.started_at && run.finished_at)
+    facts.push(formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()))
+  if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
+  return (
+    <div className="turn-tools">
+      <CopyIcon text={text} />
+      {onRegenerate && <IconButton label={t.regenerate} icon={<GitBranch size={15} />} onClick={onRegenerate} />}
+      {run && <Thumbs runId={run.run_id} />}
+      {facts.length > 0 && <span className="turn-facts">{facts.join(' · ')}</span>}
+      {run && <WorkflowLink threadId={run.thread_id} />}
+    </div>
+  )
+}
+
+function Thumbs({ runId }: { runId: string }) {
+  const [given, setGiven] = useState<0 | 1>()
+  const give = async (score: 0 | 1) => {
+    setGiven(score)
+    try {
+      await unwrap(api.POST('/runs/feedback', { body: { run_id: runId, key: 'thumb', score } }))
+      say(t.thanks)
+    } catch (error) {
+      setGiven(undefined)
+      say(wordsOf(error, texts.offline), 'danger')
+    }
+  }
+  return (
+    <>
+      <IconButton
+        label={t.thumbUp}
+        aria-pressed={given === 1}
+        icon={<ThumbsUp size={15} fill={given === 1 ? 'currentColor' : 'none'} />}
+        onClick={() => void give(1)}
+      />
+      <IconButton
+        label={t.thumbDown}
+        aria-pressed={given === 0}
+        icon={<ThumbsDown size={15} fill={given === 0 ? 'currentColor' : 'none'} />}
+        onClick={() => void give(0)}
+      />
+    </>
+  )
+}
+
+/** Link to the thread's workflow in the Temporal UI, if the settings name one. */
+function WorkflowLink({ threadId }: { threadId: string }) {
+  const settings = useConsoleSettings()
+  if (!settings?.temporal_ui_url) return undefined
+  const workflow = encodeURIComponent(`thread/${threadId}`)
+  return (
+    <a
+      className="button button-icon"
+      title={t.workflowHelp}
+      aria-label={t.workflowHelp}
+      href={`${settings.temporal_ui_url}/namespaces/${settings.temporal_namespace}/workflows/${workflow}`}
+      target="_blank"
+      rel="noreferrer"
+    >
+      <Workflow size={15} />
+    </a>
+  )
+}
