@@ -1,10 +1,10 @@
-# One image for API (the default command), worker and scripts. The base's tag is that of the Node that the tests run.
+# One image for API (the default command), worker and scripts. The base image has the Node version of the tests.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
-# No install scripts: the native packages come ready built, and the "node" package would fetch a second Node.
+# No install scripts: the native packages are prebuilt, and the "node" package would download a second Node.
 RUN npm ci --ignore-scripts --no-audit --no-fund
-# The console is static files: what builds it stays out of the image.
+# The console is static files: its build tools are not part of the image.
 COPY client ./client
 COPY web ./web
 RUN node web/build.ts
@@ -16,12 +16,12 @@ COPY activities ./activities
 COPY services ./services
 COPY infra ./infra
 COPY worker ./worker
-# The workflows are bundled here, once: a worker starts at once and writes nothing outside /data and /tmp.
+# The workflows are bundled here, so that a worker starts at once and writes only to /data and /tmp.
 RUN node scripts/build-workflows.ts
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
-# Keeps the memory of the embedded vector store in one piece: see local/steady-memory.ts
+# Prevents fragmentation of memory by the embedded vector store: see local/steady-memory.ts
 ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=65536 MALLOC_TRIM_THRESHOLD_=65536 NODE_OPTIONS="--max-old-space-size=1024 --max-semi-space-size=16"
 ENV HOST=0.0.0.0 PORT=8100 METRICS_HOST=0.0.0.0 METRICS_PORT=9464 DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/compiled
 WORKDIR /app

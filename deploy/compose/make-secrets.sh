@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes the secrets that docker-compose.yml mounts, each once: those that are there stay as they are.
-# The folder is closed to others on this machine; the files in it can be read, because containers read
-# them as other users.
+# Creates the secrets that docker-compose.yml mounts. Existing secrets are not changed.
+# Only you can open the folder; the files in it are readable, because containers read them as other
+# users.
 set -eu
 folder=${1:-"$(dirname "$0")/../../secrets"}
 mkdir -p "$folder"
