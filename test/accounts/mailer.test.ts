@@ -30,7 +30,7 @@ describe('the SMTP mailer', () => {
     [550, 'bad_request'],
     [553, 'bad_request'],
     [451, 'upstream_failed'],
-  ])('tells a refusal for good from one for now (%i)', async (code, expected) => {
+  ])('distinguishes permanent from temporary refusals (%i)', async (code, expected) => {
     const server = await startMailServer({ answer: () => code })
     const mailer = createSmtpMailer({ smtpUrl: server.url, mailFrom })
     await expect(mailer.send(mail)).rejects.toMatchObject({ code: expected })

@@ -139,7 +139,7 @@ describe('social login', () => {
     })
 
     it.each([{ email_verified: false }, {}])(
-      'lets nobody in without an e-mail that the provider calls verified (%o)',
+      'refuses a login without a verified e-mail address (%o)',
       async (claims) => {
         const email = newEmail()
         provider.people.set('mallory', { email, ...claims })
@@ -215,7 +215,7 @@ describe('social login', () => {
     ['OAUTH_CLIENT_SECRET', '', 'OAUTH_CLIENT_SECRET'],
     ['OAUTH_ISSUER', 'http://127.0.0.1:9', 'no OpenID provider answers'],
     ['OAUTH_ISSUER', 'http://idp.example.com', 'https'],
-  ])('is a 500 that says so with %s=%s', async (name, value, words) => {
+  ])('returns a 500 that names the setting with %s=%s', async (name, value, words) => {
     const other = await startService({
       worker: false,
       env: { ...serviceEnv(), ...service.env, PORT: '0', [name]: value },

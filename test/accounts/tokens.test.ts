@@ -99,7 +99,7 @@ describe('the decode key', () => {
   })
 
   it.each([{ jwtAlgorithms: ['HS256' as const] }, { jwtAlgorithms: ['RS256' as const] }, {}])(
-    'is never taken for a secret when it is a public key (%o)',
+    'is never used as a secret when it is a public key (%o)',
     async (changes) => {
       const tokens = createTokens({ ...both, ...changes })
       for (const secret of [publicPem, publicPem.trim(), base64(publicPem)]) {
@@ -121,7 +121,7 @@ describe('the decode key', () => {
     ['too short a secret', base64('short'), ['HS256' as const]],
     ['no base64', '!!!!', ['HS256' as const]],
     ['a broken PEM text', base64('-----BEGIN PUBLIC KEY-----\nnothing'), ['RS256' as const]],
-  ])('stops the start when it is %s', (_name, jwtDecodeKeyBase64, jwtAlgorithms) => {
+  ])('prevents the start when it is %s', (_name, jwtDecodeKeyBase64, jwtAlgorithms) => {
     expect(() => createTokens({ ...settings, jwtAlgorithms, jwtDecodeKeyBase64 })).toThrow('JWT_DECODE_KEY_BASE64')
   })
 })

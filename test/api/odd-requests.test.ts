@@ -28,7 +28,7 @@ describe('unusual requests', () => {
   }
 
   it.each(['QUERY', 'PROPFIND', 'SEARCH', 'TRACE', 'PURGE', 'LOCK', 'DELETE'])(
-    '%s is 405 with Allow on a known path, 404 on an unknown one',
+    '%s is answered 405 with Allow on a known path, 404 on an unknown one',
     async (method) => {
       for (const [path, allow] of [
         ['/ok', 'GET'],
@@ -63,7 +63,7 @@ describe('unusual requests', () => {
     '/redoc/.hidden',
     '/redoc/redoc.standalone.js%00',
     `/redoc/${'a'.repeat(5000)}`,
-  ])('%.60s is 404', async (path) => {
+  ])('%.60s is answered 404', async (path) => {
     for (const method of ['GET', 'HEAD']) expect([method, (await send(method, path)).status]).toEqual([method, 404])
     expect(JSON.parse((await send('GET', path)).text)).toEqual({ detail: 'Not found.' })
   })

@@ -55,7 +55,7 @@ describe('slow clients', () => {
     ['nobody', 'POST /nowhere', 404],
     ['a route that reads no body', 'GET /ok', 200],
     ['a caller without a token', 'POST /threads/', 401],
-  ])('are ended when the body of a request to %s drips', async (who, start, status) => {
+  ])('are disconnected when the body of a request to %s arrives too slowly', async (who, start, status) => {
     const user = await insertUser(service)
     const client = await open(service)
     const token = who === 'a user' ? [`authorization: Bearer ${user.token}`] : []

@@ -75,7 +75,7 @@ describe('assistants', () => {
     [{ 'type==agent/max_steps': 0 }, 'type==agent/max_steps'],
     [{ 'type==agent/tools': {} }, 'type==agent/tools'],
     [{ 'type==agent/allowed_origins': ['*'] }, 'type==agent/allowed_origins'],
-  ])('refuses the known key of a wrong kind in %j', async (config, key) => {
+  ])('refuses a known key with a wrong type in %j', async (config, key) => {
     const { call } = await insertUser(service)
     const answer = await call('POST', '/assistants/', { name: 'A', config })
     expect(answer.status).toBe(422)

@@ -48,7 +48,7 @@ describe('the storage quota of a user', () => {
         storage_max_mb,
       })
 
-    it('counts in place of the one for all, until it is taken away again', async () => {
+    it('replaces the default until it is removed', async () => {
       const owner = await insertUser(service)
       const [user, bystander] = [await knowledgeClient(owner), await knowledgeClient(await insertUser(service))]
       const raised = await setMax(owner.userId, 2)
@@ -69,13 +69,13 @@ describe('the storage quota of a user', () => {
       expect((await user.list()).body.files).toHaveLength(1)
     })
 
-    it('may be nothing at all', async () => {
+    it('can be zero', async () => {
       const owner = await insertUser(service)
       await setMax(owner.userId, 0)
       expect((await (await knowledgeClient(owner)).upload([file('a.txt', 1)], '?wait=false')).status).toBe(413)
     })
 
-    it('must be a whole number of an existing user', async () => {
+    it('must be a whole number, for an existing user', async () => {
       const { userId } = await insertUser(service)
       for (const value of [-1, 1.5, '5', undefined]) expect((await setMax(userId, value)).status).toBe(422)
       expect((await setMax(newId(), 5)).status).toBe(404)

@@ -62,7 +62,7 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
       'a public answer',
     ],
   },
-])('while $dependency is away', { timeout: 180_000 }, ({ dependency, variable, timeoutSeconds, needed }) => {
+])('while $dependency is unreachable', { timeout: 180_000 }, ({ dependency, variable, timeoutSeconds, needed }) => {
   let proxy: Awaited<ReturnType<typeof startProxyOf>>
   let service: ModelService
   let talk: Talk
@@ -91,7 +91,7 @@ describe.each<{ dependency: Dependency; variable: string; timeoutSeconds: number
   })
 
   it.each(['refuse', 'swallow'] as const)(
-    'every kind of request is answered in time, and all is well when it is back (%s)',
+    'every kind of request is answered in time, and succeeds again when it is back (%s)',
     async (way) => {
       const startedAt = Date.now()
       proxy[way]()

@@ -11,7 +11,7 @@ const paragraph = 'The dredging of the western basin took all of the summer, and
 describe.each([
   { dependency: 'mongodb', variable: 'MONGODB_URI' },
   { dependency: 'temporal', variable: 'TEMPORAL_ADDRESS' },
-] as const)('a file that is being embedded when $dependency goes away', { timeout: 240_000 }, (given) => {
+] as const)('a file that is being embedded during an outage of $dependency', { timeout: 240_000 }, (given) => {
   let proxy: Awaited<ReturnType<typeof startProxyOf>>
   let service: ModelService
   /** Not by way of the proxy: it sees what the workers meet. */

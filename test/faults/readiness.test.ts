@@ -51,7 +51,7 @@ describe('GET /ready', () => {
   }
 
   it.each(['redis', 'mongodb', 'temporal'] as const)(
-    'is 503 and names %s while that is away, and 200 when it is back',
+    'returns 503 and names %s while it is unreachable, and 200 when it is back',
     async (name) => {
       expect(await ready()).toMatchObject({ status: 200, body: { status: 'ready' } })
       process.kill(servers[name].pid, 'SIGKILL')

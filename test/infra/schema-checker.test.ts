@@ -42,7 +42,7 @@ describe('the thread that checks untrusted schemas', () => {
     ['a reference to nowhere', { type: 'object', $ref: 'https://example.com/schema' }],
     ['an asynchronous schema', { $async: true, ...text({ maxLength: 1 }) }],
     ['no schema at all', { type: 7 }],
-  ])('checks nothing with %s', async (_what, schema) => {
+  ])('checks no arguments with %s', async (_what, schema) => {
     expect(await check(schema, { text: 'anything' })).toBeUndefined()
   })
 

@@ -68,7 +68,7 @@ describe('settings', () => {
     expect(problem).not.toContain('hidden-value')
   })
 
-  it('of the retention are refused when they are no count of days or hours', () => {
+  it('of the retention must be whole numbers of days or hours', () => {
     const names = [
       'RETAIN_PUBLIC_THREADS_DAYS',
       'RETAIN_PENDING_ACCOUNTS_DAYS',

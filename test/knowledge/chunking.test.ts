@@ -82,7 +82,7 @@ describe('chunking', () => {
     ['one endless word', 'x'.repeat(100_000)],
     ['emoji', '👩‍👩‍👧'.repeat(10_000)],
     ['dots', '.'.repeat(100_000)],
-  ])('takes %s in its stride and breaks no character', (_what, text) => {
+  ])('chunks %s quickly and splits no character', (_what, text) => {
     const chunks = chunk([{ kind: 'text', text }], { maxTokens: 400, overlapTokens: 50 })
     expect(chunks.length).toBeGreaterThan(1)
     for (const { text: piece, tokens } of chunks) {

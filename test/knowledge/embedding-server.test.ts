@@ -38,7 +38,7 @@ describe('an embedding server', () => {
     return embedderOf(server.url, silenceMs).embed(['one', 'two'])
   }
 
-  it('may send its vectors in any order, as numbers or as base64', async () => {
+  it('can send vectors in any order, as numbers or base64', async () => {
     const other = [1, 0, 0, 0]
     expect(await embedTwo({ data: [entry(1, base64(...other)), entry(0)] })).toEqual([vector, other])
   })
@@ -58,7 +58,7 @@ describe('an embedding server', () => {
     ['no list', { data: { length: 2 } }, /without vectors/],
     ['null', null, /without vectors/],
   ]
-  it.each(hostile)('that sends %s is refused, and asked again later', async (_what, body, message) => {
+  it.each(hostile)('that sends %s leads to a retryable error', async (_what, body, message) => {
     await expect(embedTwo(body)).rejects.toMatchObject({
       message: expect.stringMatching(message),
       type: 'model_invalid_answer',
@@ -66,14 +66,14 @@ describe('an embedding server', () => {
     })
   })
 
-  it('whose vectors have another length than EMBEDDING_DIMENSIONS is named with both lengths, and not asked again', async () => {
+  it('with vectors of another length than EMBEDDING_DIMENSIONS leads to a permanent error with both lengths', async () => {
     await expect(embedTwo({ data: [entry(0), entry(1, [1, 2, 3])] })).rejects.toMatchObject({
       message: 'The embedding server sent vectors of 3 dimensions, but EMBEDDING_DIMENSIONS is 4.',
       retryable: false,
     })
   })
 
-  it('that sends without end is cut off at a size that the vectors cannot reach', async () => {
+  it('with an endless answer is disconnected at a maximum size', async () => {
     let sent = 0
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -87,7 +87,7 @@ describe('an embedding server', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024)
   })
 
-  it('that is silent is given up', async () => {
+  it('that is silent leads to a timeout', async () => {
     answer = () => undefined
     await expect(embedderOf(server.url, 100).embed(['one'])).rejects.toMatchObject({
       type: 'model_timeout',
@@ -96,7 +96,7 @@ describe('an embedding server', () => {
     })
   })
 
-  it('that is busy says for how long, in seconds or as a date', async () => {
+  it('that is busy sends Retry-After in seconds or as a date', async () => {
     for (const value of ['7', new Date(Date.now() + 7500).toUTCString()]) {
       answer = (response) => {
         response.setHeader('retry-after', value)
@@ -110,7 +110,7 @@ describe('an embedding server', () => {
     }
   })
 
-  it('that fails is named with the setting to look at, and the key is not told', async () => {
+  it('that fails leads to an error with the setting to check, without the key', async () => {
     const cases: [number, string, boolean][] = [
       [401, 'EMBEDDING_API_KEY', false],
       [402, 'EMBEDDING_API_KEY', false],
@@ -156,7 +156,7 @@ describe('the settings of the embedding server', () => {
     })
   })
 
-  it('are named when they are wrong', () => {
+  it('are reported when they are wrong', () => {
     expect(() => read({ EMBEDDING_BASE_URL: 'nowhere' })).toThrow('EMBEDDING_BASE_URL must be an absolute URL')
     expect(() => read({ EMBEDDING_DIMENSIONS: '0' })).toThrow('EMBEDDING_DIMENSIONS must be')
   })

@@ -106,7 +106,7 @@ describe('documents of other programs', () => {
     ['czech-8859-2.txt', 'Příliš žluťoučký kůň'],
     ['russian-koi8r.txt', 'Это обычный русский текст'],
     ['japanese-shiftjis.txt', 'これは日本語の文章です'],
-  ])('knows the encoding of %s', async (name, words) => {
+  ])('detects the encoding of %s', async (name, words) => {
     expect((await fixture(name)).text).toContain(words)
   })
 
@@ -172,7 +172,7 @@ describe('unreadable files', () => {
     ['encrypted.docx', 'encrypted'],
     ['encrypted.odt', 'encrypted'],
     ['picture.png', 'unsupported'],
-  ])('says why for %s', async (name, reason) => {
+  ])('gives the reason for %s', async (name, reason) => {
     expect(await reasonOf(fixture(name))).toBe(reason)
   })
 
@@ -186,7 +186,7 @@ describe('unreadable files', () => {
     ],
     ['cut.pdf', '%PDF-1.7\n1 0 obj\n<<', 'damaged'],
     ['cut.docx', Buffer.from('504b0304140000000800', 'hex'), 'damaged'],
-  ])('says why for %s', async (name, data, reason) => {
+  ])('gives the reason for %s', async (name, data, reason) => {
     expect(await reasonOf(content(name, data))).toBe(reason)
   })
 })
@@ -202,7 +202,7 @@ describe('malicious files', () => {
     ],
     ['a page nested without end', 'deep.html', () => Buffer.from('<div>'.repeat(1_000_000)), /damaged/],
     ['a PDF that never ends', 'endless.pdf', () => endlessPdf(30_000), /too_large|too_slow|out_of_memory/],
-  ])('%s fails alone', async (_what, name, make, reason) => {
+  ])('%s fails without effect on others', async (_what, name, make, reason) => {
     const [bad, good] = await Promise.all([reasonOf(content(name, make())), fixture('harbour.md')])
     expect(bad).toMatch(reason)
     expect(good.text).toContain(amalia)
@@ -217,7 +217,7 @@ describe('malicious files', () => {
   it.each([
     ['too long', { timeoutSeconds: 0.2 }, 'timed_out'],
     ['too much processor time for its size', { cpuSeconds: 1 }, 'too_slow'],
-  ])('ends a reader that takes %s', async (_what, limit, reason) => {
+  ])('kills a reader that takes %s', async (_what, limit, reason) => {
     const impatient = createExtractor({ ...limits, ...limit })
     try {
       expect(await reasonOf(content('slow.pdf', endlessPdf(20_000), impatient))).toBe(reason)

@@ -159,7 +159,7 @@ describe('an upload', () => {
   it.each([
     ['with its length said', (body: number) => `content-length: ${body}`],
     ['in pieces', () => 'transfer-encoding: chunked'],
-  ])('that breaks off (%s) leaves nothing behind, not even its first files', async (_how, framing) => {
+  ])('that is interrupted (%s) leaves nothing, not even its first files', async (_how, framing) => {
     const client = await knowledgeClient(await insertUser(service))
     const url = new URL(service.url)
     const socket = connect(Number(url.port), url.hostname)

@@ -39,7 +39,7 @@ describe('a step of an ingestion', () => {
     ['a connection was cut', errorWith({ code: 'EPIPE' })],
     ['the disk is full', errorWith({ code: 'ENOSPC' })],
     ['the model is busy', new ModelFailure('Busy.', { statusCode: 429, type: 'model_busy', retryable: true })],
-  ])('tells of an outage when %s', async (_what, error) => {
+  ])('reports an outage when %s', async (_what, error) => {
     const { type, nonRetryable, message } = await failureOf(error)
     expect(outageTypes).toContain(type)
     expect(nonRetryable).toBe(false)

@@ -54,7 +54,7 @@ test('a failing model server makes the search unavailable, without details in th
   expect(body.detail).not.toMatch(/scripted/)
 })
 
-test('files and questions are embedded by the embedding server with its key, also for an assistant with a model account of its own', async () => {
+test('the embedding server embeds files and queries with its key, also for an assistant with its own provider account', async () => {
   const client = await knowledgeClient(await insertUser(service))
   await client.put(`/assistants/${client.assistantId}`, {
     name: 'Librarian',
@@ -73,7 +73,7 @@ test('files and questions are embedded by the embedding server with its key, als
   expect(record?.embedding_model).toBe('new-model (64 dimensions)')
 })
 
-test('vectors of two models are never mixed: new files are refused, old ones found by words, and an emptied assistant begins anew', async () => {
+test('vectors of two models are never mixed: new files are refused, old ones are found by words, and an emptied assistant uses the new model', async () => {
   const client = await knowledgeClient(await insertUser(service))
   const path = `/assistants/${client.assistantId}/files`
   await client.upload([{ name: 'guide.md', content: guide }])
@@ -100,7 +100,7 @@ test('vectors of two models are never mixed: new files are refused, old ones fou
   expect(record?.embedding_model).toBe('new-model (64 dimensions)')
 })
 
-test('a file whose model was changed by a worker with other settings while it was embedded does not become ready', async () => {
+test('a file does not become ready if a worker with other settings changed its model meanwhile', async () => {
   const client = await knowledgeClient(await insertUser(service))
   const gate = Promise.withResolvers<void>()
   embeddings.embeddings.waitFor(gate.promise)

@@ -52,7 +52,7 @@ describe('a file that is being read when it is deleted', () => {
   it.each([
     ['itself', (assistant: string, file: string) => `/assistants/${assistant}/files/${file}`],
     ['with its assistant', (assistant: string) => `/assistants/${assistant}`],
-  ])('loses its process, and its slot is free: %s', async (_what, path) => {
+  ])('loses its process and releases its slot: %s', async (_what, path) => {
     const owner = await knowledgeClient(await insertUser(service))
     const { body } = await owner.upload([slow], '?wait=false')
     await reading(service, owner.assistantId, 1)

@@ -129,7 +129,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     expect(await store.count(ids[2] ?? '')).toBe(3)
   })
 
-  it('treats whatever an id or a text holds as plain values', async () => {
+  it('treats the contents of ids and texts as plain values', async () => {
     const id = randomUUID()
     const hostile = ["' OR 1=1 --", '{"must":[]}', '__proto__', 'a b/c?d#e%2f', '*', 'ß漢字🦭'].map((fileId) =>
       record(fileId, 0, `${fileId} \u0000 "quoted" \\ ${'x'.repeat(1000)}`),
@@ -145,7 +145,7 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     expect(await store.count(id)).toBe(harbour.length)
   })
 
-  it('finds nothing without a vector of the right model, unless it searches text', async () => {
+  it('finds nothing without a vector of the right model, except by full text', async () => {
     const id = await filled()
     const found = await store.search(id, { vector: undefined, text: 'dredging', limit: 3 })
     expect(found.map((match) => match.id)).toEqual(store.name === 'lancedb' ? ['f1:1'] : [])
@@ -241,7 +241,7 @@ describe('pinecone', () => {
 describe('qdrant', () => {
   const options = { apiKey: 'secret', collection: 'other' }
 
-  it('is empty before its collection exists, and makes it once for many writers at once', async () => {
+  it('is empty before its collection exists, and creates it once for simultaneous writers', async () => {
     const empty = { ...options, url: qdrant.url, collection: 'first-use' }
     const stores = Array.from({ length: 4 }, () => createQdrantStore(empty))
     const [store] = stores
@@ -255,14 +255,14 @@ describe('qdrant', () => {
     expect(await store?.count('a')).toBe(4)
   })
 
-  it('keeps the same chunk of two assistants apart', async () => {
+  it('separates the same chunk of two assistants', async () => {
     const store = createQdrantStore({ ...options, url: qdrant.url })
     for (const id of ['one', 'two']) await store.upsert(id, harbour)
     await store.deleteAssistant('one')
     expect([await store.count('one'), await store.count('two')]).toEqual([0, 3])
   })
 
-  it('says that it does not answer when it fails, is busy, hangs, sends nonsense, refuses the key or is not there', async () => {
+  it('throws unavailable when it fails, is busy, hangs, sends an invalid answer, refuses the key or is not there', async () => {
     const gate = Promise.withResolvers<void>()
     let status = 503
     const server = await startHttpServer(async (_request, response) => {
@@ -285,7 +285,7 @@ describe('qdrant', () => {
     await expect(createQdrantStore({ ...options, apiKey: 'x', url: qdrant.url }).ping()).rejects.toMatchObject(away)
   })
 
-  it('is reached behind a path, at the port of its address', async () => {
+  it('can be reached behind a path and at any port', async () => {
     const asked: string[] = []
     const server = await startHttpServer((request, response) => {
       asked.push(request.url ?? '')
@@ -296,7 +296,7 @@ describe('qdrant', () => {
     expect(asked).toEqual(['/qdrant/collections/other/exists'])
   })
 
-  it('is reached over TLS only with a certificate of an authority that the process trusts', async () => {
+  it('can be reached over TLS only with a certificate of a trusted authority', async () => {
     const authority = await createAuthority('qdrant')
     const server = createServer(authority.server, (request, response) => {
       sendJson(response, request.headers['api-key'] === 'secret' ? 200 : 401, { result: { exists: false } })
@@ -315,7 +315,7 @@ describe('qdrant', () => {
     }
   })
 
-  it('needs its address in the settings', () => {
+  it('requires its address in the settings', () => {
     const settings = { vectorStore: 'qdrant' as const, dataDir: folder, qdrantCollection: 'assistants' }
     const none = { lancedbUri: undefined, pineconeApiKey: undefined, pineconeIndex: undefined, pineconeHost: undefined }
     const make = (qdrantUrl: string | undefined) =>

@@ -170,7 +170,7 @@ describe('the demo model', () => {
     ['/chat/completions', '{"messages"', 400],
     ['/embeddings', '{"input":3}', 400],
     ['/nowhere', '{}', 404],
-  ])('refuses what it cannot answer: %s %s', async (path, body, status) => {
+  ])('refuses invalid requests: %s %s', async (path, body, status) => {
     const response = await fetch(`${demo.baseUrl}${path}`, { method: 'POST', body })
     expect(response.status).toBe(status)
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } })

@@ -49,12 +49,9 @@ describe('the address policy', () => {
     expect(strict.allowsAddress(address)).toBe(false)
   })
 
-  it.each(['8.8.8.8', '1.1.1.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
-    'lets %s pass',
-    (address) => {
-      expect(strict.allowsAddress(address)).toBe(true)
-    },
-  )
+  it.each(['8.8.8.8', '1.1.1.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])('allows %s', (address) => {
+    expect(strict.allowsAddress(address)).toBe(true)
+  })
 
   it('allows addresses that the settings name', () => {
     const policy = createAddressPolicy(['10.1.0.0/16', '127.0.0.1', 'fd12::/16', 'Search.Internal'])
@@ -81,7 +78,7 @@ describe('the address policy', () => {
     ['http://x', false],
     ['*.internal', false],
     ['host/8', false],
-  ])('%s can be an entry of the list: %s', (entry, valid) => {
+  ])('%s is a valid entry of the list: %s', (entry, valid) => {
     expect(isHostOrRange(entry)).toBe(valid)
   })
 })

@@ -40,7 +40,7 @@ describe('CORS of the public family', () => {
         '/threads/t/runs',
       ].map((path) => base + path),
     ),
-  ])('answers preflights of %s for every origin that somebody names', async (path) => {
+  ])('answers preflights of %s for every origin that an assistant lists', async (path) => {
     for (const origin of [configured, ones, others]) {
       const response = await preflight(path, { origin, ...wanted })
       expect(response.status).toBe(200)

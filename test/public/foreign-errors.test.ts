@@ -81,7 +81,7 @@ describe("a provider's error messages", () => {
     [500, undefined, 502, 'model_error'],
     [529, undefined, 502, 'model_error'],
     [400, 'context_length_exceeded', 400, 'context_length_exceeded'],
-  ])('of status %i (%s) become %i %s', (status, code, shownStatus, shownType) => {
+  ])('with status %i (%s) become %i %s', (status, code, shownStatus, shownType) => {
     const body = { message: words, type: 'invalid_request_error', code }
     const failure = failureOf(OpenAI.APIError.generate(status, { error: body }, words, new Headers()), 'key')
     if (!(failure instanceof ModelFailure)) throw new Error('no model failure')

@@ -51,7 +51,7 @@ describe('the model parameters of compat requests', () => {
     ['response_format', { type: 'poem' }],
     ['response_format', { type: 'json_schema' }],
     ['response_format', { type: 'json_schema', json_schema: { name: 'big', schema: { x: 'x'.repeat(70_000) } } }],
-  ])('is refused when %s is not of the declared shape', async (member, value) => {
+  ])('return 422 if %s has a wrong type', async (member, value) => {
     const { detail } = await chat({ [member]: value }, 422)
     expect(detail[0].loc.slice(0, 2)).toEqual(['body', member])
   })
@@ -68,7 +68,7 @@ describe('the model parameters of compat requests', () => {
     ['tool_choice', { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } }],
     ['function_call', { name: 'mine' }],
     ['web_search_options', {}],
-  ])('names %s when it asks for what cannot be done', async (member, value) => {
+  ])('return 422 with the name of %s if it is not supported', async (member, value) => {
     const before = service.model.requests.length
     const { detail, error } = await chat({ [member]: value }, 422)
     expect(detail).toEqual([{ loc: ['body', member], msg: expect.any(String), type: 'unsupported' }])
@@ -148,7 +148,7 @@ describe('the model parameters of compat requests', () => {
     ['threads', { messages: [withFile()] }, ['body', 'messages', 0, 'attachments']],
     ['threads', { messages: [{ role: 'user', content: [] }] }, ['body', 'messages', 0, 'content']],
     ['threads/runs', { additional_messages: [withFile()] }, ['body', 'additional_messages', 0, 'attachments']],
-  ])('in %s is refused for %j', async (path, body, loc) => {
+  ])('in %s are refused for %j', async (path, body, loc) => {
     const { detail } = await caller.post(`${base}/${path}`, { assistant_id: assistant.id, ...body }, 422)
     expect(detail[0].loc).toEqual(loc)
   })

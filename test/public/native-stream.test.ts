@@ -21,7 +21,7 @@ describe('the native public stream', () => {
       'one of two places',
       (token: string) => [{}, { authorization: 'Bearer other', 'x-public-bot-token': token }] as const,
     ],
-  ])('takes the token in %s', async (_place, handOver) => {
+  ])('accepts the token in %s', async (_place, handOver) => {
     const { id, token, owner } = await newPublicAssistant(service)
     const [body, headers] = handOver(token)
     const response = await post({ assistant_id: id, input, ...body }, headers)

@@ -49,7 +49,7 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     expect(service.model.unused).toBe(0)
   })
 
-  it('leaves nothing behind of a completion with store: false', async () => {
+  it('leaves nothing of a completion with store: false', async () => {
     service.model.reply({ text: ['One ', never] })
     service.model.reply({ text: 'One two.' })
     const kill = killOnce()

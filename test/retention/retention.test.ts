@@ -32,7 +32,7 @@ describe('retention', () => {
   const receiptsOf = (userId: string) =>
     service.collections.receipts.find({ user_id: userId, status: 'complete' }).lean()
 
-  it('deletes threads of public callers that were not used for so long, with receipts, and nothing else', async () => {
+  it('deletes unused threads of public callers, with receipts, and nothing else', async () => {
     const { owner, userId, visitor } = await publish()
     await owner.post('/threads/', {})
     await visitor.post(completions, question)
@@ -130,7 +130,7 @@ describe('retention', () => {
       expect(await service.redis.keys(`*${receipt?.subject_id}*`)).toEqual([])
     })
 
-    it('is neither repeated nor answered from a copy for a key that was used before', async () => {
+    it('is answered 404 for a key that was used before', async () => {
       const { userId, visitor } = await publish()
       const body = { ...question, store: false }
       const key = { 'idempotency-key': newId() }
@@ -141,7 +141,7 @@ describe('retention', () => {
       expect(service.model.requests.length).toBe(asked + 1)
     })
 
-    it('can be asked for again with its key after the caller was cut off, until it is answered', async () => {
+    it('can be repeated with its key after a disconnect, until it is answered', async () => {
       const { userId, visitor } = await publish()
       const body = { ...question, store: false }
       const key = { 'idempotency-key': newId() }
@@ -160,7 +160,7 @@ describe('retention', () => {
       await expect.poll(() => threadsOf(userId), limit).toBe(0)
     })
 
-    it('is deleted by the retention when the process that answered died', async () => {
+    it('is deleted by the retention when the answering process died', async () => {
       const { userId, visitor } = await publish()
       await visitor.post(completions, question)
       await service.collections.threads.updateOne({ user_id: userId }, { $set: { expires_at: new Date() } })
@@ -168,7 +168,7 @@ describe('retention', () => {
       await expect.poll(() => threadsOf(userId), limit).toBe(0)
     })
 
-    it('is left alone while it is under way, for a day', async () => {
+    it('is not deleted while it is under way, for a day', async () => {
       const { userId, visitor } = await publish()
       const gate = Promise.withResolvers<void>()
       const { arrived } = service.model.reply({ text: ['slow ', gate.promise, 'answer'] })
@@ -184,7 +184,7 @@ describe('retention', () => {
     })
   })
 
-  it('deletes accounts that were not verified for so long', async () => {
+  it('deletes accounts that were not verified in time', async () => {
     const users = await Promise.all([insertUser(service), insertUser(service), insertUser(service)])
     const [pending, recent, verified] = users
     const age = (userId: string, days: number, isVerified = false) =>
@@ -203,7 +203,7 @@ describe('retention', () => {
     expect(await isThere(verified)).toBe(true)
   })
 
-  it('cancels runs that wait for a decision since so long', async () => {
+  it('cancels runs that have waited too long for a decision', async () => {
     const user = await insertUser(service)
     const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'A' })
     const { thread_id: threadId } = await user.post('/threads/', {})

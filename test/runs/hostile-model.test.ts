@@ -34,7 +34,7 @@ describe('an untrusted model server', () => {
     ['a chunk that is null', [frame(null)], /a chunk must be an object/],
     ['tokens that are no number', [frame({ usage: { prompt_tokens: '1' } })], /prompt_tokens must be an integer/],
     ['a thousand calls in one chunk', [chunk({ tool_calls: Array.from({ length: 1000 }, () => ({})) })], /128 entries/],
-  ])('ends the run with an error that names it: %s', async (_name, raw, message) => {
+  ])('ends the run with an error that names the member: %s', async (_name, raw, message) => {
     const talk = await conversation(service)
     service.model.reply({ raw: [chunk({ content: 'Said before.' }), ...raw] })
     const run = await talk.stream('Go')
@@ -55,7 +55,7 @@ describe('an untrusted model server', () => {
     ],
     ['calls', Array.from({ length: 8 }, (_, index) => call({ index, function: { name: 'a', arguments: bigText } }))],
     ['bytes in one event', ['data: ', ...Array.from({ length: 15 }, () => bigText)]],
-  ])('ends the run with an error when there are too many: %s', async (_name, raw) => {
+  ])('ends the run with an error for too many: %s', async (_name, raw) => {
     const talk = await conversation(service)
     service.model.reply({ raw: [...raw, never] })
     const run = await talk.stream('Go')

@@ -111,7 +111,7 @@ describe('several model servers', () => {
     return Number(line?.split(' ').at(-1) ?? 0)
   }
 
-  it('have their tokens, prices and metrics counted for the one that answered, step by step', async () => {
+  it('have tokens, prices and metrics counted for the one that answered each step', async () => {
     const talk = await talkTo('small')
     const user = talk.client
     await user.put(`/projects/${user.projectId}/budget`, { tokens: 1_000_000 })

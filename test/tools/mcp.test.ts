@@ -112,7 +112,7 @@ describe('the tools of an MCP server', () => {
     ['the wrong key', () => ({ ...config(), headers: { authorization: 'Bearer wrong-secret-9' } }), 'status 401'],
     ['nobody there', () => config('http://127.0.0.1:9/mcp'), 'could not be reached'],
     ['no URL', () => config('nothing'), 'not valid'],
-  ])('cannot be listed with %s, and the reason holds no key', async (_what, made, reason) => {
+  ])('cannot be listed with %s, and the reason contains no key', async (_what, made, reason) => {
     const error: unknown = await tools.list(made(), signal).catch((caught: unknown) => caught)
     expect(String(error)).toContain(reason)
     expect(String(error)).not.toContain('secret')

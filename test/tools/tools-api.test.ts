@@ -81,7 +81,7 @@ describe('POST /assistants/{aid}/tools/try', () => {
     return { user, path, get, tryTool: (body: object) => user.post(path, body) }
   }
 
-  it('calls the tool once and answers what the model would read, with no run', async () => {
+  it('calls the tool once and returns what the model would read, without a run', async () => {
     const { user, tryTool } = await owner()
     expect(await tryTool({ name: 'harbour_tides', args: { harbour: 'Kiel' } })).toEqual({
       outcome: 'answered',
@@ -93,7 +93,7 @@ describe('POST /assistants/{aid}/tools/try', () => {
     expect(await service.collections.runs.countDocuments({ user_id: user.userId })).toBe(0)
   })
 
-  it('tells apart a failure of the tool and arguments with which it is not called', async () => {
+  it('distinguishes a failure of the tool from invalid arguments', async () => {
     const { tryTool } = await owner()
     const refused = await tryTool({ name: 'harbour_tides', args: { harbour: 7 } })
     expect(refused).toMatchObject({ outcome: 'refused', content: expect.stringContaining('/harbour must be string') })
@@ -104,7 +104,7 @@ describe('POST /assistants/{aid}/tools/try', () => {
     expect(mcpCalls.splice(0)).toEqual(['nowhere'])
   })
 
-  it('has the guards of a run: hosts, private addresses, keys that stay hidden, answers that are cut', async () => {
+  it('has the limits of a run: hosts, private addresses, hidden keys, truncated answers', async () => {
     const { tryTool, get } = await owner()
     asked.length = 0
     const answer = await tryTool(get(`${site.url}/key`))
@@ -120,7 +120,7 @@ describe('POST /assistants/{aid}/tools/try', () => {
     expect(JSON.stringify([answer, other, hidden, long])).not.toContain(key)
   })
 
-  it('refuses unknown tools, deep arguments and other users', async () => {
+  it('refuses unknown tools, deeply nested arguments and other users', async () => {
     const { user, path, tryTool } = await owner()
     expect((await user.call('POST', path, { name: 'harbour_moon' })).status).toBe(404)
     const deep = JSON.parse(`${'{"a":'.repeat(150)}1${'}'.repeat(150)}`)
@@ -135,7 +135,7 @@ describe('POST /assistants/{aid}/tools/try', () => {
     expect(mcpCalls).toEqual([])
   })
 
-  it('calls at most four tools of one user at once, while others go on', async () => {
+  it('calls at most four tools of one user at once, without blocking other users', async () => {
     const [busy, bystander] = [await owner(), await owner()]
     isHeld = true
     const waiting = [1, 2, 3, 4].map(() => busy.tryTool(busy.get(`${site.url}/slow`)))

@@ -132,7 +132,7 @@ test('projects are created, opened and deleted with their contents', async () =>
   await expect.poll(async () => (await user.call('GET', '/projects/')).body.length, { timeout: 30_000 }).toBe(1)
 })
 
-test('a plan is bought: from the list to the payment page and back to the larger quota', async () => {
+test('a user buys a plan, pays, and returns with a larger quota', async () => {
   const { page, user } = await site.signedIn()
   await page.context().route('https://pay.example.com/**', (route) => route.fulfill({ body: 'the payment page' }))
   await page.getByRole('link', { name: 'Usage' }).click()
@@ -168,7 +168,7 @@ test('a plan is bought: from the list to the payment page and back to the larger
   provider.away(false)
 })
 
-test('the audit log is read page by page, and filtered by what was done', async () => {
+test('the audit log is shown in pages, and filtered by action', async () => {
   const { page, user } = await site.signedIn()
   const audit = createAudit({ collections: site.service.collections, keepDays: 1 })
   const deleted = { userId: user.userId, actor: 'user', action: 'assistants.delete', outcome: 'done' } as const
@@ -190,7 +190,7 @@ test('the audit log is read page by page, and filtered by what was done', async 
   await page.getByText('There are no entries.').waitFor()
 })
 
-test('every action of the audit log that has words is an operation of the service', async () => {
+test('every action of the audit log with a text is an operation of the service', async () => {
   const { body } = await apiClient(site.url).call('GET', '/openapi.json')
   const operations: { operationId?: string }[] = Object.values<object>(body.paths).flatMap((path) =>
     Object.values(path),

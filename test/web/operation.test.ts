@@ -80,7 +80,7 @@ test('operators see the service, and clean up only after a dry run', async () =>
   await page.getByLabel('Admin token').waitFor()
 })
 
-test('a service without a payment provider says on the page of plans that it takes no payments', async () => {
+test('without a payment provider the page of plans says that no payments are taken', async () => {
   const { page } = await site.signedIn()
   await page.goto(`${site.url}/console/plans`)
   await page.getByText('This service takes no payments.').waitFor()

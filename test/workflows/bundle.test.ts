@@ -18,7 +18,7 @@ describe('the bundle of workflows', () => {
   })
 
   // All executions of a worker share what a module has evaluated. Exported objects and arrays are frozen by the SDK.
-  it('has no module that keeps state', async () => {
+  it('contains no module with state', async () => {
     const { code } = await workflowBundle()
     const kept = /^(?:export )?(?:let|var) |^(?:export )?const [^=]*= new (?:Weak)?(?:Map|Set)\b/m
     const own = await Promise.all(sourcesIn(code).map(async (file) => [file, await readFile(join(root, file), 'utf8')]))

@@ -191,7 +191,7 @@ describe.each([
   })
 
   it.each(['cancelled', 'error'] as const)(
-    'shows a run as %s that had ended so before its first step',
+    'shows the status %s of a run that ended before its first step',
     async (status) => {
       const { typedSearchAttributes } = await thread(
         async () => ({ next: 'done', status }),

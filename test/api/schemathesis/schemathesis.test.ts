@@ -104,14 +104,14 @@ describe('Schemathesis', () => {
   }
 
   it(
-    'finds no fault, signed in as a user',
+    'finds no fault as a user',
     // A wrong admin token: what administrators delete is not this run's to delete.
     () => run(90, { ADMIN_TOKEN: 'wrong' }, ['--exclude-tag', 'admin']),
     timeoutMs,
   )
 
   it(
-    'finds no fault in what administrators do, on a service of its own',
+    'finds no fault in operations of administrators, on a separate service',
     () => run(20, { ADMIN_TOKEN: String(service.env['ADMIN_TOKEN']) }, ['--include-tag', 'admin']),
     timeoutMs,
   )

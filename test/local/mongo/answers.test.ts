@@ -18,7 +18,7 @@ describe('the database of npm start', () => {
   const owners = ['a', 'ab', 'a\0', 'a\0\0', 'a\0b', '', '\0', 'ä', objectId, new mongo.ObjectId(), 1, true, null]
 
   it.each([{ unique: false }, { unique: true }])(
-    'counts and deletes exactly what belongs to an owner, by an index with unique $unique',
+    'counts and deletes exactly the records of an owner, by an index with unique $unique',
     async ({ unique }) => {
       const items = db.collection<Item>(`items_${String(unique)}`)
       await items.createIndex({ owner: 1, place: 1 }, { unique })

@@ -57,7 +57,7 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
       'finds one by an index of those that have a member',
       (records, turn) => records.findOne({ owner: `o${turn}`, n: 0 }),
     ],
-  ])('%s among twenty thousand for what it costs among fifty', async (name, find) => {
+  ])('%s among twenty thousand records at the cost of fifty', async (name, find) => {
     const costs: number[] = []
     for (const count of [50, 20_000]) {
       const records = db.collection<OwnedRecord>(`${name} ${count}`)

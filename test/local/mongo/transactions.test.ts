@@ -30,7 +30,7 @@ describe('open transactions in the database of npm start', () => {
   }
 
   it.each(['deleteMany', 'updateMany', 'updateOne'] as const)(
-    'a plain %s that wants a record of one waits for it alone, and holds nobody up',
+    'make a plain %s on one of their records wait, without blocking others',
     async (kind) => {
       const records = collection(`met_by_${kind}`)
       await records.insertMany(Array.from({ length: 10 }, (_, index) => ({ _id: index, n: 0 })))
