@@ -245,7 +245,7 @@ function modelSettings(read: Reader) {
   }
 }
 
-/** The server of the embedding model: by default that of the answers. Its key goes to no other server. */
+/** The server of the embedding model: by default that of the answers. Its key is sent to no other server. */
 function embeddingSettings(
   read: Reader,
   answers: { openaiApiKey: string | undefined; openaiBaseUrl: string | undefined },

@@ -7,7 +7,7 @@ export type StorageQuota = ReturnType<typeof createStorageQuota>
 
 const megabyte = 1024 * 1024
 
-/** Limits the bytes of a user's files together: by what is set for the user, otherwise by the setting for all. */
+/** Limits the total size of a user's files: by the limit set for the user, otherwise by the setting. */
 export function createStorageQuota(
   { files, users }: Pick<Collections, 'files' | 'users'>,
   { storageMaxMb }: { storageMaxMb: number | undefined },

@@ -29,8 +29,8 @@ const perRound = 200
 type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
 
 /**
- * Removes data whose time is over. Each removal is one that an owner can request, with its receipt. Several
- * processes may execute rounds at the same time: they join each other's deletions.
+ * Deletes data whose retention time has passed. Each removal is one that an owner can request, with its receipt.
+ * Several processes may execute rounds at the same time: they join each other's deletions.
  */
 export function createRetention({ collections, workflows, runs: { cancel }, settings }: RetentionDeps) {
   const { users, threads, runs } = collections
