@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { embeddingSlots } from '../../domain/knowledge/slots.ts'
 import { eventually } from '../support/eventually.ts'
 import { silentPdf } from '../support/hostile-files.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
@@ -13,6 +14,10 @@ const small = { name: 'small.txt', content: 'The dredging of the western basin c
 
 /** Only a test's own word ends a slow file: no limit of time does. */
 const env = { EMBEDDING_DIMENSIONS: '64', EXTRACT_CPU_SECONDS: '3600', EXTRACT_TIMEOUT_SECONDS: '3600' }
+
+/** `QUEUED_FILES=1000 npm test -- test/knowledge/slow-readers.test.ts` queues as many as an impatient user would. */
+const queued = Number(process.env['QUEUED_FILES'] ?? 24)
+const slotsOfOneUser = embeddingSlots.slotsPerOwner
 
 /** Resolves when `count` files of an assistant are being read. */
 function reading({ collections }: TestService, assistantId: string, count: number) {
@@ -29,13 +34,13 @@ async function readers(): Promise<number> {
     .filter((line) => line.trim().startsWith(`${process.pid} `) && line.includes('extract/child/main.ts')).length
 }
 
-describe('files that are slow to read', () => {
+describe('files that are slow to read or to embed', { timeout: 120_000 + queued * 4000 }, () => {
   const service = useModelService({ env: { ...env, EXTRACT_CONCURRENCY: '2' } })
 
-  it("leave a slot to another user's small file", async () => {
+  it(`leave a slot to another user's small file, also if there are ${queued} of them in separate uploads`, async () => {
     const hog = await knowledgeClient(await insertUser(service))
     const bystander = await knowledgeClient(await insertUser(service))
-    for (let upload = 0; upload < 3; upload++) await hog.upload([slow, slow], '?wait=false')
+    for (let upload = 0; upload < queued; upload++) await hog.upload([slow], '?wait=false')
     await reading(service, hog.assistantId, 1)
     const { body } = await bystander.upload([small])
     expect(body.files[0].metadata).toMatchObject({ status: 'ready' })
@@ -43,6 +48,26 @@ describe('files that are slow to read', () => {
       await service.collections.files.countDocuments({ assistant_id: hog.assistantId, status: 'processing' }),
     ).toBe(1)
     await hog.call('DELETE', `/assistants/${hog.assistantId}`)
+  })
+
+  it(`leave a slot while ${queued} of them, in separate uploads, wait for the embedding server`, async () => {
+    const hog = await knowledgeClient(await insertUser(service))
+    const bystander = await knowledgeClient(await insertUser(service))
+    const gate = Promise.withResolvers<void>()
+    const { embeddings } = service.model
+    embeddings.waitFor(gate.promise, 0, (text) => text.includes('slow to embed'))
+    const before = embeddings.requests
+    for (let upload = 0; upload < queued; upload++)
+      await hog.upload([{ name: 'held.txt', content: 'This text is slow to embed.' }], '?wait=false')
+    await eventually('as many requests as one user may have', () => embeddings.requests - before >= slotsOfOneUser)
+    const { body } = await bystander.upload([small])
+    expect(body.files[0].metadata).toMatchObject({ status: 'ready' })
+    // The bystander's own request is one more.
+    expect(embeddings.requests - before).toBe(slotsOfOneUser + 1)
+    const ready = () => service.collections.files.countDocuments({ assistant_id: hog.assistantId, status: 'ready' })
+    expect(await ready()).toBe(0)
+    gate.resolve()
+    await eventually('all files', async () => (await ready()) === queued, 60_000 + queued * 3000)
   })
 })
 

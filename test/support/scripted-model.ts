@@ -82,6 +82,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     failures: [] as EmbeddingFailure[],
     gate: Promise.resolve<unknown>(undefined),
     freeRequests: 0,
+    isHeld: (_input: string): boolean => true,
   }
   let counter = 0
 
@@ -114,7 +115,8 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     const inputs = [body.input].flat()
     embeddings.requests++
     embeddings.headers.push(incoming.headers)
-    if (embeddings.requests > embeddings.freeRequests) await embeddings.gate
+    if (embeddings.requests > embeddings.freeRequests && inputs.some((input) => embeddings.isHeld(input)))
+      await embeddings.gate
     const failure = embeddings.failures[0]
     if (failure) {
       failure.times = (failure.times ?? 1) - 1
@@ -154,9 +156,10 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
       fail: (failure: EmbeddingFailure) => {
         embeddings.failures.push({ ...failure })
       },
-      /** From now on, or after `free` more, embedding requests wait for this. */
-      waitFor: (gate: Promise<unknown>, free = 0) => {
+      /** From now on, or after `free` more, embedding requests with a text that `isHeld` wait for this. */
+      waitFor: (gate: Promise<unknown>, free = 0, isHeld: (input: string) => boolean = () => true) => {
         embeddings.gate = gate
+        embeddings.isHeld = isHeld
         embeddings.freeRequests = embeddings.requests + free
       },
     },
