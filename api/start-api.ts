@@ -25,7 +25,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
       { name: 'temporal', check: infra.temporal.ping, isNeeded: true },
       { name: 'workers', check: createPollerCheck(infra.temporal.client, settings) },
       { name: 'mail', check: platform.core.mailer.ping },
-      { name: 'model', check: createModelProbe(settings) },
+      ...modelProbes(settings),
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,
@@ -66,4 +66,13 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
       await platform.close()
     },
   }
+}
+
+/** The embedding server has a check of its own if it is another one than that of the answers. */
+function modelProbes({ openaiApiKey: apiKey, openaiBaseUrl: baseUrl, defaultModel: model, embedding }: Settings) {
+  const isSeparate = embedding.names.baseUrl === 'EMBEDDING_BASE_URL'
+  return [
+    { name: 'model', check: createModelProbe({ apiKey, baseUrl, model }) },
+    ...(isSeparate ? [{ name: 'embeddings', check: createModelProbe(embedding) }] : []),
+  ]
 }

@@ -1,7 +1,7 @@
 export interface ProbedModel {
-  openaiApiKey?: string | undefined
-  openaiBaseUrl?: string | undefined
-  defaultModel: string
+  apiKey?: string | undefined
+  baseUrl?: string | undefined
+  model: string
 }
 
 /** How long an answer of the model server is cached, so that health checks do not put load on it. */
@@ -9,22 +9,22 @@ const believedMs = 15_000
 
 /**
  * Asks the model server for its list of models (`GET /models`), at most every fifteen seconds. Returns the name of
- * the default model; rejects if the server does not answer, refuses our key or fails. Undefined if no model is
+ * the model; rejects if the server does not answer, refuses our key or fails. Undefined if no model is
  * configured.
  */
-export function createModelProbe({ openaiApiKey, openaiBaseUrl, defaultModel }: ProbedModel) {
-  if (openaiApiKey === undefined) return undefined
-  const url = `${openaiBaseUrl ?? 'https://api.openai.com/v1'}/models`
+export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
+  if (apiKey === undefined) return undefined
+  const url = `${baseUrl ?? 'https://api.openai.com/v1'}/models`
   let known: { at: number; answer: Promise<string> } | undefined
 
   async function ask(): Promise<string> {
     const response = await fetch(url, {
-      headers: { authorization: `Bearer ${openaiApiKey}` },
+      headers: { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(1800),
     })
     await response.body?.cancel()
     // A server without this endpoint is available all the same.
-    if (response.ok || response.status === 404 || response.status === 405) return defaultModel
+    if (response.ok || response.status === 404 || response.status === 405) return model
     throw new Error(`the model's server answered ${response.status}`)
   }
 

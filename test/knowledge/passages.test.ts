@@ -71,6 +71,10 @@ test('the embedding server embeds files and queries with its key, also for an as
   expect(model.embeddings.requests).toBe(0)
   const record = await service.collections.assistants.findById(client.assistantId).lean()
   expect(record?.embedding_model).toBe('new-model (64 dimensions)')
+  expect((await client.get('/ok')).dependencies).toMatchObject({
+    model: { status: 'ok', detail: 'scripted' },
+    embeddings: { status: 'ok', detail: 'new-model' },
+  })
 })
 
 test('vectors of two models are never mixed: new files are refused, old ones are found by words, and an emptied assistant uses the new model', async () => {
