@@ -50,7 +50,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
-    firstAttempts: createFirstAttempts(),
+    firstAttempts: createFirstAttempts({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
     budgetCounting: createBudgetCounting(collections, settings.modelPrices),
     enqueueRun: createEnqueueRun({ collections, workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,

@@ -74,11 +74,15 @@ export function createWorkflowClient(
     }
   }
 
-  function optionsOf<Start, Input>(contract: Startable<Start, Input>, start: Start) {
+  function optionsOf<Start, Input>(
+    contract: Startable<Start, Input>,
+    start: Start,
+    taskTimeoutMs = runTaskTimeoutSeconds * 1000,
+  ) {
     return {
       ...startOptions(contract, start),
       taskQueue: queueName(contract.queue, taskQueuePrefix),
-      ...(contract.queue === 'runs' ? { workflowTaskTimeout: `${runTaskTimeoutSeconds}s` as const } : {}),
+      ...(contract.queue === 'runs' ? { workflowTaskTimeout: taskTimeoutMs } : {}),
       ...(contract.startsOnce ? { workflowIdReusePolicy: 'REJECT_DUPLICATE' as const } : {}),
     }
   }
@@ -95,16 +99,18 @@ export function createWorkflowClient(
     },
 
     /**
-     * Starts the workflow unless one runs under its id. `eager`: the server returned its first task to a worker of
+     * Starts the workflow unless one runs under its id. `taskTimeoutMs` replaces the configured timeout of the
+     * workflow tasks of a run. `eager`: the server returned its first task to a worker of
      * this process.
      */
     async startNew<Start>(
       contract: Startable<Start>,
       start: NoInfer<Start>,
+      { taskTimeoutMs }: { taskTimeoutMs?: number | undefined } = {},
     ): Promise<'started' | 'eager' | 'already_running'> {
       const eager = eagerClient()
       const options = {
-        ...optionsOf(contract, start),
+        ...optionsOf(contract, start, taskTimeoutMs),
         workflowIdConflictPolicy: 'FAIL' as const,
         requestEagerStart: eager !== undefined,
       }

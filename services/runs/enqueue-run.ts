@@ -15,9 +15,16 @@ export type EnqueueRun = ReturnType<typeof createEnqueueRun>
 /** `eager`: this process executes the first step. `refused`: the strategy is `reject` and another run is open. */
 export type Enqueued = 'eager' | 'enqueued' | 'refused'
 
-/** Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. */
+/**
+ * Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. `taskTimeoutMs` is the
+ * timeout of a new workflow's tasks; default: the configured one.
+ */
 export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinutes }: EnqueueRunDeps) {
-  return async (run: RunRecord, strategy: MultitaskStrategy): Promise<Enqueued> => {
+  return async (
+    run: RunRecord,
+    strategy: MultitaskStrategy,
+    { taskTimeoutMs }: { taskTimeoutMs?: number } = {},
+  ): Promise<Enqueued> => {
     const start = {
       threadId: run.thread_id,
       runId: run._id,
@@ -27,7 +34,7 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
     }
     const message = { runId: run._id, strategy, maxDurationMs: runMaxMinutes * 60_000 }
     // Most threads are idle.
-    const started = await workflows.startNew(threadContract, { ...start, run: message })
+    const started = await workflows.startNew(threadContract, { ...start, run: message }, { taskTimeoutMs })
     if (started !== 'already_running') return started === 'eager' ? 'eager' : 'enqueued'
     if (strategy !== 'reject') {
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)

@@ -139,8 +139,8 @@ export function createRuns(deps: RunsDeps) {
         ...(traceparent === undefined ? {} : { traceparent }),
       }
       await store(run, withThread ? thread : undefined)
-      deps.firstAttempts.offer({ run, assistant, thread })
-      const enqueued = await deps.enqueueRun(run, strategy).catch(async (cause: unknown) => {
+      const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
+      const enqueued = await deps.enqueueRun(run, strategy, { taskTimeoutMs }).catch(async (cause: unknown) => {
         deps.firstAttempts.withdraw(run._id)
         await endRun(deps, run._id, notStarted)
         throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
