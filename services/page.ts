@@ -40,6 +40,17 @@ export async function readPage<T>(
   }
 }
 
+/** The first `limit` of these entries, or as many as fit into one answer, but at least one. */
+export async function pageOf<T>(
+  entries: AsyncIterable<T>,
+  limit: number,
+  bytesOf: (entry: T) => number,
+): Promise<Page<T>> {
+  const page = createPage<T>(limit, bytesOf)
+  for await (const entry of entries) if (!page.take(entry)) return { entries: page.entries, hasMore: true }
+  return { entries: page.entries, hasMore: false }
+}
+
 /** The same for a list in memory. */
 export function firstPage<T>(list: T[], limit: number, bytesOf: (entry: T) => number = jsonBytes): Page<T> {
   const page = createPage<T>(limit, bytesOf)

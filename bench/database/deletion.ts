@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { mongo } from 'mongoose'
-import { type ChunkRecord, chunkId } from '../../domain/records/file.ts'
+import { type ChunkGroupRecord, chunkId, chunksInGroup, toGroups } from '../../domain/records/chunk-group.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import type { BenchContext } from '../environment.ts'
 import { newKnowledge } from '../knowledge/client.ts'
@@ -9,7 +9,7 @@ import { quantile, table } from '../statistics.ts'
 import { newUser } from './user.ts'
 
 const chunkCount = 50_000
-const group = 500
+const group = 512
 
 /**
  * An assistant with 50,000 chunks is deleted through the API while another user's requests go on. One
@@ -73,17 +73,18 @@ async function plant(context: BenchContext, assistantId: string, fileId: string)
   const client = new mongo.MongoClient(context.env['MONGODB_URI'] ?? '')
   const vectors = createLanceStore(join(context.env['DATA_DIR'] ?? '', 'lancedb'))
   try {
-    const chunks = client.db().collection<ChunkRecord>('chunks')
-    for (let start = 1; start < chunkCount; start += group) {
-      const records = Array.from({ length: Math.min(group, chunkCount - start) }, (_, index) =>
-        chunkOf(assistantId, fileId, start + index),
-      )
-      await chunks.insertMany(records)
-      await vectors.upsert(
-        assistantId,
-        records.map(({ _id: id, position, text }) => ({ id, fileId, position, text, vector: vectorOf(position) })),
-        { areNew: true },
-      )
+    const chunks = client.db().collection<ChunkGroupRecord>('chunks')
+    // The chunk of the uploaded file has the first group for itself.
+    for (let start = chunksInGroup; start < chunkCount; start += group) {
+      const length = Math.min(group, chunkCount - start)
+      const texts = Array.from({ length }, (_, index) => textOf(start + index))
+      const members = texts.map((text) => ({ text, tokens: 300 }))
+      await chunks.insertMany(toGroups({ _id: fileId, assistant_id: assistantId }, start, members))
+      const records = texts.map((text, index) => {
+        const position = start + index
+        return { id: chunkId(fileId, position), fileId, position, text, vector: vectorOf(position) }
+      })
+      await vectors.upsert(assistantId, records, { areNew: true })
     }
     await vectors.settle(assistantId, fileId)
   } finally {
@@ -92,10 +93,8 @@ async function plant(context: BenchContext, assistantId: string, fileId: string)
   }
 }
 
-function chunkOf(assistantId: string, fileId: string, position: number): ChunkRecord {
-  const text = `Entry ${position}: the wind is from the west, the tide is ${position % 12} feet. `.repeat(15)
-  return { _id: chunkId(fileId, position), file_id: fileId, assistant_id: assistantId, position, text, tokens: 300 }
-}
+const textOf = (position: number) =>
+  `Entry ${position}: the wind is from the west, the tide is ${position % 12} feet. `.repeat(15)
 
 const vectorOf = (position: number) => Array.from({ length: 256 }, (_, index) => Math.sin(position + index))
 

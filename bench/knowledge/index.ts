@@ -2,11 +2,13 @@ import type { BenchContext } from '../environment.ts'
 import { benchMemory } from './memory.ts'
 import { measureRecall } from './recall.ts'
 import { benchSearch } from './search.ts'
+import { benchText } from './text.ts'
 import { benchThroughput } from './throughput.ts'
 
 /** The knowledge base: speed and memory of uploads, search, and what the search finds. */
 export const knowledgeParts: Record<string, (context: BenchContext) => Promise<void>> = {
   ingestion: benchThroughput,
+  text: benchText,
   search: benchSearch,
   recall: benchRecall,
   upload: benchMemory,

@@ -50,20 +50,3 @@ export interface FileRecord {
   created_at: Date
   updated_at: Date
 }
-
-/** A chunk of a file, as it is embedded, found and quoted. Its id is `{file_id}:{position}`. */
-export interface ChunkRecord {
-  _id: string
-  file_id: string
-  assistant_id: string
-  /** From 0, without gaps. */
-  position: number
-  text: string
-  tokens: number
-  page?: number
-  heading?: string
-}
-
-export function chunkId(fileId: string, position: number): string {
-  return `${fileId}:${position}`
-}

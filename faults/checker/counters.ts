@@ -1,4 +1,5 @@
 import type { Records, Report } from './check.ts'
+import { chunksIn } from './files.ts'
 import type { StoredRecord } from './stores.ts'
 
 /** Every counter equals a recount, no record lacks its owner, and no deletion marker is left. */
@@ -43,7 +44,7 @@ export function checkCounters(records: Records, report: Report): void {
     expectEqual(`log_bytes of thread ${id}`, thread['log_bytes'], bytesOf.get(id))
   }
 
-  const chunksOf = sums(of('chunks'), 'file_id', count)
+  const chunksOf = sums<number>(of('chunks'), 'file_id', (sum = 0, group) => sum + chunksIn(group).length)
   for (const file of of('files')) {
     if (file['status'] !== 'ready') continue
     expectEqual(`chunks of file ${String(file['_id'])}`, file['chunks'], chunksOf.get(String(file['_id'])))

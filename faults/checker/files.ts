@@ -36,8 +36,16 @@ export async function checkFiles(
   }
 }
 
-export function chunkTexts(chunks: StoredRecord[]): ChunkText[] {
-  return chunks
+/** The chunks of a record, which holds a group of them. */
+export function chunksIn(group: StoredRecord): StoredRecord[] {
+  const members: unknown = JSON.parse(String(group['chunks_json']))
+  if (!Array.isArray(members)) return []
+  return members.map((member: StoredRecord, index) => ({ ...member, position: Number(group['position']) + index }))
+}
+
+export function chunkTexts(groups: StoredRecord[]): ChunkText[] {
+  return groups
+    .flatMap(chunksIn)
     .toSorted((a, b) => Number(a['position']) - Number(b['position']))
     .map(({ position, text, tokens, page, heading }) => JSON.stringify({ position, text, tokens, page, heading }))
 }

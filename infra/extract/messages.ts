@@ -20,6 +20,13 @@ export type ExtractionLine =
 /** Longer than any valid line: a chunk has at most some hundred tokens. */
 export const maxLineCharacters = 1024 * 1024
 
+/**
+ * More than any chunk has (a token is at most 128 characters of a run of spaces), and little enough that a group of
+ * chunks, each character of them written as six bytes of JSON, stays below the 16 MB of a record.
+ */
+export const maxChunkCharacters = 64 * 1024
+const maxHeadingCharacters = 4096
+
 /** Undefined for an invalid answer. A reader may have been taken over by its file. */
 export function parseLine(text: string): ExtractionLine | undefined {
   const line = parseJson(text)
@@ -39,10 +46,10 @@ export function parseLine(text: string): ExtractionLine | undefined {
 function isChunk(value: unknown): value is Chunk {
   return (
     isObject(value) &&
-    textIn(value, 'text') !== undefined &&
+    (textIn(value, 'text')?.length ?? Infinity) <= maxChunkCharacters &&
     ['tokens', 'newCharacters'].every((name) => isCount(Reflect.get(value, name))) &&
     (!('page' in value) || isCount(value.page)) &&
-    (!('heading' in value) || typeof value.heading === 'string')
+    (!('heading' in value) || (typeof value.heading === 'string' && value.heading.length <= maxHeadingCharacters))
   )
 }
 

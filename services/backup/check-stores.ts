@@ -1,6 +1,7 @@
 import type { Model } from 'mongoose'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { Collections } from '../collections.ts'
+import { countChunks } from '../knowledge/stored-chunks.ts'
 import type { VectorStore } from '../knowledge/vector-store.ts'
 
 interface CheckDeps {
@@ -30,7 +31,7 @@ const idsAtOnce = 500
  * among vectors and blobs are not counted: the orphan sweep removes them.
  */
 export async function checkStores({ collections, vectors, incompleteBlobs }: CheckDeps): Promise<StoreDisagreements> {
-  const { users, projects, assistants, threads, runs, checkpoints, files, chunks } = collections
+  const { users, projects, assistants, threads, runs, checkpoints, files } = collections
   const found: StoreDisagreements = {
     assistants_without_project: 0,
     threads_without_user: 0,
@@ -61,8 +62,7 @@ export async function checkStores({ collections, vectors, incompleteBlobs }: Che
   for await (const page of pages(files, { assistant_id: 1, status: 1, chunks: 1 })) {
     found.files_without_assistant += await missingOwners(page, 'assistant_id', assistants)
     for (const file of page.filter(({ status }) => status === 'ready')) {
-      const stored = await chunks.countDocuments({ assistant_id: file.assistant_id, file_id: file._id })
-      if (stored !== file.chunks) found.files_with_other_chunks += 1
+      if ((await countChunks(collections, file)) !== file.chunks) found.files_with_other_chunks += 1
       if ((await vectors.count(file.assistant_id, file._id)) !== file.chunks) found.files_with_other_vectors += 1
     }
   }

@@ -1,8 +1,10 @@
 import type { Model } from 'mongoose'
-import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
+import type { ChunkGroupRecord } from '../../domain/records/chunk-group.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 
 /** The collections of the knowledge base. `infra/mongo` creates them. */
 export interface KnowledgeCollections {
   files: Model<FileRecord>
-  chunks: Model<ChunkRecord>
+  /** Groups of consecutive chunks. */
+  chunks: Model<ChunkGroupRecord>
 }

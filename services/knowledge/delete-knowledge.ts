@@ -28,7 +28,11 @@ export async function deleteAssistantKnowledge(stores: KnowledgeStores, assistan
   await chunks.deleteMany(owned)
 }
 
-/** Number of files, bytes, chunks and vectors of an assistant; all zeros prove a complete deletion. */
+/**
+ * Number of files, bytes, chunks and vectors of an assistant; all zeros prove a complete deletion. Chunks are counted
+ * by the records of their files: in their own records only without reading them, and these hold many chunks each. So
+ * the number is 0 only if none is stored.
+ */
 export async function countAssistantKnowledge(
   { collections, vectors, blobs }: KnowledgeStores,
   assistantId: string,
@@ -38,10 +42,20 @@ export async function countAssistantKnowledge(
     case 'files':
       return collections.files.countDocuments({ assistant_id: assistantId })
     case 'chunks':
-      return collections.chunks.countDocuments({ assistant_id: assistantId })
+      return countAssistantChunks(collections, assistantId)
     case 'vectors':
       return vectors.count(assistantId)
     case 'blobs':
       return blobs.countOf(assistantId)
   }
+}
+
+async function countAssistantChunks({ chunks, files }: KnowledgeCollections, assistantId: string): Promise<number> {
+  const groups = await chunks.countDocuments({ assistant_id: assistantId })
+  if (groups === 0) return 0
+  const [counted] = await files.aggregate<{ chunks: number }>([
+    { $match: { assistant_id: assistantId } },
+    { $group: { _id: null, chunks: { $sum: '$chunks' } } },
+  ])
+  return Math.max(groups, counted?.chunks ?? 0)
 }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbedStepResult, FileStepInput } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type ChunkRecord, type FileRecord, isOpenFile } from '../../domain/records/file.ts'
+import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
+import { type FileRecord, isOpenFile } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { requireEmbeddingModel } from './embedding-model.ts'
 import type { Semaphore } from '../semaphore.ts'
 import type { Embedder } from './embedder.ts'
+import { readChunks } from './stored-chunks.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface EmbedFileDeps {
@@ -102,13 +104,16 @@ async function embedAvailable(
   const failed = new AbortController()
   const either = AbortSignal.any([signal, failed.signal])
   const underWay: EmbeddedBatch[] = []
-  let read: ChunkRecord[] = []
+  let read: FileChunk[] = []
   let next = file.embedded
   let stored = file.embedded
   try {
     while (stored < file.chunks) {
       while (next < file.chunks && underWay.length < embeddingsAtOnce) {
-        if (read.length === 0) read = await readChunks(deps.collections, file, next)
+        if (read.length === 0) {
+          const end = Math.min(next + embeddingBatch * embeddingsAtOnce, file.chunks)
+          read = await readChunks(deps.collections, file, next, end)
+        }
         const chunks = read.splice(0, embeddingBatch)
         if (chunks.length === 0) return
         underWay.push(beginBatch(deps, chunks, either))
@@ -127,13 +132,13 @@ async function embedAvailable(
 }
 
 interface EmbeddedBatch {
-  chunks: ChunkRecord[]
+  chunks: FileChunk[]
   embedding: Promise<void>
   /** One vector for each chunk, once `embedding` has settled. */
   vectors?: number[][]
 }
 
-function beginBatch(deps: EmbedFileDeps, chunks: ChunkRecord[], signal: AbortSignal): EmbeddedBatch {
+function beginBatch(deps: EmbedFileDeps, chunks: FileChunk[], signal: AbortSignal): EmbeddedBatch {
   const texts = chunks.map((chunk) => embeddedText(chunk))
   const batch: EmbeddedBatch = {
     chunks,
@@ -159,7 +164,7 @@ async function storeBatches(
 ): Promise<number> {
   const records = batches.flatMap(({ chunks, vectors }) =>
     chunks.map((chunk, index) => ({
-      id: chunk._id,
+      id: chunkId(file._id, chunk.position),
       fileId: file._id,
       position: chunk.position,
       text: searchedText(file, chunk),
@@ -179,24 +184,14 @@ async function storeBatches(
   return embedded
 }
 
-/** As many chunks as are embedded at once, in order. */
-async function readChunks({ chunks }: KnowledgeCollections, file: FileRecord, from: number): Promise<ChunkRecord[]> {
-  const end = Math.min(from + embeddingBatch * embeddingsAtOnce, file.chunks)
-  const found = await chunks
-    .find({ assistant_id: file.assistant_id, file_id: file._id, position: { $gte: from, $lt: end } })
-    .batchSize(end - from)
-    .lean<ChunkRecord[]>()
-  return found.toSorted((a, b) => a.position - b.position)
-}
-
 /** The subject of a chunk is often named only in the headings above it. */
-function embeddedText(chunk: ChunkRecord): string {
+function embeddedText(chunk: FileChunk): string {
   return chunk.heading === undefined || chunk.text.startsWith(chunk.heading)
     ? chunk.text
     : `${chunk.heading}\n${chunk.text}`
 }
 
-function searchedText(file: FileRecord, chunk: ChunkRecord): string {
+function searchedText(file: FileRecord, chunk: FileChunk): string {
   return `${file.name} ${embeddedText(chunk)}`
 }
 

@@ -1,7 +1,13 @@
-import type { Chunk } from '../../domain/chunking/chunker.ts'
 import type { ExtractStepResult } from '../../domain/contracts/ingestion.ts'
 import { isFinal, isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
-import { type ChunkRecord, type FileRecord, chunkId, isOpenFile, openFileStatuses } from '../../domain/records/file.ts'
+import {
+  type ChunkGroupRecord,
+  type FileChunk,
+  chunksInGroup,
+  toFileChunk,
+  toGroups,
+} from '../../domain/records/chunk-group.ts'
+import { type FileRecord, isOpenFile, openFileStatuses } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Semaphore } from '../semaphore.ts'
@@ -18,8 +24,8 @@ export interface ExtractFileDeps {
   readingSlots: Pick<Semaphore, 'acquire'>
 }
 
-/** Chunks stored in one write. */
-const group = 384
+/** Chunks stored in one write: whole groups, so that a retry begins with a new one. */
+const chunksInWrite = 12 * chunksInGroup
 
 /**
  * Reads a file into chunks and stores them in order. A retry reads the file again and skips the chunks that are
@@ -40,6 +46,7 @@ export async function extractFile(
   if (release === undefined) return 'busy'
   const watch = watchFile(deps.collections, found)
   try {
+    if (found.status === 'processing') await removeUncounted(deps.collections, found)
     const file = await begin(deps.collections, fileId)
     return file ? await readInto(deps, file, AbortSignal.any([signal, watch.signal])) : 'gone'
   } catch (error) {
@@ -63,12 +70,23 @@ function begin({ files }: Pick<KnowledgeCollections, 'files'>, fileId: string): 
     .lean<FileRecord>()
 }
 
+/**
+ * An interrupted attempt of a version before may have left chunks that were not counted yet, one to a record: the
+ * groups of this attempt would double them. Groups have the same ids in every attempt.
+ */
+async function removeUncounted({ chunks }: Pick<KnowledgeCollections, 'chunks'>, file: FileRecord): Promise<void> {
+  const uncounted = { assistant_id: file.assistant_id, file_id: file._id, position: { $gte: file.chunks } }
+  await chunks.deleteMany({ ...uncounted, chunks_json: { $exists: false } })
+}
+
+type StoredChunk = Omit<FileChunk, 'position'>
+
 async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSignal): Promise<'done' | 'gone'> {
   const { name, size, assistant_id: owner } = file
   const chunks = deps.extraction.extract({ name, size, owner, content: () => deps.blobs.read(file.blob_id) }, signal)
   let position = 0
   let characters = 0
-  let waiting: ChunkRecord[] = []
+  let waiting: StoredChunk[] = []
   try {
     for (;;) {
       const next = await chunks.next()
@@ -77,9 +95,9 @@ async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSi
         return (await store(deps.collections, file, waiting, position, characters, end)) ? 'done' : 'gone'
       }
       characters += next.value.newCharacters
-      if (position >= file.chunks) waiting.push(toRecord(file, position, next.value))
+      if (position >= file.chunks) waiting.push(toFileChunk(next.value))
       position++
-      if (waiting.length < group) continue
+      if (waiting.length < chunksInWrite) continue
       if (!(await store(deps.collections, file, waiting, position, characters))) return 'gone'
       waiting = []
     }
@@ -93,12 +111,12 @@ async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSi
 async function store(
   { files, chunks }: KnowledgeCollections,
   file: FileRecord,
-  records: ChunkRecord[],
+  added: StoredChunk[],
   count: number,
   characters: number,
   end: { extracted?: boolean; content_type?: string } = {},
 ): Promise<boolean> {
-  if (records.length > 0) await insertOnce(chunks, records)
+  if (added.length > 0) await insertOnce(chunks, toGroups(file, count - added.length, added))
   const { matchedCount } = await files.updateOne(
     { _id: file._id, status: 'processing' },
     { $max: { chunks: count, characters }, $set: { ...end, updated_at: new Date() } },
@@ -108,26 +126,13 @@ async function store(
 }
 
 /** An interrupted attempt may have stored some of them: they are identical. */
-async function insertOnce(chunks: KnowledgeCollections['chunks'], records: ChunkRecord[]): Promise<void> {
+async function insertOnce(chunks: KnowledgeCollections['chunks'], records: ChunkGroupRecord[]): Promise<void> {
   try {
     await chunks.insertMany(records, { ordered: false, lean: true })
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
     const stored = await chunks.countDocuments({ _id: { $in: records.map((record) => record._id) } })
     if (stored < records.length) throw error
-  }
-}
-
-function toRecord(file: FileRecord, position: number, chunk: Chunk): ChunkRecord {
-  return {
-    _id: chunkId(file._id, position),
-    file_id: file._id,
-    assistant_id: file.assistant_id,
-    position,
-    text: chunk.text,
-    tokens: chunk.tokens,
-    ...(chunk.page === undefined ? {} : { page: chunk.page }),
-    ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
   }
 }
 

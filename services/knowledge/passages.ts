@@ -1,9 +1,11 @@
 import { AppError } from '../../domain/errors.ts'
-import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
-import { type Page, type PageRange, readPage } from '../page.ts'
+import type { FileChunk } from '../../domain/records/chunk-group.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import { type Page, type PageRange, pageOf } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { type Passage, type RetrieveDeps, type RetrieveInput, retrieve } from './retrieve.ts'
+import { eachChunk } from './stored-chunks.ts'
 
 type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
   collections: KnowledgeCollections
@@ -13,19 +15,20 @@ type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
 
 /** The chunks of files, as owners can see them. */
 export function createPassages({ collections, vectors, embedder }: PassagesDeps) {
-  const { chunks, files } = collections
+  const { files } = collections
   return {
     /** A page of the chunks of a file, in order. Throws `not_found`. */
     async ofFile(
       assistantId: string,
       fileId: string,
       range: PageRange,
-    ): Promise<{ page: Page<ChunkRecord>; total: number }> {
+    ): Promise<{ page: Page<FileChunk>; total: number }> {
       const own = { _id: fileId, assistant_id: assistantId, status: { $ne: 'uploading' as const } }
       const file = await files.findOne(own).lean<FileRecord>()
       if (!file) throw new AppError('not_found', 'There is no such file.')
-      const query = chunks.find({ file_id: fileId }).sort({ position: 1 }).lean<ChunkRecord>()
-      return { page: await readPage(query, range, chunkBytes), total: file.chunks }
+      // One more than wanted tells whether the list continues.
+      const found = eachChunk(collections, file, range.offset, range.limit + 1)
+      return { page: await pageOf(found, range.limit, chunkBytes), total: file.chunks }
     },
 
     /** The passages that the tool `retrieval` would give the model. Throws `unavailable` without a model. */
@@ -52,6 +55,6 @@ export function createPassages({ collections, vectors, embedder }: PassagesDeps)
   }
 }
 
-function chunkBytes(chunk: ChunkRecord): number {
+function chunkBytes(chunk: FileChunk): number {
   return Buffer.byteLength(JSON.stringify(chunk))
 }

@@ -1,8 +1,9 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { ChunkRecord, FileRecord } from '../../domain/records/file.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel } from './embedding-model.ts'
+import { findChunks } from './stored-chunks.ts'
 import type { VectorStore } from './vector-store.ts'
 
 /** A passage that was found, with everything that is needed to cite it. */
@@ -39,9 +40,9 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
   const [vector] = isOfModel(assistant, deps.embedder.model) ? await deps.embedder.embed([query], signal) : []
   // More than requested: some may belong to files that are being processed or deleted.
   const matches = await deps.vectors.search(assistantId, { vector, text: query, limit: limit * 2 })
-  const { chunks, files } = deps.collections
-  const [found, ready] = await Promise.all([
-    chunks.find({ _id: { $in: matches.map((match) => match.id) }, assistant_id: assistantId }).lean<ChunkRecord[]>(),
+  const { files } = deps.collections
+  const [chunkOf, ready] = await Promise.all([
+    findChunks(deps.collections, assistantId, matches),
     files
       .find({
         _id: { $in: [...new Set(matches.map((match) => match.fileId))] },
@@ -50,12 +51,11 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       })
       .lean<FileRecord[]>(),
   ])
-  const chunkOf = new Map(found.map((chunk) => [chunk._id, chunk]))
   const fileOf = new Map(ready.map((file) => [file._id, file]))
   const passages: Passage[] = []
   for (const { id, score } of matches) {
     const chunk = chunkOf.get(id)
-    const file = chunk && fileOf.get(chunk.file_id)
+    const file = chunk && fileOf.get(chunk.fileId)
     if (!chunk || !file || passages.length >= limit) continue
     passages.push({
       file_id: file._id,

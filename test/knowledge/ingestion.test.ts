@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
 import { embeddingBatch, embeddingsAtOnce } from '../../services/knowledge/embed-file.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -278,7 +279,10 @@ describe('a worker that is killed', () => {
       expect(chunks).toBeGreaterThanOrEqual(10_000)
       expect(file?.embedded).toBe(chunks)
       expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(chunks)
-      expect(await service.collections.chunks.countDocuments({ file_id: id })).toBe(chunks)
+      const groups = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()
+      const positions = groups.flatMap(chunksOf).map(({ position }) => position)
+      expect(positions).toEqual([...Array(chunks).keys()])
+      expect(groups.length).toBe(Math.ceil(chunks / chunksInGroup))
       // Batches may be cut short where embedding had caught up with extraction, hence the slack of one round.
       const texts = service.model.embeddings.inputs
       expect(texts.length - chunks).toBeLessThanOrEqual(embeddingBatch * (embeddingsAtOnce + 1))

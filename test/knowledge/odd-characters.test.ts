@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chunksOf } from '../../domain/records/chunk-group.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -46,7 +47,8 @@ describe('an upload of such documents, one of each format', () => {
       files.map(({ name }) => [`leftright ${name}`, 'ready', undefined]),
     )
     for (const [index, { id, metadata }] of body.files.entries()) {
-      const chunks = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()
+      const groups = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()
+      const chunks = groups.flatMap(chunksOf)
       expect(chunks).toHaveLength(metadata.chunks)
       const text = chunks.map((chunk) => chunk.text).join('\n')
       expect(missingWords(text, files[index]?.words ?? [])).toEqual([])

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { extractFile } from '../../services/knowledge/extract-file.ts'
+import { chunkId, chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 let model: ScriptedModel
@@ -9,15 +11,16 @@ let embeddings: ScriptedModel
 let service: TestService
 beforeAll(async () => {
   ;[model, embeddings] = await Promise.all([startScriptedModel(), startScriptedModel()])
-  service = await startService({
-    env: {
-      ...model.env,
-      EMBEDDING_BASE_URL: embeddings.url,
-      EMBEDDING_API_KEY: 'embedding-key',
-      EMBEDDING_MODEL: 'new-model',
-      EMBEDDING_DIMENSIONS: '64',
-    },
+  const env = serviceEnv({
+    ...model.env,
+    EMBEDDING_BASE_URL: embeddings.url,
+    EMBEDDING_API_KEY: 'embedding-key',
+    EMBEDDING_MODEL: 'new-model',
+    EMBEDDING_DIMENSIONS: '64',
   })
+  const uri = new URL(env['MONGODB_URI'] ?? '')
+  uri.searchParams.set('monitorCommands', 'true')
+  service = await startService({ env: { ...env, MONGODB_URI: uri.toString() } })
 })
 afterAll(async () => {
   await service.close()
@@ -43,6 +46,118 @@ test('an owner sees the chunks of a file in pages, and the passages for a query'
   const { passages } = await client.post(`${path}/search`, { query: 'What does a berth cost?', limit: 1 })
   expect(passages).toHaveLength(1)
   expect(passages[0]).toMatchObject({ file_id: file.id, file_name: 'guide.md', text: expect.stringContaining('berth') })
+})
+
+const entries = (count: number) =>
+  Array.from(
+    { length: count },
+    (_, index) => `## Entry ${index}\n\n${`Ship ${index} brought coal and timber. `.repeat(40)}\n`,
+  )
+
+test('pages of the pieces begin and end anywhere, within a stored group or across several', async () => {
+  const client = await knowledgeClient(await insertUser(service))
+  const { body } = await client.upload([{ name: 'log.md', content: entries(3 * chunksInGroup).join('\n') }])
+  const [{ id, metadata }] = body.files
+  const path = `/assistants/${client.assistantId}/files/${id}/chunks`
+  const { chunks: all, total } = await client.get(`${path}?limit=200`)
+  expect(total).toBeGreaterThan(2 * chunksInGroup)
+  expect(all.map(({ position }: any) => position)).toEqual([...Array(total).keys()])
+  for (const offset of [0, 1, chunksInGroup - 1, chunksInGroup, 2 * chunksInGroup - 2, total - 2]) {
+    const { chunks } = await client.get(`${path}?limit=3&offset=${offset}`)
+    expect(chunks).toEqual(all.slice(offset, offset + 3))
+  }
+  expect(await client.get(`${path}?offset=${total}`)).toEqual({ chunks: [], total })
+  const records = await service.collections.chunks.countDocuments({ file_id: id })
+  expect(records).toBe(Math.ceil(metadata.chunks / chunksInGroup))
+})
+
+test('chunks that a version before has stored one to a record are shown, found and deleted', async () => {
+  const client = await knowledgeClient(await insertUser(service))
+  const { body } = await client.upload([{ name: 'log.md', content: entries(40).join('\n') }])
+  const [{ id }] = body.files
+  const path = `/assistants/${client.assistantId}/files`
+  const query = { query: 'Ship 17', limit: 3 }
+  const before = {
+    list: await client.get(`${path}/${id}/chunks?limit=200`),
+    found: await client.post(`${path}/search`, query),
+  }
+  const { chunks } = service.collections
+  const groups = await chunks.find({ file_id: id }).lean()
+  await chunks.deleteMany({ file_id: id })
+  const owner = { file_id: id, assistant_id: client.assistantId }
+  await chunks.create(
+    groups.flatMap(chunksOf).map((chunk) => ({ _id: chunkId(id, chunk.position), ...owner, ...chunk })),
+  )
+
+  expect(await client.get(`${path}/${id}/chunks?limit=200`)).toEqual(before.list)
+  expect(await client.post(`${path}/search`, query)).toEqual(before.found)
+  const { chunks: page } = await client.get(`${path}/${id}/chunks?limit=2&offset=7`)
+  expect(page.map(({ position }: any) => position)).toEqual([7, 8])
+  expect((await client.call('DELETE', `${path}/${id}`)).status).toBe(200)
+  expect(await chunks.countDocuments({ file_id: id })).toBe(0)
+})
+
+test('an attempt that goes on after one of a version before leaves no chunk twice', async () => {
+  const client = await knowledgeClient(await insertUser(service))
+  const content = entries(40).join('\n')
+  const { body } = await client.upload([{ name: 'log.md', content }])
+  const [{ id }] = body.files
+  const owner = { file_id: id, assistant_id: client.assistantId }
+  const all = (await service.collections.chunks.find({ file_id: id }).lean()).flatMap(chunksOf)
+  // What a killed worker of that version leaves: 32 chunks that are counted, and more that are not.
+  await service.collections.chunks.deleteMany({ file_id: id })
+  await service.collections.chunks.create(
+    all.slice(0, chunksInGroup + 5).map((chunk) => ({ _id: chunkId(id, chunk.position), ...owner, ...chunk })),
+  )
+  await service.collections.files.updateOne(
+    { _id: id },
+    { $set: { status: 'processing', extracted: false, chunks: chunksInGroup, embedded: 0 } },
+  )
+  const extraction = {
+    async *extract() {
+      for (const chunk of all) yield { ...chunk, newCharacters: 1 }
+      return { contentType: 'text/markdown' }
+    },
+  }
+  const readingSlots = { acquire: async () => () => undefined }
+  const deps = { collections: service.collections, blobs: service.api.infra.knowledge.blobs, extraction, readingSlots }
+  expect(await extractFile(deps, id, new AbortController().signal)).toBe('done')
+  const after = await service.collections.chunks.find({ file_id: id }).sort({ position: 1 }).lean()
+  expect(after.flatMap(chunksOf)).toEqual(all)
+})
+
+/** What 1,000 chunks may cost the database; one record for each would be 1,000 insertions alone. */
+const limits = { commands: 24, written: 40 }
+
+test('a thousand chunks are stored and embedded with few commands and few records', async () => {
+  const client = await knowledgeClient(await insertUser(service))
+  const seen: { name: string; records: number }[] = []
+  let fileId = ''
+  const note = ({ commandName: name, command }: { commandName: string; command: object }) => {
+    const text = JSON.stringify(command)
+    // The commands of the upload itself name the file, too: those before its first chunk are not counted.
+    if (!text.includes(client.assistantId) && (fileId === '' || !text.includes(fileId))) return
+    const documents: unknown = Reflect.get(command, 'documents')
+    const collection: unknown = Reflect.get(command, name)
+    if (typeof collection === 'string' && collection.startsWith('blobs')) return
+    seen.push({ name, records: Array.isArray(documents) ? documents.length : 0 })
+  }
+  for (const database of service.databases) database.getClient().on('commandStarted', note)
+  const { body } = await client.upload([{ name: 'log.md', content: entries(3000).join('\n') }], '?wait=false')
+  fileId = body.files[0].id
+  const path = `/assistants/${client.assistantId}/ingestions/${body.ingestion_id}`
+  await service.temporal.workflow.getHandle(`ingestion/${body.ingestion_id}`).result()
+  for (const database of service.databases) database.getClient().off('commandStarted', note)
+
+  const [file] = (await client.get(path)).files
+  expect(file.metadata).toMatchObject({ status: 'ready' })
+  const thousands = file.metadata.chunks / 1000
+  expect(thousands).toBeGreaterThan(2)
+  const written = seen.reduce((sum, { records }) => sum + records, 0)
+  // A dozen of them belong to the file, however long it is, and some look each second whether it is still wanted.
+  const counts = { commands: (seen.length - 12) / thousands, written: written / thousands }
+  const exceeded = Object.entries(limits).filter(([name, limit]) => counts[name as keyof typeof counts] > limit)
+  expect(exceeded, `measured: ${JSON.stringify(counts)}`).toEqual([])
 })
 
 test('a failing model server makes the search unavailable, without details in the error', async () => {

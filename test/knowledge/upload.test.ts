@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { chunksOf } from '../../domain/records/chunk-group.ts'
 import { newId } from '../../domain/ids.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { startModelService, useModelService } from '../support/model-service.ts'
@@ -46,7 +47,9 @@ describe('uploading files', () => {
     expect(third.metadata.error).toBe('This file is empty.')
     expect((await list()).body).toEqual({ files: answer.body.files })
     const chunks = await service.collections.chunks.find({ assistant_id: assistantId }).lean()
-    expect(chunks.map((chunk) => chunk.text)).toContain('Ship: Amalia; Tons: 1180\nShip: Nordstern; Tons: 960')
+    expect(chunks.flatMap(chunksOf).map((chunk) => chunk.text)).toContain(
+      'Ship: Amalia; Tons: 1180\nShip: Nordstern; Tons: 960',
+    )
     expect(await service.api.infra.knowledge.vectors.count(assistantId)).toBe(3)
   })
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { newId } from '../../domain/ids.ts'
-import { chunkId } from '../../domain/records/file.ts'
+import { chunkId, toGroups } from '../../domain/records/chunk-group.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
 import { apiClient } from './api-client.ts'
 import type { TestService } from './service.ts'
@@ -163,14 +163,8 @@ async function addFile(service: TestService, { userId, assistantId }: { userId: 
     updated_at: now,
   })
   const chunk = chunkId(fileId, 0)
-  await service.collections.chunks.create({
-    _id: chunk,
-    file_id: fileId,
-    assistant_id: assistantId,
-    position: 0,
-    text: 'some text',
-    tokens: 2,
-  })
+  const groups = toGroups({ _id: fileId, assistant_id: assistantId }, 0, [{ text: 'some text', tokens: 2 }])
+  await service.collections.chunks.create(groups)
   await vectors.upsert(assistantId, [
     { id: chunk, fileId, position: 0, text: 'some text', vector: Array.from({ length: 8 }, () => 0.5) },
   ])

@@ -1,5 +1,6 @@
 import { type Connection, Schema } from 'mongoose'
-import type { ChunkRecord, FileRecord } from '../../../domain/records/file.ts'
+import type { ChunkGroupRecord } from '../../../domain/records/chunk-group.ts'
+import type { FileRecord } from '../../../domain/records/file.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const text = { type: String, required: true } as const
@@ -38,14 +39,17 @@ file.index({ status: 1, updated_at: 1 })
 file.index({ user_id: 1 })
 file.index({ blob_id: 1 })
 
-const chunk = new Schema<ChunkRecord>(
+const chunk = new Schema<ChunkGroupRecord>(
   {
     _id: text,
     file_id: text,
     assistant_id: text,
     position: count,
-    text,
-    tokens: count,
+    count: Number,
+    chunks_json: String,
+    // Of versions before: one chunk.
+    text: String,
+    tokens: Number,
     page: Number,
     heading: String,
   },
@@ -57,6 +61,6 @@ chunk.index({ assistant_id: 1, file_id: 1, position: 1 })
 export function knowledgeModels(connection: Connection) {
   return {
     files: connection.model<FileRecord>('File', file),
-    chunks: connection.model<ChunkRecord>('Chunk', chunk),
+    chunks: connection.model<ChunkGroupRecord>('Chunk', chunk),
   }
 }

@@ -1,0 +1,101 @@
+import { parseOwnJson } from '../own-json.ts'
+import type { Chunk } from '../chunking/chunker.ts'
+
+/** A chunk of a file, as it is embedded, found and quoted. */
+export interface FileChunk {
+  /** Position in the file, from 0, without gaps. */
+  position: number
+  text: string
+  tokens: number
+  page?: number
+  heading?: string
+}
+
+/**
+ * Up to `chunksInGroup` consecutive chunks of a file in one record, because each record costs the database as much
+ * as its text. Records of versions before have no `chunks_json`: each holds one chunk.
+ */
+export interface ChunkGroupRecord extends Partial<Omit<FileChunk, 'position'>> {
+  _id: string
+  file_id: string
+  assistant_id: string
+  /** Position of the first chunk. */
+  position: number
+  /** Number of chunks; absent in records of versions before. */
+  count?: number
+  /** The chunks without their positions, as JSON: a fifth of the cost of the same as nested records. */
+  chunks_json?: string
+}
+
+/**
+ * A group begins at a multiple of this position, so that the id of a chunk's group follows from the chunk's position.
+ * Stored records depend on it: it cannot be changed.
+ */
+export const chunksInGroup = 32
+
+/** The id of a chunk in the vector store. */
+export function chunkId(fileId: string, position: number): string {
+  return `${fileId}:${position}`
+}
+
+/** The position at which the group of a chunk begins. */
+export function groupStart(position: number): number {
+  return position - (position % chunksInGroup)
+}
+
+/** Differs from the ids of chunks, which are the ids of records of versions before. */
+export function groupId(fileId: string, position: number): string {
+  return `${fileId}:group:${groupStart(position)}`
+}
+
+/** The records of chunks that follow each other, of which the first has the given position. */
+export function toGroups(
+  file: { _id: string; assistant_id: string },
+  position: number,
+  chunks: Omit<FileChunk, 'position'>[],
+): ChunkGroupRecord[] {
+  const groups: ChunkGroupRecord[] = []
+  for (let taken = 0; taken < chunks.length;) {
+    const first = position + taken
+    const members = chunks.slice(taken, groupStart(first) + chunksInGroup - position)
+    groups.push({
+      _id: groupId(file._id, first),
+      file_id: file._id,
+      assistant_id: file.assistant_id,
+      position: first,
+      count: members.length,
+      chunks_json: JSON.stringify(members),
+    })
+    taken += members.length
+  }
+  return groups
+}
+
+/** The chunks of a record, in order. */
+export function chunksOf(record: ChunkGroupRecord): FileChunk[] {
+  const { position, chunks_json: json, text, tokens, page, heading } = record
+  if (json !== undefined) {
+    const members = parseOwnJson<Omit<FileChunk, 'position'>[]>(json)
+    return members.map((chunk, index) => ({ position: position + index, ...chunk }))
+  }
+  if (text === undefined || tokens === undefined) return []
+  return [
+    {
+      position,
+      text,
+      tokens,
+      ...(page === undefined ? {} : { page }),
+      ...(heading === undefined ? {} : { heading }),
+    },
+  ]
+}
+
+/** What is stored of a chunk that was read. */
+export function toFileChunk({ text, tokens, page, heading }: Chunk): Omit<FileChunk, 'position'> {
+  return {
+    text,
+    tokens,
+    ...(page === undefined ? {} : { page }),
+    ...(heading === undefined ? {} : { heading }),
+  }
+}
