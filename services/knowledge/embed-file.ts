@@ -21,7 +21,7 @@ export interface EmbedFileDeps {
 
 /** Texts in one request: about 50,000 tokens, a sixth of the limit of the largest provider. */
 export const embeddingBatch = 128
-/** Concurrent requests. Together with the batch size it limits what is repeated after a kill. */
+/** Concurrent requests. As many batches may be in a write meanwhile: both are repeated after a kill. */
 export const embeddingsAtOnce = 4
 /**
  * How often written rows are compacted, which keeps further writes small: without it the memory of a large
@@ -94,7 +94,10 @@ async function embedUntilIdle(
   }
 }
 
-/** Embeds the chunks that are extracted by now. Requests overlap; vectors and the count are stored in order. */
+/**
+ * Embeds the chunks that are extracted by now. Requests and writes overlap; vectors and the count are stored in order.
+ * Holds the batches under way and those that are being written: eight at most.
+ */
 async function embedAvailable(
   deps: EmbedFileDeps,
   file: FileRecord,
@@ -106,9 +109,9 @@ async function embedAvailable(
   const underWay: EmbeddedBatch[] = []
   let read: FileChunk[] = []
   let next = file.embedded
-  let stored = file.embedded
+  let writing: Promise<boolean> | undefined
   try {
-    while (stored < file.chunks) {
+    for (;;) {
       while (next < file.chunks && underWay.length < embeddingsAtOnce) {
         if (read.length === 0) {
           const end = Math.min(next + embeddingBatch * embeddingsAtOnce, file.chunks)
@@ -120,14 +123,21 @@ async function embedAvailable(
         next += chunks.length
       }
       await underWay[0]?.embedding
+      // One write at a time, while the next batches are embedded.
+      if ((await writing) === false) return
       // Batches that arrived together are stored together.
       const arrived = underWay.splice(0, countArrived(underWay))
-      stored = await storeBatches(deps, file, arrived, stored >= untouched)
-      if (stored === 0) return
+      const first = arrived[0]?.chunks[0]
+      if (!first) return
+      writing = storeBatches(deps, file, arrived, first.position >= untouched)
+      writing.catch(() => undefined)
     }
   } catch (error) {
     failed.abort()
     throw error
+  } finally {
+    // What follows this step must not overlap with its last write.
+    await writing?.catch(() => undefined)
   }
 }
 
@@ -155,13 +165,13 @@ function countArrived(batches: EmbeddedBatch[]): number {
   return waiting < 0 ? batches.length : waiting
 }
 
-/** Number of chunks embedded now; 0 if the file was deleted in the meantime. */
+/** False if the file was deleted in the meantime. */
 async function storeBatches(
   deps: EmbedFileDeps,
   file: FileRecord,
   batches: EmbeddedBatch[],
   areNew: boolean,
-): Promise<number> {
+): Promise<boolean> {
   const records = batches.flatMap(({ chunks, vectors }) =>
     chunks.map((chunk, index) => ({
       id: chunkId(file._id, chunk.position),
@@ -177,11 +187,11 @@ async function storeBatches(
     { _id: file._id, status: 'processing' },
     { $max: { embedded }, $set: { updated_at: new Date() } },
   )
-  if (matchedCount === 0) return 0
+  if (matchedCount === 0) return false
   if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - records.length) / settleEveryChunks)) {
     await deps.vectors.settle(file.assistant_id, file._id)
   }
-  return embedded
+  return true
 }
 
 /** The subject of a chunk is often named only in the headings above it. */

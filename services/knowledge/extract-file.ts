@@ -87,10 +87,12 @@ async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSi
   let position = 0
   let characters = 0
   let waiting: StoredChunk[] = []
+  let storing: Promise<boolean> | undefined
   try {
     for (;;) {
       const next = await chunks.next()
       if (next.done) {
+        if ((await storing) === false) return 'gone'
         const end = { extracted: true, content_type: next.value.contentType }
         return (await store(deps.collections, file, waiting, position, characters, end)) ? 'done' : 'gone'
       }
@@ -98,12 +100,17 @@ async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSi
       if (position >= file.chunks) waiting.push(toFileChunk(next.value))
       position++
       if (waiting.length < chunksInWrite) continue
-      if (!(await store(deps.collections, file, waiting, position, characters))) return 'gone'
+      // One write at a time, while the next chunks are read.
+      if ((await storing) === false) return 'gone'
+      storing = store(deps.collections, file, waiting, position, characters)
+      storing.catch(() => undefined)
       waiting = []
     }
   } finally {
     // Ends the reader, also if the file is gone.
     await chunks.return({ contentType: '' })
+    // What follows this step must not overlap with its last write.
+    await storing?.catch(() => undefined)
   }
 }
 
