@@ -23,6 +23,7 @@ beforeAll(async () => {
     },
   ])
   site = await startConsole({
+    STORAGE_MAX_MB: '5000',
     STRIPE_SECRET_KEY: 'sk_test_1',
     STRIPE_WEBHOOK_SECRET: 'whsec_of_the_test',
     STRIPE_API_BASE: provider.url,
@@ -136,6 +137,7 @@ test('a user buys a plan, pays, and returns with a larger quota', async () => {
   const { page, user } = await site.signedIn()
   await page.context().route('https://pay.example.com/**', (route) => route.fulfill({ body: 'the payment page' }))
   await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByText('0 B of 5,000 MB').waitFor()
   await page.getByRole('link', { name: 'Plans that allow more chats' }).click()
   await page.getByText('You have 0 chats now and may have 100.').waitFor()
   const crew = page.locator('.card', { hasText: 'Crew' })

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 const answer = (page: Page, text: string) => page.locator('.markdown').getByText(text)
-const tool = { type: 'http_request', name: 'fetch' }
+const tool = { type: 'http_request', name: 'tide_tables' }
 
 test('an answer streams as Markdown, continues after a reload, and shows its details', async () => {
   const goOn = Promise.withResolvers<void>()
@@ -33,6 +33,11 @@ test('an answer streams as Markdown, continues after a reload, and shows its det
   await page.getByRole('button', { name: 'Good answer' }).click()
   await page.getByText('Thank you for the feedback.').waitFor()
   await eventually('the feedback', () => site.service.collections.feedback.findOne({ key: 'thumb', score: 1 }).lean())
+
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.locator('section.card', { hasText: 'By model' }).getByText('scripted').waitFor()
+  await page.locator('section.card', { hasText: 'By assistant' }).getByText('Harbour guide').waitFor()
+  await page.getByRole('img', { name: 'Tokens by day' }).waitFor()
 })
 
 test('a lost connection is shown, and the answer continues without repetition', async () => {
@@ -63,6 +68,42 @@ test('stop ends an answer; a message that is sent meanwhile waits for its turn',
   await answer(page, 'The second answer.').waitFor()
   await page.getByText('Stopped').waitFor()
   never.resolve()
+})
+
+test('messages written while another is being sent are kept and sent in order', async () => {
+  const { page } = await site.signedIn()
+  const box = page.getByRole('textbox', { name: 'Message', exact: true })
+  let goOn = Promise.withResolvers<void>()
+  await page.route('**/runs/', async (route) => {
+    await goOn.promise
+    await route.continue()
+  })
+  for (const text of ['One.', 'Two.', 'Three.', 'Four.']) site.model.reply({ text })
+  await say(page, 'First')
+  await say(page, 'Second')
+  goOn.resolve()
+  await answer(page, 'One.').waitFor()
+  expect(await box.inputValue()).toBe('Second')
+  await page.reload()
+  await expect.poll(() => box.inputValue()).toBe('Second')
+  await box.press('Enter')
+  await answer(page, 'Two.').waitFor()
+  goOn = Promise.withResolvers()
+  await say(page, 'Third')
+  await say(page, 'Fourth')
+  goOn.resolve()
+  await answer(page, 'Four.').waitFor()
+  expect(await page.locator('.bubble').allTextContents()).toEqual(['First', 'Second', 'Third', 'Fourth'])
+
+  goOn = Promise.withResolvers()
+  await page.route('**/runs/', async (route) => {
+    await goOn.promise
+    await route.abort()
+  })
+  await say(page, 'Lost')
+  await box.fill('and more')
+  goOn.resolve()
+  await expect.poll(() => box.inputValue()).toBe('Lost\n\nand more')
 })
 
 test('a failed answer shows the reason and can be retried', async () => {
@@ -100,24 +141,20 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   const target = await site.service.api.app.inject('/ok')
   expect(target.statusCode).toBe(200)
   const url = `${site.service.url}/ok`
-  const call = () => ({ name: 'fetch', arguments: { method: 'GET', url } })
+  const call = () => ({ name: 'tide_tables', arguments: { method: 'GET', url } })
   const config = { 'type==agent/tools': [tool], 'type==agent/interrupt_before_action': true }
   const { page } = await site.signedIn(config)
 
-  site.model.reply({ toolCalls: [call()] })
-  site.model.reply({ text: 'The service is fine.' })
-  await say(page, 'Is it up?')
+  site.model.reply({
+    toolCalls: [{ name: 'tide_tables', arguments: { method: 'GET', url: 'https://tides.example.com/kiel' } }],
+  })
+  site.model.reply({ text: 'I asked elsewhere.' })
+  await say(page, 'When is high water in Kiel tomorrow?')
   await page.getByText('The assistant asks before it acts').waitFor()
+  await page.getByText('Wants to call tide_tables').waitFor()
   await site.expectAccessible(page, 'a call that waits')
   await site.picture(page, 'approve-a-call')
-  await page.getByRole('button', { name: 'Approve' }).click()
-  await answer(page, 'The service is fine.').waitFor()
-  await page.locator('.tool-call summary').click()
-  await page.locator('.tool-body').getByText('Result').waitFor()
-
-  site.model.reply({ toolCalls: [call()] })
-  site.model.reply({ text: 'I asked elsewhere.' })
-  await say(page, 'Again, elsewhere')
+  await page.reload()
   await page.getByRole('button', { name: 'Change' }).click()
   await page.getByLabel('Arguments as JSON').fill('not json')
   await page.getByRole('button', { name: 'Run with these arguments' }).click()
@@ -126,6 +163,14 @@ test('a tool waits for approval; it can be approved, changed and rejected', asyn
   await page.getByRole('button', { name: 'Run with these arguments' }).click()
   await answer(page, 'I asked elsewhere.').waitFor()
   expect(await page.locator('.tool-call').last().textContent()).toContain('HEAD')
+
+  site.model.reply({ toolCalls: [call()] })
+  site.model.reply({ text: 'The service is fine.' })
+  await say(page, 'Is it up?')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await answer(page, 'The service is fine.').waitFor()
+  await page.locator('.tool-call summary').last().click()
+  await page.locator('.tool-body').last().getByText('Result').waitFor()
 
   site.model.reply({ toolCalls: [call()] })
   site.model.reply({ text: 'Then I leave it.' })

@@ -24,7 +24,7 @@ export function Dependencies() {
       </div>
       {health.isPending && <Skeleton lines={2} />}
       {health.isError && <Problem error={health.error} onRetry={() => void health.refetch()} />}
-      <ul className="figures" aria-live="polite">
+      <ul className="figures figures-wide" aria-live="polite">
         {Object.entries(health.data?.dependencies ?? {}).map(([name, { status, detail }]) => (
           <li key={name} className="stack-tight">
             <strong>{name}</strong>

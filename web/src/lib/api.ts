@@ -79,6 +79,7 @@ export const keys = {
   runs: (id: string) => ['runs', id],
   usage: ['usage'],
   tools: ['tools'],
+  models: ['models'],
   plans: ['plans'],
   checkout: (id: string) => ['checkout', id],
   audit: ['audit'],

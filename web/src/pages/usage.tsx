@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type Schemas, useAssistants, useUsage } from '../lib/api.ts'
-import { formatCost, formatNumber } from '../lib/format.ts'
+import { formatBytes, formatCost, formatNumber } from '../lib/format.ts'
 import { useTitle } from '../lib/use-title.ts'
 import { texts } from '../texts/index.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
@@ -33,23 +33,30 @@ function Figures({ usage }: { usage: UserUsage }) {
     [t.assistants, usage.assistants],
     [t.files, usage.files],
     [t.projects, usage.projects],
+    ...(usage.storage_max_mb === null ? [[t.storage, formatBytes(usage.storage_bytes)] as const] : []),
     ...(usage.cost > 0 ? [[t.cost, formatCost(usage.cost, usage.currency)] as const] : []),
   ] as const
   return (
     <>
       <section className="card stack-small">
-        <div className="spread">
-          <h2>{t.quota}</h2>
-          <span>{t.quotaOf(usage.thread_counter, usage.thread_max)}</span>
-        </div>
-        <ProgressBar
-          value={usage.thread_max === 0 ? 1 : Math.min(1, usage.thread_counter / usage.thread_max)}
-          label={t.quota}
+        <Quota
+          title={t.quota}
+          text={t.quotaOf(usage.thread_counter, usage.thread_max)}
+          share={usage.thread_counter / usage.thread_max}
         />
         <p className="small">
           <Link to="/console/plans">{t.plans}</Link>
         </p>
       </section>
+      {usage.storage_max_mb !== null && (
+        <section className="card stack-small">
+          <Quota
+            title={t.storage}
+            text={t.storageOf(formatBytes(usage.storage_bytes), formatNumber(usage.storage_max_mb))}
+            share={usage.storage_bytes / (usage.storage_max_mb * 1024 * 1024)}
+          />
+        </section>
+      )}
       <dl className="figures">
         {figures.map(([label, value]) => (
           <div key={label} className="tile">
@@ -79,6 +86,19 @@ function Figures({ usage }: { usage: UserUsage }) {
           <Shares usage={usage} />
         </>
       )}
+    </>
+  )
+}
+
+/** `share` is not a number when nothing is used of nothing. */
+function Quota({ title, text, share }: { title: string; text: string; share: number }) {
+  return (
+    <>
+      <div className="spread">
+        <h2>{title}</h2>
+        <span>{text}</span>
+      </div>
+      <ProgressBar value={Number.isNaN(share) ? 1 : Math.min(1, share)} label={title} />
     </>
   )
 }

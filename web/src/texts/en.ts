@@ -174,8 +174,20 @@ export const en = {
     toolRunning: 'running',
     toolDone: 'done',
     toolWaiting: 'waits for you',
-    searched: (query: string) => `Searched the files for “${query}”`,
-    called: (name: string) => `Called ${name}`,
+    toolWords: {
+      waiting: {
+        search: (query: string) => `Wants to search the files for “${query}”`,
+        call: (name: string) => `Wants to call ${name}`,
+      },
+      running: {
+        search: (query: string) => `Searches the files for “${query}”`,
+        call: (name: string) => `Calls ${name}`,
+      },
+      done: {
+        search: (query: string) => `Searched the files for “${query}”`,
+        call: (name: string) => `Called ${name}`,
+      },
+    },
     approvalTitle: 'The assistant asks before it acts',
     approvalText: (calls: number) =>
       calls === 1 ? 'Check the call and decide.' : `Check the ${calls} calls and decide.`,
@@ -445,6 +457,7 @@ export const en = {
     adminActions: {
       'admin.findUser': 'Account looked up',
       'admin.setThreadMax': 'Quota of chats changed',
+      'admin.setStorageMax': 'Quota of storage changed',
       'admin.suspendUser': 'Account suspended',
       'admin.restoreUser': 'Suspension ended',
       'admin.cleanupInactiveUsers': 'Clean-up of inactive users',
@@ -459,6 +472,8 @@ export const en = {
     text: 'What your account has and has used.',
     quota: 'Chats',
     plans: 'Plans that allow more chats',
+    storage: 'Storage of files',
+    storageOf: (used: string, maxMegabytes: string) => `${used} of ${maxMegabytes} MB`,
     quotaOf: (used: number, max: number) => `${used.toLocaleString('en')} of ${max.toLocaleString('en')}`,
     runs: 'Answers',
     tokens: 'Tokens',

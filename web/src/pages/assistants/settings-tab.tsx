@@ -1,3 +1,5 @@
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
 import { type Assistant, api, configKey, keys, queryClient, unwrap, useProjects } from '../../lib/api.ts'
 import type { DraftState } from '../../lib/draft.ts'
 import { say } from '../../lib/toasts.ts'
@@ -11,6 +13,8 @@ const numberOf = (value: string) => (value.trim() === '' ? undefined : Number(va
 export function SettingsTab({ assistant, state }: { assistant: Assistant; state: DraftState }) {
   const { draft, set, setConfig } = state
   const { config } = draft
+  const models = useQuery({ queryKey: keys.models, queryFn: () => unwrap(api.GET('/user/models')) })
+  const modelList = useId()
   return (
     <div className="stack">
       <div className="card form">
@@ -47,9 +51,17 @@ export function SettingsTab({ assistant, state }: { assistant: Assistant; state:
         <TextField
           label={t.model}
           help={t.modelHelp}
+          list={modelList}
           value={config[configKey.model] ?? ''}
           onValue={(value) => setConfig(configKey.model, value)}
         />
+        <datalist id={modelList}>
+          {models.data?.models.map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </datalist>
         <div className="form-row">
           <TextField
             label={t.temperature}

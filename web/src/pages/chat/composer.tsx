@@ -1,5 +1,6 @@
 import { ArrowUp, ListPlus, Paperclip, Square, X } from 'lucide-react'
 import { type DragEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { keepDraft, readDraft } from '../../lib/drafts.ts'
 import { forgetUpload, upload, useUploads } from '../../lib/uploads.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -8,28 +9,42 @@ import { ProgressBar } from '../../ui/states.tsx'
 const t = texts.chat
 
 interface ComposerProps {
+  /** The chat whose draft this is. */
+  chat: string
   assistantId: string | undefined
   isBusy: boolean
   /** Resolves to whether the message was accepted; otherwise the text is kept. */
   onSend: (text: string) => Promise<boolean>
   onStop: () => void
+  /** Whether a message is kept back while another one is being sent, instead of being sent after it. */
+  isOneAtATime?: boolean
   children?: React.ReactNode
 }
 
 /** The field for messages. Files that are dropped here are added to the assistant's knowledge. */
-export function Composer({ assistantId, isBusy, onSend, onStop, children }: ComposerProps) {
-  const [text, setText] = useState('')
-  const [isSending, setSending] = useState(false)
+export function Composer({ chat, assistantId, isBusy, onSend, onStop, isOneAtATime = false, children }: ComposerProps) {
+  const [text, setText] = useState(() => readDraft(chat))
+  const [sending, setSending] = useState(0)
+  /** Messages are sent in the order in which they were written. */
+  const lastSent = useRef(Promise.resolve())
   const [isDragging, setDragging] = useState(false)
   const fileInput = useRef<HTMLInputElement>(null)
   const uploads = useUploads(assistantId)
-  const send = async () => {
+  const isHeld = isOneAtATime && sending > 0
+  const write = (next: string) => {
+    setText(next)
+    keepDraft(chat, next)
+  }
+  const send = () => {
     const message = text.trim()
-    if (message === '' || isSending) return
-    setSending(true)
-    setText('')
-    if (!(await onSend(message))) setText(message)
-    setSending(false)
+    if (message === '' || isHeld) return
+    write('')
+    setSending((count) => count + 1)
+    lastSent.current = lastSent.current.then(async () => {
+      // What was written meanwhile stays behind the message that comes back.
+      if (!(await onSend(message))) write([message, readDraft(chat)].filter(Boolean).join('\n\n'))
+      setSending((count) => count - 1)
+    })
   }
   const add = (files: FileList | null) => {
     if (files?.length && assistantId !== undefined) void upload(assistantId, files)
@@ -42,7 +57,7 @@ export function Composer({ assistantId, isBusy, onSend, onStop, children }: Comp
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    void send()
+    send()
   }
   return (
     <div className="composer-wrap">
@@ -51,7 +66,7 @@ export function Composer({ assistantId, isBusy, onSend, onStop, children }: Comp
         data-dragging={isDragging}
         onSubmit={(event) => {
           event.preventDefault()
-          void send()
+          send()
         }}
         onDragOver={(event) => onDrag(event, true)}
         onDragLeave={(event) => onDrag(event, false)}
@@ -91,7 +106,7 @@ export function Composer({ assistantId, isBusy, onSend, onStop, children }: Comp
           rows={1}
           value={text}
           autoFocus
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => write(event.target.value)}
           onKeyDown={onKeyDown}
         />
         <div className="composer-tools">
@@ -124,7 +139,7 @@ export function Composer({ assistantId, isBusy, onSend, onStop, children }: Comp
             className="send"
             aria-label={isBusy ? t.queue : t.send}
             title={isBusy ? t.queue : t.send}
-            disabled={text.trim() === '' || isSending}
+            disabled={text.trim() === '' || isHeld}
           >
             {isBusy ? <ListPlus size={18} aria-hidden="true" /> : <ArrowUp size={18} aria-hidden="true" />}
           </Button>

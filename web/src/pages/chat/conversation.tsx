@@ -146,7 +146,13 @@ function Conversation({ threadId }: { threadId: string }) {
         </div>
       </ScrollToEnd>
       <Announcement turns={turns} isBusy={current !== undefined} />
-      <Composer assistantId={assistantId} isBusy={current !== undefined} onSend={(text) => send(text)} onStop={stop} />
+      <Composer
+        chat={threadId}
+        assistantId={assistantId}
+        isBusy={current !== undefined}
+        onSend={(text) => send(text)}
+        onStop={stop}
+      />
       {edited !== undefined && (
         <EditDialog
           text={turns[edited]?.human?.data.content ?? ''}

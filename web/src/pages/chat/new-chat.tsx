@@ -2,6 +2,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { useState } from 'react'
 import { type Assistant, useAssistants, wordsOf } from '../../lib/api.ts'
+import { moveDraft, newChatKey } from '../../lib/drafts.ts'
 import { nameOf, newThread, sendMessage } from '../../lib/send-message.ts'
 import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
@@ -26,6 +27,7 @@ export function NewChat() {
     try {
       const threadId = await newThread(nameOf(text), assistant.assistant_id)
       await sendMessage({ threadId, assistantId: assistant.assistant_id, content: text })
+      moveDraft(newChatKey, threadId)
       await navigate({ to: '/console/chat/$threadId', params: { threadId } })
       return true
     } catch (error) {
@@ -69,7 +71,14 @@ export function NewChat() {
           <Hello assistant={assistant} onSend={(text) => void send(text)} />
         </div>
       </div>
-      <Composer assistantId={assistant.assistant_id} isBusy={false} onSend={send} onStop={() => {}}>
+      <Composer
+        chat={newChatKey}
+        assistantId={assistant.assistant_id}
+        isBusy={false}
+        isOneAtATime
+        onSend={send}
+        onStop={() => {}}
+      >
         <AssistantSelect assistants={assistants.data} value={assistant.assistant_id} onChoose={choose} />
       </Composer>
     </div>

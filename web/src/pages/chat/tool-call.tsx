@@ -16,13 +16,14 @@ interface ToolCallProps {
 export function ToolCall({ call, result, isWaiting, isRunning }: ToolCallProps) {
   const query = call.args['query']
   const isSearch = call.name === 'retrieval' && typeof query === 'string'
+  const words = t.toolWords[result !== undefined ? 'done' : isWaiting ? 'waiting' : isRunning ? 'running' : 'done']
   const Icon = isSearch ? FileSearch : Wrench
   return (
     <details className="tool-call">
       <summary>
         <ChevronRight size={16} className="chevron" aria-hidden="true" />
         <Icon size={16} aria-hidden="true" />
-        <span className="grow truncate">{isSearch ? t.searched(query) : t.called(call.name)}</span>
+        <span className="grow truncate">{isSearch ? words.search(query) : words.call(call.name)}</span>
         <CallState isDone={result !== undefined} isWaiting={isWaiting} isRunning={isRunning} />
       </summary>
       <div className="tool-body">
