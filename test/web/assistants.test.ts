@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer } from '../support/mcp-server.ts'
@@ -10,7 +10,13 @@ beforeAll(async () => {
 })
 afterAll(() => site.close())
 
-const pdf = fileURLToPath(new URL('../knowledge/fixtures/harbour-ghostscript.pdf', import.meta.url))
+const instructions =
+  'You answer the questions of skippers. Be brief, name the page that you quote, and say so when you do not know.'
+const pdf = {
+  name: 'harbour-report.pdf',
+  mimeType: 'application/pdf',
+  buffer: readFileSync(new URL('../knowledge/fixtures/harbour-ghostscript.pdf', import.meta.url)),
+}
 
 test('an assistant is created and edited, and refusals appear beside the form', async () => {
   const { page, user } = await site.signedIn()
@@ -19,7 +25,8 @@ test('an assistant is created and edited, and refusals appear beside the form', 
   await page.getByRole('dialog').getByLabel('Name').fill('Pilot')
   await page.getByRole('dialog').getByRole('button', { name: 'New assistant' }).click()
   await page.getByRole('heading', { name: 'Pilot' }).waitFor()
-  await page.getByLabel('Instructions').fill('Be brief.')
+  await page.getByLabel('Description').fill('Answers questions about tides, berths and fees.')
+  await page.getByLabel('Instructions').fill(instructions)
   await page.getByLabel('Maximum steps of an answer').fill('999')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByRole('alert').waitFor()
@@ -28,10 +35,12 @@ test('an assistant is created and edited, and refusals appear beside the form', 
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Saved').waitFor()
   await site.expectAccessible(page, 'settings of an assistant')
-  await site.picture(page, 'assistant-settings')
+  await page.getByRole('heading', { name: 'Pilot' }).scrollIntoViewIfNeeded()
+  await site.picture(page, 'assistant-settings', { size: { width: 1280, height: 900 } })
   const [, pilot] = (await user.call('GET', '/assistants/')).body
   expect(pilot.config).toEqual({
-    'type==agent/system_message': 'Be brief.',
+    'type==agent/description': 'Answers questions about tides, berths and fees.',
+    'type==agent/system_message': instructions,
     'type==agent/max_steps': 5,
     'type==agent/interrupt_before_action': true,
   })
@@ -86,7 +95,8 @@ test('a tool gets a form from its schema, and "try it" shows the tools of the mo
   await page.getByText(/^Answered after/).waitFor()
   expect(calls).toEqual([{ harbour: 'Kiel', basin: 'west', depths: [4.5, 6] }])
   await site.expectAccessible(page, 'tools')
-  await site.picture(page, 'assistant-tools')
+  await call.scrollIntoViewIfNeeded()
+  await site.picture(page, 'assistant-tools', { size: { width: 1280, height: 900 } })
   await page.getByLabel('Write the arguments as JSON').check()
   await page.getByLabel('Arguments as JSON', { exact: true }).fill('{"harbour":"Kiel"}')
   await call.click()
@@ -118,7 +128,7 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('.passage', { hasText: '73,500' }).waitFor()
   await site.expectAccessible(page, 'knowledge')
-  await site.picture(page, 'assistant-knowledge')
+  await site.picture(page, 'assistant-knowledge', { size: { width: 1280, height: 800 } })
   await page.getByRole('button', { name: /^Show the passages/ }).click()
   await page.getByRole('dialog').locator('.passage').first().waitFor()
   await page.keyboard.press('Escape')
@@ -127,7 +137,7 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.locator('.attachment').getByRole('button', { name: 'Close' }).first().click()
   site.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging cost' } }] })
   site.model.reply({
-    text: '## What it cost\n\nThe dredging of the western basin cost **73,500 marks** (harbour-ghostscript.pdf, page 1).\n\n- Paid by the harbour office\n- Finished before the winter',
+    text: 'According to the harbour report, the dredging of the western basin cost **73,500 marks** (harbour-report.pdf, page 1).\n\nThe report also says:\n\n- The *Nordstern* carried coal.',
   })
   await say(page, 'What did the dredging of the western basin cost?')
   await page.getByText('Sources').waitFor()
@@ -147,7 +157,7 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
 
   await page.getByRole('link', { name: 'Harbour guide' }).click()
   await page.getByRole('tab', { name: 'Knowledge' }).click()
-  await page.getByRole('button', { name: 'Delete: harbour-ghostscript.pdf' }).click()
+  await page.getByRole('button', { name: 'Delete: harbour-report.pdf' }).click()
   await page.getByText(/made from it\. Answers can no longer cite it/).waitFor()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText(/are deleted\./).waitFor()
@@ -164,7 +174,7 @@ test('an assistant is published with a token, and its snippet works', async () =
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Saved').waitFor()
   await site.expectAccessible(page, 'publish')
-  await site.picture(page, 'assistant-publish')
+  await site.picture(page, 'assistant-publish', { size: { width: 1280, height: 800 } })
   const snippet = (await page.locator('.snippet pre').first().textContent()) ?? ''
   const token = /Bearer (\S+)'/.exec(snippet)?.[1] ?? ''
   site.model.reply({ text: 'Hello, stranger.' })

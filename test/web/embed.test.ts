@@ -36,7 +36,7 @@ test('the bubble on an allowed site answers, and keeps the chat after a reload',
   await page.getByRole('textbox', { name: 'Message' }).fill('When does it open?')
   await page.keyboard.press('Enter')
   await page.locator('.ai strong', { hasText: 'six' }).waitFor()
-  await site.picture(page, 'embed')
+  await site.picture(page, 'embed', { size: { width: 1600, height: 800 } })
   await page.reload()
   await page.getByRole('button', { name: 'Open the chat' }).click()
   await page.locator('.ai strong', { hasText: 'six' }).waitFor()

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import path from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, inject, vi } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { startScriptedModel } from '../support/scripted-model.ts'
@@ -16,6 +16,12 @@ vi.setConfig({ testTimeout: 5 * timeoutMs, hookTimeout: 3 * timeoutMs })
 
 const images = path.join(import.meta.dirname, '../../docs/images')
 
+interface PictureOptions {
+  size?: { width: number; height: number }
+  /** What has to go away first. */
+  without?: Locator
+}
+
 /** Chromium before the console of a service of its own, behind a proxy that can cut the network. */
 export async function startConsole(env: Record<string, string> = {}) {
   const model = await startScriptedModel()
@@ -25,6 +31,7 @@ export async function startConsole(env: Record<string, string> = {}) {
   const url = `http://${proxy.address}`
   const axe = await readFile(axeFile, 'utf8')
   const problems: string[] = []
+  let users = 0
 
   async function newPage(token?: string): Promise<Page> {
     const page = await browser.context.newPage()
@@ -52,7 +59,9 @@ export async function startConsole(env: Record<string, string> = {}) {
     /** A user who is logged in, with an assistant, on the page of a new chat. */
     async signedIn(config: object = {}) {
       const user = await insertUser(service)
-      const person = { first_name: 'Ada', last_name: 'Lovelace', email: `ada.${user.userId.slice(-6)}@example.com` }
+      users += 1
+      const email = users === 1 ? 'ada@example.com' : `ada.${users}@example.com`
+      const person = { first_name: 'Ada', last_name: 'Lovelace', email }
       await service.collections.users.updateOne({ _id: user.userId }, { $set: person })
       const assistant = await user.post('/assistants/', { name: 'Harbour guide', config })
       const page = await newPage(user.token)
@@ -69,12 +78,16 @@ export async function startConsole(env: Record<string, string> = {}) {
       expect(found, what).toEqual([])
     },
     /** Keeps a picture for the documentation when SCREENSHOTS is set. */
-    async picture(page: Page, name: string) {
+    async picture(page: Page, name: string, { size, without }: PictureOptions = {}) {
       if (!process.env['SCREENSHOTS']) return
       await mkdir(images, { recursive: true })
       // Notes about what was done before lie over the page for some seconds.
-      await expect.poll(() => page.locator('.toast').count(), { timeout: timeoutMs }).toBe(0)
+      for (const passing of [page.locator('.toast'), without])
+        await expect.poll(() => passing?.count() ?? 0, { timeout: 2 * timeoutMs }).toBe(0)
+      const before = page.viewportSize()
+      await page.setViewportSize(size ?? { width: 1280, height: 720 })
       await page.screenshot({ path: path.join(images, `${name}.png`), animations: 'disabled' })
+      if (before) await page.setViewportSize(before)
     },
     /** What the browser complained about so far: a policy that was broken, an error that nobody caught. */
     problems,
