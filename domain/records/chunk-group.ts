@@ -13,7 +13,7 @@ export interface FileChunk {
 
 /**
  * Up to `chunksInGroup` consecutive chunks of a file in one record, because each record costs the database as much
- * as its text. Records of versions before have no `chunks_json`: each holds one chunk.
+ * as its text. Records of earlier versions have no `chunks_json`: each holds one chunk.
  */
 export interface ChunkGroupRecord extends Partial<Omit<FileChunk, 'position'>> {
   _id: string
@@ -21,7 +21,7 @@ export interface ChunkGroupRecord extends Partial<Omit<FileChunk, 'position'>> {
   assistant_id: string
   /** Position of the first chunk. */
   position: number
-  /** Number of chunks; absent in records of versions before. */
+  /** Number of chunks; absent in records of earlier versions. */
   count?: number
   /** The chunks without their positions, as JSON: a fifth of the cost of the same as nested records. */
   chunks_json?: string
@@ -43,7 +43,7 @@ export function groupStart(position: number): number {
   return position - (position % chunksInGroup)
 }
 
-/** Differs from the ids of chunks, which are the ids of records of versions before. */
+/** Differs from the ids of chunks, which are the ids of records of earlier versions. */
 export function groupId(fileId: string, position: number): string {
   return `${fileId}:group:${groupStart(position)}`
 }

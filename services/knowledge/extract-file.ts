@@ -71,7 +71,7 @@ function begin({ files }: Pick<KnowledgeCollections, 'files'>, fileId: string): 
 }
 
 /**
- * An interrupted attempt of a version before may have left chunks that were not counted yet, one to a record: the
+ * An interrupted attempt of an earlier version may have left chunks that were not counted yet, one to a record: the
  * groups of this attempt would double them. Groups have the same ids in every attempt.
  */
 async function removeUncounted({ chunks }: Pick<KnowledgeCollections, 'chunks'>, file: FileRecord): Promise<void> {

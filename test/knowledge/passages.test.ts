@@ -71,7 +71,7 @@ test('pages of the pieces begin and end anywhere, within a stored group or acros
   expect(records).toBe(Math.ceil(metadata.chunks / chunksInGroup))
 })
 
-test('chunks that a version before has stored one to a record are shown, found and deleted', async () => {
+test('chunks that an earlier version has stored one to a record are shown, found and deleted', async () => {
   const client = await knowledgeClient(await insertUser(service))
   const { body } = await client.upload([{ name: 'log.md', content: entries(40).join('\n') }])
   const [{ id }] = body.files
@@ -97,7 +97,7 @@ test('chunks that a version before has stored one to a record are shown, found a
   expect(await chunks.countDocuments({ file_id: id })).toBe(0)
 })
 
-test('an attempt that goes on after one of a version before leaves no chunk twice', async () => {
+test('an attempt that goes on after one of an earlier version leaves no chunk twice', async () => {
   const client = await knowledgeClient(await insertUser(service))
   const content = entries(40).join('\n')
   const { body } = await client.upload([{ name: 'log.md', content }])

@@ -47,7 +47,7 @@ const chunk = new Schema<ChunkGroupRecord>(
     position: count,
     count: Number,
     chunks_json: String,
-    // Of versions before: one chunk.
+    // Earlier versions stored one chunk.
     text: String,
     tokens: Number,
     page: Number,
