@@ -3,16 +3,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createActions } from './actions.ts'
-import { type Caller, createCaller } from './caller.ts'
+import { prepareBystander } from './bystander.ts'
+import { createCaller } from './caller.ts'
 import { check } from './checker/check.ts'
-import { digestOf } from './checker/digest.ts'
-import { type ChunkText, chunkTexts } from './checker/files.ts'
 import { type Stores, openStores } from './checker/stores.ts'
 import { type ClientLog, type Problem, createClientLog } from './client-log.ts'
-import { documents } from './documents.ts'
 import { createFollow } from './follow.ts'
 import { type Injection, journalLoss, roundOfInjections } from './injections.ts'
-import { type SimulatedUser, createSimulatedUser, probe, simulateUser } from './load.ts'
+import { createSimulatedUser, probe, simulateUser } from './load.ts'
 import { type Progress, createProgress } from './progress.ts'
 import { type Random, createRandom } from './random.ts'
 import { type Injected, reportTable } from './report.ts'
@@ -80,7 +78,7 @@ export async function runFaults({
     const bystander = clientOf('bystander', limits.patienceMs)
     const { undisturbed, digest } = await prepareBystander(bystander, stores)
     const before = await digest()
-    say(`The service is up; logs are in ${dataDir}. ${clients} users and ${probes} streams begin.`)
+    say(`The service is up; logs are in ${dataDir}. ${clients} users and ${probes} streams start.`)
 
     const working: Promise<void>[] = []
     for (let number = 0; number < clients + probes; number++) {
@@ -104,14 +102,13 @@ export async function runFaults({
         failure,
       ])
       injected.push(one)
-      const felt =
-        one.recoveryMs === undefined ? '' : `, streams stood still for ${(one.recoveryMs / 1000).toFixed(1)} s`
+      const felt = one.recoveryMs === undefined ? '' : `, streams paused for ${(one.recoveryMs / 1000).toFixed(1)} s`
       say(`${number}/${faults} ${one.fault} (${one.details})${felt}`)
       await pause(random.between(0, 500))
     }
 
     isStopped = true
-    say('No more faults; waiting until all is quiet.')
+    say('All faults are injected; waiting until the service is idle.')
     await Promise.race([Promise.all(working), failure])
     const unfinished = await untilQuiet(stores, quietMs)
     const problems = [
@@ -182,30 +179,6 @@ function* injectionsOf({
       yield* random.shuffled(round)
     }
   }
-}
-
-/**
- * Creates, before the first fault, a user with an assistant, all documents and a conversation. No client uses this
- * data, so it must be unchanged afterwards. Its chunks are the reference for an undisturbed ingestion.
- */
-async function prepareBystander(
-  { actions, caller }: { actions: ReturnType<typeof createActions>; caller: Caller },
-  stores: Stores,
-) {
-  const simulated: SimulatedUser = await createSimulatedUser(actions)
-  const { user, assistant, threads } = simulated
-  const undisturbed = new Map<string, ChunkText[]>()
-  for (const document of documents) {
-    const file = await actions.upload(user, assistant, document)
-    if (file === undefined) throw new Error(`${document.name} was not processed although nothing disturbed it`)
-    const chunks = await stores.db.collection('chunks').find({ file_id: file }).toArray()
-    undisturbed.set(document.name, chunkTexts(chunks))
-  }
-  for (const threadId of threads) await actions.streamedRun(user, { threadId, assistant, tools: true })
-  await caller.call('GET', '/threads/', { token: user.token })
-  while ((await stores.busyWorkflows()).length > 0) await pause(100)
-  const ids = [user.id, user.projectId, assistant.id, ...threads]
-  return { undisturbed, digest: () => digestOf(stores, { ids, assistantIds: [assistant.id] }) }
 }
 
 /** Waits until no work is under way; returns the work that still is when the limit is reached. */

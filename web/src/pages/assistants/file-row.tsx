@@ -1,0 +1,80 @@
+import { FileText, Layers, RotateCcw, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { type KnowledgeFile, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
+import { formatBytes, formatNumber } from '../../lib/format.ts'
+import { say } from '../../lib/toasts.ts'
+import { texts } from '../../texts/index.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { ConfirmDialog } from '../../ui/dialog.tsx'
+import { ProgressBar } from '../../ui/states.tsx'
+import { ChunksDialog } from './chunks-dialog.tsx'
+
+const t = texts.knowledge
+const badges = { queued: '', processing: 'badge-accent', ready: 'badge-ok', failed: 'badge-danger' }
+
+/** A file of an assistant: its state, its passages, retry and deletion. */
+export function FileRow({ assistantId, file }: { assistantId: string; file: KnowledgeFile }) {
+  const [open, setOpen] = useState<'chunks' | 'delete'>()
+  const { status, chunks, embedded, characters, error, retryable } = file.metadata
+  const path = { params: { path: { aid: assistantId, file_id: file.id } } }
+  const refresh = () => queryClient.invalidateQueries({ queryKey: keys.files(assistantId) })
+  const retry = async () => {
+    try {
+      await unwrap(api.POST('/assistants/{aid}/files/{file_id}/retry', path))
+      await refresh()
+    } catch (problem) {
+      say(wordsOf(problem, texts.offline), 'danger')
+    }
+  }
+  const remove = async () => {
+    await unwrap(api.DELETE('/assistants/{aid}/files/{file_id}', path))
+    say(t.deleted(file.name, chunks))
+    await refresh()
+  }
+  const facts = [formatBytes(file.size)]
+  if (status === 'ready') facts.push(t.chunks(chunks), `${formatNumber(characters)} characters`)
+  return (
+    <li className="file-row">
+      <FileText size={18} aria-hidden="true" className="muted" />
+      <div className="grow">
+        <div className="truncate" title={file.name}>
+          {file.name}
+        </div>
+        <div className="muted small">{facts.join(' · ')}</div>
+        {error && <div className="field-error">{error}</div>}
+        {status === 'processing' && (
+          <ProgressBar value={chunks === 0 ? 0.05 : Math.max(0.1, embedded / chunks)} label={file.name} />
+        )}
+      </div>
+      <span className={`badge ${badges[status]}`}>
+        {status === 'processing' && <span className="spinner" aria-hidden="true" />}
+        {t.status[status]}
+      </span>
+      {status === 'ready' && (
+        <IconButton
+          label={`${t.showChunks}: ${file.name}`}
+          icon={<Layers size={16} />}
+          onClick={() => setOpen('chunks')}
+        />
+      )}
+      {status === 'failed' && retryable && (
+        <IconButton label={`${t.retry}: ${file.name}`} icon={<RotateCcw size={16} />} onClick={() => void retry()} />
+      )}
+      <IconButton
+        label={`${texts.delete}: ${file.name}`}
+        icon={<Trash2 size={16} />}
+        onClick={() => setOpen('delete')}
+      />
+      {open === 'chunks' && <ChunksDialog assistantId={assistantId} file={file} onClose={() => setOpen(undefined)} />}
+      {open === 'delete' && (
+        <ConfirmDialog
+          title={t.deleteTitle}
+          text={t.deleteText(file.name, chunks)}
+          action={texts.delete}
+          onConfirm={remove}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
+    </li>
+  )
+}
