@@ -3471,7 +3471,7 @@ export interface components {
         };
         /**
          * StorageMaxRequest
-         * @description What the files of the user may take together.
+         * @description Maximum total size of the files of the user.
          * @example {
          *       "storage_max_mb": 2048
          *     }
