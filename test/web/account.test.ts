@@ -145,6 +145,7 @@ test('a user buys a plan, pays, and returns with a larger quota', async () => {
   await crew.getByText('Paid every month').waitFor()
   await page.locator('.card', { hasText: 'Dinghy' }).getByText('Your account may have as many chats').waitFor()
   await site.expectAccessible(page, 'plans')
+  await site.picture(page, 'plans', { size: { width: 1280, height: 520 } })
   await crew.getByRole('button', { name: 'Buy Crew' }).click()
   await page.waitForURL('https://pay.example.com/**')
   const id = new URL(page.url()).pathname.slice(1)
