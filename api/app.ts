@@ -50,6 +50,7 @@ import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
 import { exportRoutes } from './routes/export/index.ts'
+import { importRoutes } from './routes/import/index.ts'
 import { userRoutes } from './routes/user/index.ts'
 import { installOpenStreams } from './sse/open-streams.ts'
 
@@ -126,6 +127,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(socialRoutes, { accounts: deps.services.accounts, baseUrl: settings.baseUrl })
   await app.register(userRoutes, deps.services)
   await app.register(exportRoutes, deps.services)
+  await app.register(importRoutes, deps.services)
   await app.register(projectRoutes, deps.services)
   await app.register(assistantRoutes, deps.services)
   await app.register(compatAccountRoutes, deps.services)

@@ -8,6 +8,7 @@ import { createBudgets } from '../services/budgets/index.ts'
 import { createRetention } from '../services/retention/index.ts'
 import { createAudit } from '../services/audit/index.ts'
 import { createCodecService } from '../services/codec.ts'
+import { createImports } from '../services/import/index.ts'
 import { createIdempotency } from '../services/idempotency.ts'
 import { composeAccounts } from './accounts.ts'
 import { composeAdministration } from './admin.ts'
@@ -69,6 +70,7 @@ export async function connectPlatform(
       billing,
       administration,
       audit,
+      imports: createImports({ ...core, ...accounts, ...knowledge }),
       budgets: createBudgets(core.collections),
       ...accounts,
       ...knowledge,

@@ -172,6 +172,8 @@ function tokenSettings(read: Reader) {
     adminToken: read.optionalSecret('ADMIN_TOKEN'),
     /** Maximum total size of a user's files. */
     storageMaxMb: read.optionalInteger('STORAGE_MAX_MB', { min: 1, max: 1_000_000_000 }),
+    /** Maximum size of an archive that a user imports, packed and unpacked. */
+    importMaxMb: read.integer('IMPORT_MAX_MB', { fallback: 10_240, min: 1, max: 1_000_000 }),
     threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
   }
 }

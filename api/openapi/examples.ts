@@ -57,6 +57,7 @@ export const componentExamples: Record<string, unknown> = {
   EndEvent: '',
   FeedbackCreateRequest: { run_id: runId, key: 'helpful', score: 1, comment: 'Right, and short.' },
   ForgotPasswordRequest: { email: 'ada@example.com' },
+  ImportArchive: 'the bytes of the archive',
   LoginRequest: { email: 'ada@example.com', password: 'correct horse' },
   ProjectCreateRequest: { name: 'Support', description: 'Assistants of the help desk' },
   ProjectUpdateRequest: { name: 'Help desk' },

@@ -368,6 +368,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/user/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Import an archive of an export into the account of the current user; may be repeated */
+        post: operations["users.import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/": {
         parameters: {
             query?: never;
@@ -2391,6 +2408,54 @@ export interface components {
             url: string;
             /** Format: date-time */
             expires_at: string;
+        };
+        /**
+         * ImportArchive
+         * Format: binary
+         * @description The archive of an export.
+         * @example the bytes of the archive
+         */
+        ImportArchive: string;
+        /**
+         * ImportCounts
+         * @description Numbers of records by kind.
+         */
+        ImportCounts: {
+            projects: number;
+            assistants: number;
+            threads: number;
+            /** @description Entries of threads; each holds the messages that were added together. */
+            messages: number;
+            runs: number;
+            files: number;
+        };
+        /**
+         * ImportReport
+         * @description What an import stored, and what it did not store.
+         */
+        ImportReport: {
+            imported: components["schemas"]["ImportCounts"];
+            existing: components["schemas"]["ImportCounts"];
+            refused: components["schemas"]["ImportCounts"];
+            left_out: {
+                tool_calls: number;
+                feedback: number;
+            };
+            /** @description Why records were refused: the first hundred. */
+            problems: {
+                kind: string;
+                /** @description As the archive has it. */
+                id: string;
+                reason: string;
+            }[];
+            /** @description Members of configurations whose values the archive does not hold. */
+            missing_secrets: {
+                assistant_id: string;
+                name: string;
+                members: string[];
+            }[];
+            /** @description Assistants that public callers could use before. Set their access mode to publish them again. */
+            unpublished: string[];
         };
         /**
          * Project
@@ -5947,6 +6012,103 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "users.import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The gzipped tar archive of an export. */
+        requestBody: {
+            content: {
+                "application/octet-stream": components["schemas"]["ImportArchive"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportReport"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -66,6 +66,7 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
       assistant_id: thread.assistant_id,
       name: thread.name,
       public: thread.public,
+      last_outcome: thread.last_outcome,
       metadata: objectFromJsonText(metadata_json),
       created_at: thread.created_at,
       updated_at: thread.updated_at,
@@ -76,11 +77,12 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
     ofThreads((thread) =>
       mapped(
         records(checkpoints, thread, checkpointsAtOnce),
-        ({ thread_id, seq, source, run_id, messages_json, created_at }) => ({
+        ({ thread_id, seq, source, run_id, step, messages_json, created_at }) => ({
           thread_id,
           seq,
           source,
           run_id,
+          step,
           messages: parsed(messages_json),
           created_at,
         }),
@@ -95,6 +97,7 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
       assistant_id: run.assistant_id,
       status: run.status,
       input: parsed(run.input_json),
+      model: run.model,
       usage: run.usage,
       error: run.error,
       created_at: run.created_at,

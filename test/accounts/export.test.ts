@@ -1,16 +1,21 @@
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { apiClient } from '../support/api-client.ts'
+import { newId } from '../../domain/ids.ts'
+import { tarEnd, tarHeader, tarPadding } from '../../services/export/tar.ts'
+import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { runProgram } from '../deploy/run-program.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
+import { startApiProcess } from '../support/processes.ts'
 import { insertUser } from '../support/users.ts'
-import { conversation } from '../runs/support.ts'
+import { conversation, readRun } from '../runs/support.ts'
+
+const service = useModelService({ respond: () => ({ text: ['An answer to keep.'] }) })
 
 describe('export of all data of a user', () => {
-  const service = useModelService()
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'export-'))
@@ -124,5 +129,315 @@ describe('export of all data of a user', () => {
     expect((await fetchLink((await bystander.post('/user/export')).url)).status).toBe(200)
     await first.body?.cancel()
     await expect.poll(async () => (await fetchLink(url)).status, { timeout: 20_000 }).toBe(200)
+  })
+})
+
+describe('import of an archive', () => {
+  async function archiveOf(client: ApiClient): Promise<Uint8Array<ArrayBuffer>> {
+    const { url } = await client.post('/user/export')
+    const response = await fetch(`${service.url}${new URL(url).pathname}${new URL(url).search}`)
+    return new Uint8Array(await response.arrayBuffer())
+  }
+  async function importInto(
+    { token }: { token?: string | undefined },
+    body: RequestInit['body'],
+    base = service.url,
+  ): Promise<{ status: number; body: any }> {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
+    const response = await fetch(`${base}/user/import`, { method: 'POST', headers, body: body ?? null, duplex: 'half' })
+    return { status: response.status, body: await response.json() }
+  }
+  const none = { projects: 0, assistants: 0, threads: 0, messages: 0, runs: 0, files: 0 }
+  /** A user with everything that an import brings over. */
+  async function estate() {
+    const talk = await conversation(service, {
+      note: 'kept',
+      'type==agent/access_mode': 'public_token',
+      'type==agent/public_token': `pt-${newId()}`,
+      'type==agent/tools': [
+        { type: 'http_request', config: { allowed_hosts: ['harbour.test'], headers: { 'x-key': 'a-secret' } } },
+      ],
+    })
+    const run = await talk.stream('A question to keep')
+    await talk.stream('Another question')
+    const path = `/assistants/${talk.assistantId}/files`
+    const form = new FormData()
+    form.append('files', new Blob(['# Harbour\n\nThe office opens at six.'], { type: 'text/markdown' }), 'guide.md')
+    expect((await talk.client.call('POST', path, form)).status).toBe(200)
+    return { ...talk, runId: run.runId }
+  }
+
+  /** All that a user has, without ids. */
+  async function contentsOf({ userId }: { userId: string }) {
+    const own = { user_id: userId }
+    const { projects, assistants, threads, checkpoints, runs, files } = service.collections
+    const byId = { _id: 1 } as const
+    const ownThreads = await threads.find(own).sort(byId).lean()
+    const entries = await Promise.all(
+      ownThreads.map((thread) => checkpoints.find({ thread_id: thread._id }).sort({ seq: 1 }).lean()),
+    )
+    return {
+      projects: (await projects.find(own).sort({ name: 1 }).lean()).map(({ name }) => name),
+      assistants: (await assistants.find(own).sort(byId).lean()).map(({ name }) => name),
+      threads: ownThreads.map(({ name, last_seq: seq, last_outcome: outcome, created_at: at }) => [
+        name,
+        seq,
+        outcome,
+        at,
+      ]),
+      entries: entries
+        .flat()
+        .map(({ messages_json: json, source, seq, step }) => [seq, source, step, JSON.parse(json)]),
+      runs: (await runs.find(own).sort(byId).lean()).map(({ status, input_json: input, usage }) => [
+        status,
+        input,
+        usage,
+      ]),
+      files: (await files.find(own).sort(byId).lean()).map(({ name, sha256, size }) => [name, sha256, size]),
+    }
+  }
+
+  it('brings everything over under new ids, without secrets, and nothing twice', async () => {
+    const source = await estate()
+    const before = await contentsOf(source.client)
+    const archive = await archiveOf(source.client)
+    const target = await insertUser(service)
+    const { status, body: report } = await importInto(target, archive)
+    expect(status).toBe(200)
+    expect(report).toMatchObject({
+      imported: { projects: 1, assistants: 1, threads: 1, runs: 2, files: 1 },
+      existing: none,
+      refused: none,
+      problems: [],
+    })
+    const { assistants } = service.collections
+    const assistant = await assistants.findOne({ user_id: target.userId }).lean()
+    const assistantId = assistant?._id ?? ''
+    expect(report.unpublished).toEqual([assistantId])
+    expect(report.missing_secrets).toEqual([
+      {
+        assistant_id: assistantId,
+        name: 'Helper',
+        members: expect.arrayContaining(['type==agent/public_token', 'type==agent/tools.0.config.headers.x-key']),
+      },
+    ])
+    const shown = await target.fetch('GET', `/assistants/${assistantId}`)
+    expect(await shown.json()).toMatchObject({
+      public: false,
+      config: {
+        note: 'kept',
+        'type==agent/tools': [{ type: 'http_request', config: { allowed_hosts: ['harbour.test'] } }],
+      },
+    })
+    const after = await contentsOf(target)
+    expect(after).toEqual({ ...before, projects: ['main', 'main (imported)'] })
+    const [run] = await service.collections.runs.find({ user_id: target.userId }).sort({ _id: 1 }).lean()
+    const output = await target.get(`/threads/${run?.thread_id}/state`)
+    expect(JSON.stringify(output.values)).toContain('A question to keep')
+    expect(run?.assistant_id).toBe(assistantId)
+    expect(run?._id).not.toBe(source.runId)
+    const isReady = async () => (await target.get(`/assistants/${assistantId}/files`)).files[0].metadata.status
+    await expect.poll(isReady, { timeout: 30_000 }).toBe('ready')
+
+    const again = await importInto(target, archive)
+    expect(again.body).toMatchObject({ imported: none, existing: report.imported, refused: none })
+    expect(await contentsOf(target)).toEqual(after)
+    expect(await contentsOf(source.client)).toEqual(before)
+    // An imported thread goes on as any other.
+    const more = await readRun(
+      await target.fetch('POST', '/runs/stream', {
+        thread_id: run?.thread_id,
+        assistant_id: assistantId,
+        input: [{ type: 'human', content: 'And now?' }],
+      }),
+    )
+    expect(more.end).toBe('end')
+    expect(await importInto(target, archive)).toMatchObject({ status: 200, body: { imported: none, refused: none } })
+  })
+
+  it('is completed by a repetition after the process that read it was killed', async () => {
+    const source = await estate()
+    const archive = await archiveOf(source.client)
+    const target = await insertUser(service)
+    const process = await startApiProcess(service.env)
+    // gzip hands on what it has read: the records of half of an archive are stored before the rest comes.
+    const half = new ReadableStream({
+      start: (controller) => controller.enqueue(archive.slice(0, Math.floor(archive.length / 2))),
+    })
+    const cut = importInto(target, half, process.url).catch(() => 'cut off')
+    const isBegun = () => service.collections.projects.countDocuments({ user_id: target.userId })
+    await expect.poll(isBegun, { timeout: 30_000 }).toBe(2)
+    await process.kill()
+    expect(await cut).toBe('cut off')
+    const { status, body: report } = await importInto(target, archive)
+    expect(status).toBe(200)
+    expect(report).toMatchObject({ existing: { projects: 1 }, refused: none, imported: { files: 1 } })
+    const [mine, other] = [await contentsOf(target), await contentsOf(source.client)]
+    expect({ ...mine, projects: [] }).toEqual({ ...other, projects: [] })
+  })
+
+  it('keeps to the quotas, says what it left out, and takes it when there is room', async () => {
+    const archive = await archiveOf((await estate()).client)
+    const target = await insertUser(service, { threadMax: 0 })
+    await service.collections.users.updateOne({ _id: target.userId }, { $set: { storage_max_mb: 0 } })
+    const { body: report } = await importInto(target, archive)
+    expect(report).toMatchObject({
+      imported: { ...none, projects: 1, assistants: 1 },
+      refused: { threads: 1, runs: 2, files: 1 },
+    })
+    expect(report.refused.messages).toBeGreaterThan(0)
+    expect(report.problems.map(({ kind }: { kind: string }) => kind)).toEqual(
+      expect.arrayContaining(['threads', 'files']),
+    )
+    expect(await contentsOf(target)).toMatchObject({ threads: [], runs: [], files: [] })
+    await service.collections.users.updateOne(
+      { _id: target.userId },
+      { $set: { thread_max: 5 }, $unset: { storage_max_mb: 1 } },
+    )
+    const again = await importInto(target, archive)
+    expect(again.body).toMatchObject({ imported: { threads: 1, runs: 2, files: 1 }, refused: none })
+  })
+
+  const at = new Date('2026-01-01T00:00:00Z')
+  const member = (name: string, content: string | Buffer) => {
+    const bytes = Buffer.from(content)
+    return Buffer.concat([tarHeader(name, bytes.length, at), bytes, tarPadding(bytes.length)])
+  }
+  const lines = (...records: unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
+  const manifest = member('manifest.json', lines({ format: 'assistant-platform-user', version: 1 }))
+  const created_at = at.toISOString()
+  const project = { project_id: newId(), name: 'P', description: '', created_at }
+  const whole = (...members: Buffer[]) => gzipSync(Buffer.concat([manifest, ...members, tarEnd]))
+  const changed = (buffer: Buffer, place: number, text: string) => {
+    const copy = Buffer.from(buffer)
+    copy.write(text, place, 'latin1')
+    const sum = copy.subarray(0, 512).reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0)
+    copy.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+    return copy
+  }
+  const file = { file_id: 'f', assistant_id: 'a', name: 'f.txt', content_type: 'text/plain', path: 'files/f' }
+
+  it.each<[string, number, () => Buffer]>([
+    ['is not compressed', 422, () => Buffer.concat([manifest, tarEnd])],
+    ['is empty', 422, () => gzipSync(tarEnd)],
+    ['has no bytes', 422, () => Buffer.alloc(0)],
+    [
+      'ends within a member',
+      422,
+      () => gzipSync(Buffer.concat([manifest, member('projects-00001.jsonl', 'x'.repeat(600))]).subarray(0, 1700)),
+    ],
+    ['ends within its compression', 422, () => whole(member('projects-00001.jsonl', lines(project))).subarray(0, -20)],
+    ['goes on behind its end', 422, () => gzipSync(Buffer.concat([manifest, tarEnd, manifest]))],
+    ['does not begin with a manifest', 422, () => gzipSync(Buffer.concat([member('user.json', '{}'), tarEnd]))],
+    [
+      'is of another version',
+      422,
+      () =>
+        gzipSync(
+          Buffer.concat([member('manifest.json', lines({ format: 'assistant-platform-user', version: 2 })), tarEnd]),
+        ),
+    ],
+    ['leads out of a folder', 422, () => whole(member('../../etc/passwd', 'x'))],
+    ['names an absolute path', 422, () => whole(member('/etc/passwd', 'x'))],
+    [
+      'hides a path in a known folder',
+      422,
+      () => whole(member('files-00001.jsonl', lines({ ...file, path: 'files/../f' }))),
+    ],
+    ['holds a link', 422, () => whole(changed(member('projects-00001.jsonl', ''), 156, '2'))],
+    ['has a name of two parts', 422, () => whole(changed(member('projects-00001.jsonl', ''), 345, '..'))],
+    ['has a damaged header', 422, () => whole(Buffer.from(member('projects-00001.jsonl', 'x')).fill('7', 124, 130))],
+    ['has an unknown member', 422, () => whole(member('secrets-00001.jsonl', lines({})))],
+    ['has a member named as what every object has', 422, () => whole(member('constructor-00001.jsonl', lines({})))],
+    [
+      'has its members in another order',
+      422,
+      () => whole(member('runs-00001.jsonl', ''), member('threads-00001.jsonl', '')),
+    ],
+    ['has a file without a record', 422, () => whole(member('files/f', 'x'))],
+    [
+      'has a file twice',
+      422,
+      () => whole(member('files-00001.jsonl', lines(file)), member('files/f', 'x'), member('files/f', 'x')),
+    ],
+    ['has a part that is too large', 422, () => whole(member('projects-00001.jsonl', '\n'.repeat(33 * 1024 * 1024)))],
+    ['has an empty manifest', 422, () => gzipSync(Buffer.concat([member('manifest.json', ''), tarEnd]))],
+    ['has empty lines', 422, () => whole(member('feedback-00001.jsonl', '\n'.repeat(1000)))],
+    ['has a line that is not JSON', 422, () => whole(member('projects-00001.jsonl', '{\n'))],
+    [
+      'has a line that nests deeply',
+      422,
+      () => whole(member('projects-00001.jsonl', `${'['.repeat(100_000)}${']'.repeat(100_000)}\n`)),
+    ],
+    [
+      'has a record of another kind',
+      422,
+      () => whole(member('projects-00001.jsonl', lines({ ...project, name: { $gt: '' } }))),
+    ],
+    [
+      'has a message of no known kind',
+      422,
+      () =>
+        whole(
+          member(
+            'messages-00001.jsonl',
+            lines({ thread_id: 't', seq: 1, source: 'update', messages: [{ type: 'X', data: {} }], created_at }),
+          ),
+        ),
+    ],
+    [
+      'unpacks to far more than its size',
+      413,
+      () => whole(member('files-00001.jsonl', lines(file)), member('files/f', Buffer.alloc(80 * 1024 * 1024))),
+    ],
+  ])('refuses an archive that %s', async (_case, status, archive) => {
+    const user = await insertUser(service)
+    const answer = await importInto(user, new Uint8Array(archive()))
+    expect(answer.status).toBe(status)
+    expect((await contentsOf(user)).files).toEqual([])
+    // The slot is free again.
+    expect((await importInto(user, new Uint8Array(whole()))).status).toBe(200)
+  })
+
+  it('cannot reach records of others, whatever ids an archive names', async () => {
+    const victim = await estate()
+    const before = await contentsOf(victim.client)
+    const user = await insertUser(service)
+    const thread = {
+      project_id: victim.client.projectId,
+      name: 'T',
+      public: false,
+      metadata: {},
+      created_at,
+      updated_at: created_at,
+    }
+    const archive = whole(
+      member('projects-00001.jsonl', lines({ ...project, project_id: victim.client.projectId })),
+      member(
+        'threads-00001.jsonl',
+        lines({ ...thread, thread_id: victim.threadId }, { ...thread, thread_id: 't', project_id: 'elsewhere' }),
+      ),
+      member(
+        'messages-00001.jsonl',
+        lines({
+          thread_id: victim.threadId,
+          seq: 1,
+          source: 'update',
+          run_id: victim.runId,
+          messages: [{ type: 'HumanMessage', data: { id: 'm', content: 'planted' } }],
+          created_at,
+        }),
+      ),
+      member('files-00001.jsonl', lines({ ...file, assistant_id: victim.assistantId })),
+      member('files/f', 'planted'),
+    )
+    const { status, body: report } = await importInto(user, new Uint8Array(archive))
+    expect(status).toBe(200)
+    expect(report).toMatchObject({
+      imported: { projects: 1, threads: 1, messages: 1 },
+      refused: { threads: 1, files: 1 },
+    })
+    expect(await contentsOf(victim.client)).toEqual(before)
+    expect(await contentsOf(user)).toMatchObject({ threads: [['T', 1, 'none', at]], files: [] })
   })
 })

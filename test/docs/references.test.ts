@@ -14,6 +14,7 @@ const notInTheRepository = [
   'docker-compose.override.yml',
   'embed.js',
   'manifest.json',
+  'user.json',
   'web/dist',
 ]
 /** Names in capitals that other programs define. */

@@ -45,6 +45,7 @@ export const access: Record<string, Auth> = {
   'users.changePassword': 'user',
   'users.export': 'user',
   'users.exportArchive': 'none',
+  'users.import': 'user',
   'users.models': 'user',
   'users.usage': 'user',
   'users.audit': 'user',

@@ -61,6 +61,7 @@ export const native: Record<string, Expectation> = {
   'users.changePassword': ownBody,
   'users.export': secret,
   'users.exportArchive': openDoor,
+  'users.import': { takesNoIds: 'ids of an archive become new ids of the caller: test/accounts/export.test.ts' },
   'users.models': { takesNoIds: 'lists what everybody may choose' },
   'users.usage': secret,
   'users.audit': secret,

@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream'
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import type { Services } from '../../../composition/platform.ts'
+import { AppError } from '../../../domain/errors.ts'
+import { sessionOf } from '../../plugins/authentication.ts'
+import { refusals } from '../schemas.ts'
+
+const Counts = Type.Object(
+  {
+    projects: Type.Integer(),
+    assistants: Type.Integer(),
+    threads: Type.Integer(),
+    messages: Type.Integer({ description: 'Entries of threads; each holds the messages that were added together.' }),
+    runs: Type.Integer(),
+    files: Type.Integer(),
+  },
+  { title: 'ImportCounts' },
+)
+
+const ImportReport = Type.Object(
+  {
+    imported: Counts,
+    existing: Counts,
+    refused: Counts,
+    left_out: Type.Object({ tool_calls: Type.Integer(), feedback: Type.Integer() }),
+    problems: Type.Array(
+      Type.Object({
+        kind: Type.String(),
+        id: Type.String({ description: 'As the archive has it.' }),
+        reason: Type.String(),
+      }),
+      { description: 'Why records were refused: the first hundred.' },
+    ),
+    missing_secrets: Type.Array(
+      Type.Object({ assistant_id: Type.String(), name: Type.String(), members: Type.Array(Type.String()) }),
+      { description: 'Members of configurations whose values the archive does not hold.' },
+    ),
+    unpublished: Type.Array(Type.String(), {
+      description: 'Assistants that public callers could use before. Set their access mode to publish them again.',
+    }),
+  },
+  { title: 'ImportReport' },
+)
+
+const Archive = Type.Unsafe<Readable>({
+  type: 'string',
+  format: 'binary',
+  title: 'ImportArchive',
+  description: 'The gzipped tar archive of an export.',
+})
+
+/** The counterpart of `/user/export`. */
+export const importRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'imports'>> = async (app, { imports }) => {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/octet-stream', (_request, payload, done) => done(null, payload))
+
+  app.post(
+    '/user/import',
+    {
+      config: { auth: 'user', isUpload: true, staysOpen: true, audit: 'successes' },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      // The body's schema is for the documentation only; the body is read as a stream.
+      validatorCompiler: (route) =>
+        route.httpPart === 'body' || !app.validatorCompiler ? () => true : app.validatorCompiler(route),
+      schema: {
+        operationId: 'users.import',
+        summary: 'Import an archive of an export into the account of the current user; may be repeated',
+        tags: ['users'],
+        consumes: ['application/octet-stream'],
+        body: Archive,
+        response: { 200: ImportReport, ...refusals(400, 401, 413, 503) },
+      },
+    },
+    async (request) => {
+      const body: unknown = request.body
+      if (!(body instanceof Readable)) throw new AppError('bad_request', 'Send the archive as the body.')
+      return imports.receive(sessionOf(request).user._id, body)
+    },
+  )
+}

@@ -1,0 +1,63 @@
+import type { AppError } from '../../domain/errors.ts'
+
+export const reportedKinds = ['projects', 'assistants', 'threads', 'messages', 'runs', 'files'] as const
+export type ReportedKind = (typeof reportedKinds)[number]
+
+type Counts = Record<ReportedKind, number>
+
+export interface ImportReport {
+  imported: Counts
+  /** Imported before. */
+  existing: Counts
+  refused: Counts
+  /** Kinds that are never imported. */
+  left_out: { tool_calls: number; feedback: number }
+  /** Why records were refused: the first hundred. */
+  problems: { kind: ReportedKind; id: string; reason: string }[]
+  /** Places in configurations whose secrets the archive does not hold. */
+  missing_secrets: { assistant_id: string; name: string; members: string[] }[]
+  /** Assistants that were public where the archive was made. An import publishes nothing. */
+  unpublished: string[]
+}
+
+const problemsKept = 100
+const assistantsKept = 1000
+
+const none = (): Counts => ({ projects: 0, assistants: 0, threads: 0, messages: 0, runs: 0, files: 0 })
+
+export type ReportWriter = ReturnType<typeof createReport>
+
+export function createReport() {
+  const report: ImportReport = {
+    imported: none(),
+    existing: none(),
+    refused: none(),
+    left_out: { tool_calls: 0, feedback: 0 },
+    problems: [],
+    missing_secrets: [],
+    unpublished: [],
+  }
+  return {
+    report,
+    count(outcome: 'imported' | 'existing', kind: ReportedKind, amount = 1): void {
+      report[outcome][kind] += amount
+    },
+    /** `id` as the archive has it. */
+    refuse(kind: ReportedKind, id: string, reason: AppError | string): void {
+      report.refused[kind] += 1
+      if (report.problems.length >= problemsKept) return
+      const words = typeof reason === 'string' ? reason : reason.message
+      report.problems.push({ kind, id, reason: words.slice(0, 500) })
+    },
+    leaveOut(kind: 'tool_calls' | 'feedback'): void {
+      report.left_out[kind] += 1
+    },
+    missSecrets(assistantId: string, name: string, members: string[]): void {
+      if (members.length > 0 && report.missing_secrets.length < assistantsKept)
+        report.missing_secrets.push({ assistant_id: assistantId, name, members })
+    },
+    unpublish(assistantId: string): void {
+      if (report.unpublished.length < assistantsKept) report.unpublished.push(assistantId)
+    },
+  }
+}
