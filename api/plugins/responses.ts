@@ -12,7 +12,7 @@ export function installResponses(app: FastifyInstance, check: boolean): void {
     return
   }
   const ajv = new Ajv({ strict: false, allErrors: true })
-  addFormats.default(ajv, ['email', 'uuid', 'uri', 'date-time'])
+  addFormats.default(ajv, ['email', 'uuid', 'uri', 'date-time', 'binary'])
   app.setSerializerCompiler(({ schema, method, url, httpStatus }) => {
     const validate = ajv.compile(schema)
     return (value) => {
