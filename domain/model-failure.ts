@@ -16,6 +16,10 @@ export const modelFailureTypes = [
 ] as const
 export type ModelFailureType = (typeof modelFailureTypes)[number]
 
+export function isModelFailureType(type: string): type is ModelFailureType {
+  return modelFailureTypes.some((known) => known === type)
+}
+
 /**
  * `message` and `type` are written by the service and may be shown to every caller. `details` may quote the
  * provider, without keys, and is only for the owner of the run.

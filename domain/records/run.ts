@@ -79,6 +79,8 @@ export interface RunRecord {
   /** From the creation of the run to the first token of its model. */
   first_token_ms?: number
   error?: RunError
+  /** What the model server said when it last failed; it becomes part of `error` if the run ends with that failure. */
+  failure_details?: string
   /** Trace context of the request that started the run (W3C), if requests are traced. */
   traceparent?: string
   /** Set when the run was handed to its thread a second time, in case the first hand-over was lost. */

@@ -62,7 +62,11 @@ export async function commitEnd(
   }
   const finish = (session?: ClientSession) =>
     takeIfMine(
-      deps.collections.runs.updateOne(mine(run), { $set: ended, $unset: { check_at: 1 } }, session ? { session } : {}),
+      deps.collections.runs.updateOne(
+        mine(run),
+        { $set: ended, $unset: { check_at: 1, failure_details: 1 } },
+        session ? { session } : {},
+      ),
     )
   const { isNew, record } = await deps.log.append(run.thread_id, {
     messages: [answer],

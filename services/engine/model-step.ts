@@ -110,7 +110,7 @@ async function executeStep(
         if (!(error instanceof ModelFailure)) throw error
         const failure = (await isStored(deps, thread, run)) ? error : withoutDetails(error)
         await reportFailure(deps, { run, assistant, writer }, failure)
-        throw failure
+        throw withoutDetails(failure)
       })
       .finally(() => recorded.catch(() => undefined)))
   await Promise.all([recorded, writer.drain(), stopShowing()])
@@ -149,18 +149,28 @@ async function isStored(
   return thread !== null && thread.expires_at === undefined
 }
 
-/** Servers quote the request in their errors. The workflow's history and the logs would keep the quotation. */
+/**
+ * Servers quote the request in their errors, and the workflow's history would keep the quotation. It is stored with
+ * the run instead.
+ */
 function withoutDetails({ message, statusCode, type, retryable, retryAfterMs }: ModelFailure): ModelFailure {
   return new ModelFailure(message, { statusCode, type, retryable, retryAfterMs })
 }
 
-/** Tells readers at once that the model is asked again, because that may take a while, and logs the reason. */
+/**
+ * Logs the reason, stores what the server said for the run's error, and tells readers at once if the model is asked
+ * again, because that may take a while.
+ */
 async function reportFailure(
   deps: EngineDeps,
   { run, assistant, writer }: { run: RunRecord; assistant: AssistantRecord; writer: RunWriter },
   failure: ModelFailure,
 ): Promise<void> {
   deps.onModelFailure(run, deps.accountOf(assistant), failure)
+  if (failure.details !== '')
+    await deps.collections.runs
+      .updateOne({ _id: run._id, fence: run.fence }, { $set: { failure_details: failure.details } })
+      .catch(deps.onError)
   if (!failure.retryable) return
   writer.push({ type: 'retrying' })
   await writer.drain()

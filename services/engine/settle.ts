@@ -8,6 +8,7 @@ import {
 import { AppError } from '../../domain/errors.ts'
 import { laterId, zeroId } from '../../domain/event-ids.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
+import { isModelFailureType } from '../../domain/model-failure.ts'
 import type { RunError, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
@@ -45,11 +46,16 @@ export async function settleRun(
   }
   const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' } as const
   if (run.status === 'cancelled' || run.status === 'error') return { status: run.status }
-  const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : (error ?? failed))
+  const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run))
   if (ended !== null) return { status: ended.status }
   // Another process has just ended it.
   const now = await deps.collections.runs.findById(runId).lean<RunRecord>()
   return { status: now?.status ?? outcome }
+}
+
+/** What the model server said is stored with the run; no workflow carries it. */
+function withDetails(error: RunError, { failure_details: details = '' }: RunRecord): RunError {
+  return isModelFailureType(error.type) && error.details === '' ? { ...error, details } : error
 }
 
 /** Ends a run that no workflow works on any more. The stored records tell how far it had come. */

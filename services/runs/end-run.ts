@@ -31,7 +31,11 @@ export async function endRun(
   const run = await collections.runs
     .findOneAndUpdate(
       { _id: runId, status: { $in: [...openRunStatuses] } },
-      { $inc: { fence: 1 }, $set: { status, error, finished_at: new Date() }, $unset: { check_at: 1 } },
+      {
+        $inc: { fence: 1 },
+        $set: { status, error, finished_at: new Date() },
+        $unset: { check_at: 1, failure_details: 1 },
+      },
       { returnDocument: 'after' },
     )
     .lean<RunRecord>()

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { threadContract } from '../../domain/contracts/thread.ts'
 import { eventually } from '../support/eventually.ts'
+import { everythingIn } from '../support/everything-in.ts'
 import { useModelService } from '../support/model-service.ts'
 import { conversation } from './support.ts'
 
@@ -80,6 +82,12 @@ describe('a failing model', () => {
     expect((await talk.client.get(`/threads/${talk.threadId}`)).status).toBe('error')
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['Try'])
     expect(service.model.unused).toBe(0)
+    // Servers quote the request in their errors.
+    const history = await service.temporal.workflow
+      .getHandle(threadContract.id({ threadId: talk.threadId }))
+      .fetchHistory()
+    expect(everythingIn(history)).toContain('model_refused_request')
+    expect(everythingIn(history)).not.toContain('silly')
 
     service.model.reply({ text: 'Better' })
     expect((await talk.stream('Again')).end).toBe('end')

@@ -181,6 +181,7 @@ const run = new Schema<RunRecord>(
     error: Schema.Types.Mixed,
     traceparent: String,
     requeued: Boolean,
+    failure_details: String,
     check_at: Date,
     last_data_event_id: String,
     deciding_since: Date,
