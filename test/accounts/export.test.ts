@@ -375,6 +375,11 @@ describe('import of an archive', () => {
       () => whole(member('projects-00001.jsonl', lines({ ...project, name: { $gt: '' } }))),
     ],
     [
+      'has a record of a day that does not exist',
+      422,
+      () => whole(member('projects-00001.jsonl', lines({ ...project, created_at: '2026-13-45T00:00:00Z' }))),
+    ],
+    [
       'has a message of no known kind',
       422,
       () =>
