@@ -85,7 +85,7 @@ describe('a backup', () => {
     expect(await restoring.restore(saved())).toEqual(manifest)
     await migrate(settings, createLogger('test', 'silent'))
     expect(await restoring.check()).toEqual(agreeing)
-    await expect(restoring.restore(saved())).rejects.toThrow('holds records')
+    await expect(restoring.restore(saved())).rejects.toThrow('contains records')
 
     const restored = await startService({ env: target })
     try {
