@@ -64,5 +64,6 @@ test('console-settings.json contains the addresses of local pages and no secret'
     temporal_ui_url: 'http://127.0.0.1:8233',
     temporal_namespace: 'default',
     social_login: false,
+    billing: false,
   })
 })
