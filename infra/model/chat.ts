@@ -4,8 +4,7 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
-
-export const defaultBaseUrl = 'https://api.openai.com/v1'
+import { openClient } from './open-client.ts'
 
 export interface ChatModelOptions extends AnswerLimits {
   /** Reaches the servers that the settings name. */
@@ -24,18 +23,8 @@ export function createChatModel({ ownFetch, guardedFetch, silenceMs }: ChatModel
       const guard = guardFetch(account.setByUser ? guardedFetch : ownFetch, { silenceMs })
       const answer = createAnswerReader()
       try {
-        const { OpenAI: Client } = await import('openai')
-        const client = new Client({
-          apiKey: account.apiKey,
-          baseURL: account.baseUrl ?? defaultBaseUrl,
-          organization: null,
-          project: null,
-          maxRetries: 0,
-          // The guard's limit comes first: it says what happened.
-          timeout: 2 * silenceMs,
-          logLevel: 'off',
-          fetch: guard.fetch,
-        })
+        const { apiKey, baseUrl } = account
+        const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
         const chunks: AsyncIterable<unknown> = await client.chat.completions.create(bodyOf(request), { signal })
         for await (const chunk of chunks) yield* answer.read(chunk)
         if (!answer.finished) throw brokenOff()

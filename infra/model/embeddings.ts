@@ -1,9 +1,10 @@
 import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
-import { defaultBaseUrl, failureOf } from './chat.ts'
+import { failureOf } from './chat.ts'
 import { readEmbeddings } from './embedding-answer.ts'
 import { guardFetch } from './guarded-fetch.ts'
+import { openClient } from './open-client.ts'
 
 export interface EmbedderOptions {
   apiKey: string
@@ -37,18 +38,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
     const maxBytes = 1024 * 1024 + texts.length * dimensions * bytesOfNumber
     const guard = guardFetch(options.fetch, { silenceMs, maxBytes, maxEventBytes: maxBytes })
     try {
-      const { OpenAI: Client } = await import('openai')
-      const client = new Client({
-        apiKey,
-        baseURL: baseUrl ?? defaultBaseUrl,
-        organization: null,
-        project: null,
-        maxRetries: 0,
-        // The guard's limit comes first: it says what happened.
-        timeout: 2 * silenceMs,
-        logLevel: 'off',
-        fetch: guard.fetch,
-      })
+      const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
       return await client.embeddings.create(
         {
           model,

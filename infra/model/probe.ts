@@ -1,3 +1,5 @@
+import { defaultBaseUrl } from './open-client.ts'
+
 export interface ProbedModel {
   apiKey?: string | undefined
   baseUrl?: string | undefined
@@ -14,7 +16,7 @@ const believedMs = 15_000
  */
 export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
   if (apiKey === undefined) return undefined
-  const url = `${baseUrl ?? 'https://api.openai.com/v1'}/models`
+  const url = `${baseUrl ?? defaultBaseUrl}/models`
   let known: { at: number; answer: Promise<string> } | undefined
 
   async function ask(): Promise<string> {
