@@ -10,6 +10,7 @@ import { answerIsFollowed, once } from '../../plugins/idempotency.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { ListPage, linkNextPage, linkNextPart } from '../paging.ts'
 import { refusals } from '../schemas.ts'
+import { streamedBody } from '../streamed-body.ts'
 import { filePartsOf } from './parts.ts'
 import {
   FileDeleted,
@@ -58,10 +59,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
     '/assistants/:aid/files',
     {
       config: { ...config, idempotent: true, isUpload: true, staysOpen: true },
-      bodyLimit: Number.MAX_SAFE_INTEGER,
-      // The body's schema is for the documentation only; the body is read as a stream.
-      validatorCompiler: (route) =>
-        route.httpPart === 'body' || !app.validatorCompiler ? () => true : app.validatorCompiler(route),
+      ...streamedBody(app),
       schema: {
         operationId: 'files.upload',
         summary: 'Upload files of any type and size; they are processed in order',

@@ -5,6 +5,7 @@ import type { Services } from '../../../composition/platform.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { refusals } from '../schemas.ts'
+import { streamedBody } from '../streamed-body.ts'
 
 const Counts = Type.Object(
   {
@@ -59,10 +60,7 @@ export const importRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'imports'>> 
     '/user/import',
     {
       config: { auth: 'user', isUpload: true, staysOpen: true, audit: 'successes' },
-      bodyLimit: Number.MAX_SAFE_INTEGER,
-      // The body's schema is for the documentation only; the body is read as a stream.
-      validatorCompiler: (route) =>
-        route.httpPart === 'body' || !app.validatorCompiler ? () => true : app.validatorCompiler(route),
+      ...streamedBody(app),
       schema: {
         operationId: 'users.import',
         summary: 'Import an archive of an export into the account of the current user; may be repeated',
