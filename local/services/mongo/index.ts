@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { mongo } from 'mongoose'
+import type { mongo as Driver } from 'mongoose'
 import { exchange, freePort } from '../ports.ts'
 import type { Watch } from '../keep-running.ts'
 import { startServer } from '../server-process.ts'
@@ -49,7 +49,11 @@ export async function startMongo(options: { server: MongoServer; dataDir: string
       ...(kind === 'secantusdb' ? { env: { ...process.env, ...embeddedEnv } } : {}),
       cwd: home,
       logFile: path.join(options.dataDir, 'logs', 'mongodb.log'),
-      ready: async () => (await isListening(port)) && (await isWritable(url, port)),
+      async ready() {
+        // Loaded while the server starts.
+        const { mongo } = await import('mongoose')
+        return (await isListening(port)) && isWritable(mongo, url, port)
+      },
     },
     options.watch,
   )
@@ -65,8 +69,12 @@ async function isListening(port: number): Promise<boolean> {
 }
 
 /** Whether there is a primary. A new mongod is initiated as a replica set. */
-async function isWritable(url: string, port: number): Promise<boolean> {
-  const client = new mongo.MongoClient(url, { serverSelectionTimeoutMS: 2_000 })
+async function isWritable(
+  { MongoClient }: Pick<typeof Driver, 'MongoClient'>,
+  url: string,
+  port: number,
+): Promise<boolean> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 2_000 })
   try {
     const admin = client.db('admin')
     const hello = await admin.command({ hello: 1 })

@@ -60,6 +60,55 @@ describe('the database of npm start', () => {
     expect((await items.find().toArray()).map(({ _id }) => _id)).toEqual([1, 4])
   })
 
+  it('finds the same pages and counts of a sorted list with and without an index', async () => {
+    interface Listed {
+      _id: string
+      owner: string
+      shown: unknown
+      at: unknown
+      gone?: unknown
+    }
+    const oneOf = <T>(values: T[], index: number) => values[index % values.length] as T
+    const id = (index: number) => String(index).padStart(4, '0')
+    // Many of the same date, and numbers and texts that end like the value that the filter excludes.
+    const dates = Array.from({ length: 40 }, (_, day) => new Date(Date.UTC(2026, 0, day)))
+    const ends = [true, true, false, null, 1, 2305, '\0\0\t\x01', 'a']
+    const all = Array.from({ length: 600 }, (_, index): Listed => {
+      const gone = index % 2 === 0 ? { gone: oneOf(ends, index / 2) } : {}
+      const shown = index % 5 > 1
+      return { _id: id(index), owner: oneOf(['a', 'ab', 'a\0'], index), shown, at: oneOf(dates, index * 7), ...gone }
+    })
+    const sort = { at: -1, _id: -1 } as const
+    const plain = db.collection<Listed>('plain')
+    const indexed = db.collection<Listed>('indexed')
+    await indexed.createIndex({ owner: 1, shown: 1, at: -1, _id: -1, gone: 1 })
+    for (const collection of [plain, indexed]) await collection.insertMany(all)
+    const compare = async () => {
+      for (const owner of ['a', 'ab', 'a\0', 'nobody']) {
+        const filter = { owner, shown: true, gone: { $ne: true } }
+        const list = (await plain.find(filter).sort(sort).toArray()).map(({ _id }) => _id)
+        for (const skip of [0, 1, 49, 50, 90])
+          for (const limit of [1, 7, 60])
+            expect(
+              (await indexed.find(filter).sort(sort).skip(skip).limit(limit).toArray()).map(({ _id }) => _id),
+            ).toEqual(list.slice(skip, skip + limit))
+        expect(await indexed.countDocuments(filter)).toBe(list.length)
+        expect(await indexed.find({ owner, at: dates[3] }).sort({ at: -1 }).limit(100).toArray()).toHaveLength(
+          await plain.countDocuments({ owner, at: dates[3] }),
+        )
+      }
+    }
+    await compare()
+    // Values that an index does not have in the order of the sort.
+    const others: Listed[] = [
+      { _id: 'x', owner: 'a', shown: true, at: 'a text' },
+      { _id: 'y', owner: 'a', shown: true, at: null },
+      { _id: 'z', owner: 'a', shown: true, at: [new Date(0), new Date()], gone: [true, false] },
+    ]
+    for (const collection of [plain, indexed]) await collection.insertMany(others)
+    await compare()
+  })
+
   it('shows changes of a transaction only within it', async () => {
     const items = db.collection<Item>('seen')
     await items.createIndex({ owner: 1 })

@@ -82,6 +82,34 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     expect(many / Math.max(few, 50)).toBeLessThan(10)
   })
 
+  it('finds a page of a sorted list of ten thousand at the cost of fifty, and counts the list for little', async () => {
+    const costs: number[] = []
+    const counts: number[] = []
+    for (const count of [50, 10_000]) {
+      const records = db.collection<{ owner: string; at: Date; gone?: boolean; text: string }>(`list of ${count}`)
+      await records.createIndex({ owner: 1, at: -1, gone: 1 })
+      await records.insertMany(
+        Array.from({ length: count }, (_, index) => ({ owner: 'a', at: new Date(index), text: 'x'.repeat(500) })),
+      )
+      const filter = { owner: 'a', gone: { $ne: true } }
+      const page = records.find(filter).sort({ at: -1 }).limit(20)
+      costs.push(
+        await processorMsFor(async () => {
+          for (let turn = 0; turn < 30; turn++) expect(await page.clone().toArray()).toHaveLength(20)
+        }),
+      )
+      counts.push(
+        await processorMsFor(async () => {
+          for (let turn = 0; turn < 30; turn++) expect(await records.countDocuments(filter)).toBe(count)
+        }),
+      )
+    }
+    const ratio = ([few = 0, many = 0]: number[]) => many / Math.max(few, 50)
+    // Both read the whole list before.
+    expect(ratio(costs)).toBeLessThan(5)
+    expect(ratio(counts)).toBeLessThan(60)
+  }, 180_000)
+
   it('counts and deletes many chunks for less than storing them cost, and serves others meanwhile', async () => {
     const chunks = db.collection('chunks')
     await chunks.createIndex({ assistant_id: 1, file_id: 1, position: 1 })

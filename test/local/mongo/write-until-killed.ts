@@ -20,12 +20,13 @@ export async function writeUntilKilled(database: Killable, options: { transactio
   const pairsOneByOne = async () => {
     for (let count = 0; count < options.transactions; count++) {
       const id = next++
-      await before.client.withSession(async (session) => {
-        session.startTransaction()
-        await kept.insertOne({ _id: id }, { session })
-        await pairs.insertOne({ _id: id }, { session })
-        await session.commitTransaction()
-      })
+      // A transaction that meets another one is repeated.
+      await before.client.withSession((session) =>
+        session.withTransaction(async () => {
+          await kept.insertOne({ _id: id }, { session })
+          await pairs.insertOne({ _id: id }, { session })
+        }),
+      )
       acknowledged.paired.push(id)
     }
     isOver = true

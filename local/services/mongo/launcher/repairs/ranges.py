@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import bson
 
 from secantus import storage
+from secantus.query import matches
 from secantus.sortkey import COMPOUND_SEP, encode_value
 
 # Entries that are walked through before others have a turn.
@@ -12,6 +13,9 @@ GROUP = 500
 
 # Options of an index that holds one entry for each record, by the plain values of its fields.
 PLAIN_OPTIONS = {'unique', 'entryFormat', 'background', 'v'}
+
+# Types whose equal values, and no others, are the same bytes in an index.
+EXACT = (str, bool, bson.ObjectId)
 
 
 @dataclass
@@ -25,19 +29,23 @@ class Ranges:
     prefixes: list[bytes]
 
 
-def ranges_of(self, database, collection, filter) -> Ranges | None:
+def ranges_of(self, database, collection, filter, last=None) -> Ranges | None:
     """
-    None for a filter that is not made of texts and object ids alone (one of them may be an `$in`), for the first
-    fields of an index. Entries of such values begin with the same bytes exactly when the values are the same.
+    None for a filter that is not made of texts, truth values and object ids alone (one of them may be an `$in`), for
+    the first fields of an index. Entries of such values begin with the same bytes exactly when the values are the
+    same. With `last`, the index ends with this field, and has one entry for each record.
     """
     if not filter or self._is_timeseries(database, collection):
         return None
     indexes = list(self._iter_indexes(database, collection))
+    is_multikey = self._multikey_index_names(database, collection).__contains__
     for name, fields, options in indexes:
         first = list(fields)[: len(filter)]
         if set(first) != set(filter) or any(fields[field] != 1 for field in first):
             continue
-        if any(value for option, value in options.items() if option not in PLAIN_OPTIONS):
+        if not is_plain(options):
+            continue
+        if last is not None and (list(fields.items())[-1] != (last, 1) or last in first or is_multikey(name)):
             continue
         prefixes = prefixes_of([filter[field] for field in first], is_whole=len(first) == len(fields))
         if prefixes is not None:
@@ -45,11 +53,15 @@ def ranges_of(self, database, collection, filter) -> Ranges | None:
     return None
 
 
+def is_plain(options) -> bool:
+    return not any(value for option, value in options.items() if option not in PLAIN_OPTIONS)
+
+
 def prefixes_of(wanted, *, is_whole):
     keys = [[]]
     for value in wanted:
         choices = value['$in'] if type(value) is dict and list(value) == ['$in'] else [value]
-        if type(choices) is not list or any(type(choice) not in (str, bson.ObjectId) for choice in choices):
+        if type(choices) is not list or any(type(choice) not in EXACT for choice in choices):
             return None
         if len(choices) > 1 and len(keys) > 1:
             return None
@@ -79,16 +91,45 @@ def entries_from(self, database, collection, index, prefix, start, limit):
     return found
 
 
-def count(self, database, collection, ranges: Ranges) -> int:
-    total = 0
+def groups_from(self, database, collection, index, prefix, size=GROUP):
+    """All entries that begin with `prefix`, in order, in groups of `size`."""
+    start = prefix
+    while True:
+        found = entries_from(self, database, collection, index, prefix, start, size)
+        yield found
+        if len(found) < size:
+            return
+        start = found[-1] + b'\0'
+
+
+def groups_of(self, database, collection, ranges: Ranges):
     for prefix in ranges.prefixes:
-        start = prefix
-        while True:
-            found = entries_from(self, database, collection, ranges.index, prefix, start, GROUP)
-            total += len(found)
-            if len(found) < GROUP:
-                break
-            start = found[-1] + b'\0'
+        yield from groups_from(self, database, collection, ranges.index, prefix)
+
+
+def count(self, database, collection, filter) -> int | None:
+    """
+    None if no index knows the answer. Beside what `ranges_of` takes, the filter may have one `$ne`, for the last field
+    of the index.
+    """
+    ranges = ranges_of(self, database, collection, filter)
+    if ranges is not None:
+        return sum(len(group) for group in groups_of(self, database, collection, ranges))
+    unlike = [field for field, wanted in filter.items() if type(wanted) is dict and list(wanted) == ['$ne']]
+    if len(unlike) != 1 or type(filter[unlike[0]]['$ne']) not in EXACT:
+        return None
+    rest = {field: wanted for field, wanted in filter.items() if field != unlike[0]}
+    ranges = ranges_of(self, database, collection, rest, last=unlike[0])
+    if ranges is None:
+        return None
+    # Only entries that end like this may have the value. Their records tell: a number can end with the same bytes.
+    end = storage._escape_kb(COMPOUND_SEP + encode_value(filter[unlike[0]]['$ne']))
+    total = 0
+    for group in groups_of(self, database, collection, ranges):
+        unpacked = [storage._unpack_entry(entry) for entry in group if end in entry]
+        doubtful = [record for key, record in unpacked if key.endswith(end)]
+        records = self._docs_by_recordids(database, collection, doubtful)
+        total += len(group) - len(doubtful) + sum(matches(record, filter) for record in records)
     return total
 
 

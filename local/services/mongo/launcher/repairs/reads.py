@@ -90,9 +90,8 @@ def counting(aggregate):
         ):
             database, collection = context.db_name, request['aggregate']
             context.storage._refresh_read_snapshot()
-            found = ranges.ranges_of(context.storage, database, collection, pipeline[0]['$match'])
-            if found is not None:
-                number = ranges.count(context.storage, database, collection, found)
+            number = ranges.count(context.storage, database, collection, pipeline[0]['$match'])
+            if number is not None:
                 batch = [{'_id': 1, 'n': number}] if number else []
                 cursor = {'firstBatch': batch, 'id': bson.Int64(0), 'ns': f'{database}.{collection}'}
                 return {'cursor': cursor, 'ok': 1.0}
