@@ -10,8 +10,31 @@ import { type TcpProxy, startProxyOf, startTcpProxy } from '../test/support/tcp-
 
 const root = path.dirname(import.meta.dirname)
 
+/** A version of the code: the folder of its checkout, and the build id of its workers if they are versioned. */
+export interface Build {
+  root: string
+  id?: string
+}
+
+export const thisCheckout: Build = { root }
+
+/** The name of the worker deployment whose builds are upgraded. */
+export const deploymentName = 'faults'
+
+/**
+ * A build counts as drained when no workflow is pinned to it. The server looks every three minutes by itself, three
+ * minutes after another build became current.
+ */
+const soonDrained = {
+  'matching.wv.VersionDrainageStatusRefreshInterval': '"2s"',
+  'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"2s"',
+}
+
 /** Generous: the first start compiles the code, on machines that may be busy. */
 const readyLimitMs = 300_000
+
+/** More than a process with `SHUTDOWN_GRACE_SECONDS=2` takes. */
+const stopLimitMs = 30_000
 
 export const processNames = ['api 1', 'api 2', 'worker 1', 'worker 2'] as const
 export type ProcessName = (typeof processNames)[number]
@@ -36,10 +59,13 @@ export type WholeService = Awaited<ReturnType<typeof startWholeService>>
 export async function startWholeService({
   dataDir,
   env: given,
+  build = thisCheckout,
   say,
 }: {
   dataDir: string
   env: Record<string, string>
+  /** What the processes run. */
+  build?: Build
   say: (line: string) => void
 }) {
   const lives = new Map<string, Life>()
@@ -67,7 +93,14 @@ export async function startWholeService({
     },
   }
 
-  const local = await startLocalServices({ dataDir, env: {}, log: say, watch, need: ['temporal', 'mongo', 'redis'] })
+  const local = await startLocalServices({
+    dataDir,
+    env: {},
+    log: say,
+    watch,
+    need: ['temporal', 'mongo', 'redis'],
+    dynamicConfig: soonDrained,
+  })
   const addresses: Record<ServerName, string> = {
     MongoDB: local.env['MONGODB_URI'] ?? '',
     Redis: local.env['REDIS_URL'] ?? '',
@@ -97,39 +130,59 @@ export async function startWholeService({
     LOG_LEVEL: 'info',
     ...given,
   }
-  const migration = startChild({
-    name: 'migrations',
-    script: path.join(root, 'scripts/migrate.ts'),
-    env: { ...shared, ...local.env },
-    logFile: path.join(dataDir, 'logs', 'migrations.log'),
-    onLine: () => {},
-  })
-  const migrated = await migration.exited
-  if (migrated !== 'exit code 0') throw new Error(`the migrations failed (${migrated}); their log is in ${dataDir}`)
+
+  /** Runs a command of the build to its end, and returns what it printed. Throws if it fails. */
+  async function runScript({ root, id }: Build, script: string, ...args: string[]): Promise<string[]> {
+    const lines: string[] = []
+    const child = startChild({
+      name: script,
+      script: path.join(root, 'scripts', script),
+      args,
+      env: { ...shared, ...local.env, ...versionEnv(id) },
+      logFile: path.join(dataDir, 'logs', `${script}.log`),
+      onLine: (line) => lines.push(line),
+    })
+    const [how] = await Promise.all([child.exited, child.closed])
+    if (how !== 'exit code 0')
+      throw new Error(`${[script, ...args].join(' ')} failed (${how}): ${lines.slice(-3).join(' | ')}`)
+    return lines
+  }
 
   const proxies = new Map<string, TcpProxy>()
-  const running: ReturnType<typeof supervise>[] = []
+  /** The environment of each process by its name: one that is replaced keeps its proxies and its port. */
+  const environments = new Map<string, Record<string, string>>()
+  const running = new Map<string, ReturnType<typeof supervise>>()
   const clientUrls: string[] = []
-  for (const name of processNames) {
-    const env: Record<string, string> = {}
+
+  async function environmentOf(name: string): Promise<Record<string, string>> {
+    const known = environments.get(name)
+    if (known !== undefined) return known
+    const env: Record<string, string> = { RUNS_IN_API: String(isApi(name)) }
     for (const server of serverNames) {
       const proxy = await startProxyOf(addresses[server])
       proxies.set(`${name}/${server}`, proxy)
       env[variables[server]] = proxy.throughProxy
     }
-    const isApi = name.startsWith('api')
-    const port = isApi ? await freePort() : 0
-    if (isApi) {
+    if (isApi(name)) {
+      const port = await freePort()
       const proxy = await startTcpProxy(`127.0.0.1:${port}`)
       proxies.set(`clients/${name}`, proxy)
       clientUrls.push(`http://${proxy.address}`)
+      env['PORT'] = String(port)
     }
-    running.push(
+    environments.set(name, env)
+    return env
+  }
+
+  async function start(name: string, { root, id }: Build): Promise<void> {
+    const env = await environmentOf(name)
+    running.set(
+      name,
       supervise(
         {
           name,
-          script: path.join(root, isApi ? 'api/server.ts' : 'worker/main.ts'),
-          env: { ...shared, ...env, PORT: String(port), RUNS_IN_API: String(isApi) },
+          script: () => path.join(root, isApi(name) ? 'api/server.ts' : 'worker/main.ts'),
+          env: { ...shared, ...env, ...versionEnv(id) },
           logFile: path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`),
           onLine: (line) => noteLine(name, line),
         },
@@ -138,7 +191,15 @@ export async function startWholeService({
     )
   }
 
-  function noteLine(name: ProcessName, line: string): void {
+  /** Asks the process to end (`SIGTERM`), as at its replacement. Throws if it must be killed. */
+  async function stopGently(name: string): Promise<void> {
+    lifeOf(name).isReady = false
+    const how = await running.get(name)?.stop(stopLimitMs)
+    running.delete(name)
+    if (how !== 'exit code 0') throw new Error(`${name} did not end well when it was stopped: ${how}`)
+  }
+
+  function noteLine(name: string, line: string): void {
     const level = Number(/"level":(\d+)/.exec(line)?.[1] ?? 0)
     const message = /"msg":"([^"]*)"/.exec(line)?.[1] ?? ''
     if (message === 'listening' || message === 'worker ready') lifeOf(name).isReady = true
@@ -171,16 +232,28 @@ export async function startWholeService({
       life.isReady = false
       signal(life.pid, 'SIGKILL')
     },
+    runScript,
+    start,
+    stopGently,
     signal: (name: string, which: 'SIGSTOP' | 'SIGCONT') => signal(lifeOf(name).pid, which),
     async stop(): Promise<void> {
       isStopping = true
-      await Promise.all(running.map((child) => child.stop(5_000)))
+      await Promise.all([...running.values()].map((child) => child.stop(5_000)))
       for (const proxy of proxies.values()) await proxy.close()
       await local.stop()
     },
   }
+  await runScript(build, 'migrate.ts')
+  for (const name of processNames) await start(name, build)
   for (const name of processNames) await service.untilReady(name)
   return service
+}
+
+const isApi = (name: string) => name.startsWith('api')
+
+function versionEnv(buildId: string | undefined) {
+  if (buildId === undefined) return {}
+  return { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId }
 }
 
 function signal(pid: number, which: NodeJS.Signals): void {

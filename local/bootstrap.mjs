@@ -164,7 +164,9 @@ function npmCli() {
 /** Passes on what ends us: signals, and the death of the npm that runs us. The channel tells the script of our own death. */
 function runScript(node, script, args) {
   const binaries = path.join(modules, '.bin')
-  const env = { ...process.env, PATH: binaries + path.delimiter + process.env.PATH }
+  // A script, and every process that it starts, is ready sooner if its code is compiled already.
+  const compiled = process.env.NODE_COMPILE_CACHE || path.join(modules, '.cache', 'compiled')
+  const env = { ...process.env, NODE_COMPILE_CACHE: compiled, PATH: binaries + path.delimiter + process.env.PATH }
   const child = spawn(node, [script, ...args], { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => fail(`${node} did not start: ${error.message}`))

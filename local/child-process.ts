@@ -9,6 +9,7 @@ export type ChildOptions = {
   /** The name in front of its lines, and of its log file. */
   name: string
   script: string
+  args?: string[]
   env: NodeJS.ProcessEnv
   logFile: string
   /** Called with each line that it writes. */
@@ -19,10 +20,10 @@ export type ChildOptions = {
  * Starts one of our own processes. It ends with us (see `diesWithUs`), and its output is also written to its log
  * file.
  */
-export function startChild({ name, script, env, logFile, onLine }: ChildOptions) {
+export function startChild({ name, script, args = [], env, logFile, onLine }: ChildOptions) {
   mkdirSync(path.dirname(logFile), { recursive: true })
   const log = createWriteStream(logFile, { flags: 'a' })
-  const process_ = spawn('/bin/sh', ['-c', diesWithUs, 'sh', process.execPath, script], {
+  const process_ = spawn('/bin/sh', ['-c', diesWithUs, 'sh', process.execPath, script, ...args], {
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,

@@ -1,6 +1,6 @@
 import { LocalServiceError } from './services/index.ts'
 
-type Step = { name: string; stop: () => void | Promise<void> }
+type Step = { name: string; stop: () => void | Promise<unknown> }
 
 /**
  * Stops what was started, in reverse order, one after the other: on Ctrl-C, on SIGTERM, when a start fails, and

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { loadSettings } from '../infra/config.ts'
-import { codecTokenOf } from '../infra/temporal/data-converter.ts'
+import { codecTokenOf } from '../infra/temporal/codec-token.ts'
 import { createAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
 import { startChild } from './child-process.ts'
@@ -9,6 +9,7 @@ import { buildConsole } from './build-console.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { readableLine } from './log-lines.ts'
+import { buildProcesses, scriptOf } from './process-bundle.ts'
 import { ensureSecrets } from './secrets.ts'
 import { LocalServiceError, startLocalServices } from './services/index.ts'
 import { freePort } from './services/ports.ts'
@@ -53,20 +54,19 @@ async function start(): Promise<void> {
   shutdown.add('the servers', local.stop)
   for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
 
-  // A restarted process is ready sooner if the code is compiled already.
-  const compileCache = { NODE_COMPILE_CACHE: path.join(dataDir, 'compiled') }
-  const childOptions = (name: string, script: string, childEnv: NodeJS.ProcessEnv) => ({
+  const workerReady = Promise.withResolvers<void>()
+  const childOptions = (name: string, childEnv: NodeJS.ProcessEnv) => ({
     name,
-    script,
-    env: { ...compileCache, ...steadyMemory, ...childEnv },
+    env: { ...steadyMemory, ...childEnv },
     logFile: path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`),
     onLine: (line: string) => {
+      if (line.includes('"worker ready"')) workerReady.resolve()
       const readable = readableLine(name, line)
       if (readable) console.error(readable)
     },
   })
-  const run = (name: string, script: string, childEnv: NodeJS.ProcessEnv, stopLimitMs: number) => {
-    const child = supervise(childOptions(name, script, childEnv), watch)
+  const run = (name: string, script: () => string, childEnv: NodeJS.ProcessEnv, stopLimitMs: number) => {
+    const child = supervise({ ...childOptions(name, childEnv), script }, watch)
     shutdown.add(`the ${name}`, () => child.stop(stopLimitMs))
     return child
   }
@@ -80,24 +80,32 @@ async function start(): Promise<void> {
     RUNS_IN_API: env['RUNS_IN_API'] || 'true',
     SCHEMA_WAIT_SECONDS: env['SCHEMA_WAIT_SECONDS'] || '120',
   }
-  // Worker and API start in parallel and wait for its end.
-  const migration = startChild(childOptions('migrations', 'scripts/migrate.ts', serviceEnv))
+  // The API starts beside it and waits for its end.
+  const migration = startChild({ ...childOptions('migrations', serviceEnv), script: scriptOf('migrations') })
   shutdown.add('the migrations', () => migration.stop())
   const isDemo = wantsDemoModel(env)
+  let demoAnswers = Promise.resolve()
   if (isDemo) {
     const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
-    const demo = run('demo model', 'local/demo-model/main.ts', { ...env, DEMO_MODEL_PORT: String(demoPort) }, 2_000)
-    await waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
+    const demoEnv = { ...env, DEMO_MODEL_PORT: String(demoPort) }
+    const demo = run('demo model', () => scriptOf('demo-model'), demoEnv, 2_000)
+    demoAnswers = waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
+    // Awaited below.
+    demoAnswers.catch(() => undefined)
     Object.assign(serviceEnv, demoModelEnv(demoPort, env))
   }
   await consoleBuilt
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
-  const worker = run('worker', 'worker/main.ts', serviceEnv, stopLimitMs)
-  const api = run('api', 'api/server.ts', serviceEnv, stopLimitMs)
-  await Promise.all([requireSuccess(migration), waitForAnswer(`http://127.0.0.1:${port}/ready`, [worker, api])])
+  const api = run('api', () => scriptOf('api'), serviceEnv, stopLimitMs)
+  await Promise.all([requireSuccess(migration), demoAnswers, waitForAnswer(`http://127.0.0.1:${port}/ready`, [api])])
+  // After the API, which it would slow down: what people ask of it in its first seconds waits in its queues.
+  run('worker', () => scriptOf('worker'), serviceEnv, stopLimitMs)
   shutdown.add('the list of addresses', addresses.remove)
   addresses.publish({ port, env: serviceEnv })
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
+  // For the next start: after a change of the sources, neither this one nor its worker must wait for it.
+  await workerReady.promise
+  await buildProcesses(say)
 }
 
 async function requireSuccess(job: ReturnType<typeof startChild>): Promise<void> {

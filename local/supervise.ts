@@ -3,9 +3,14 @@ import { type Watch, keepRunning } from './services/keep-running.ts'
 
 export type Supervised = ReturnType<typeof supervise>
 
+export type SupervisedOptions = Omit<ChildOptions, 'script'> & {
+  /** Called before each start: the script may be another one when the code has changed. */
+  script: () => string
+}
+
 /** Keeps one of our own processes running, however often it exits, because a developer may fix its code meanwhile. */
-export function supervise(options: ChildOptions, watch: Watch) {
-  const start = () => startChild(options)
+export function supervise({ script, ...options }: SupervisedOptions, watch: Watch) {
+  const start = () => startChild({ ...options, script: script() })
   const kept = keepRunning(
     {
       name: `The ${options.name}`,

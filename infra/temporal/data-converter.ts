@@ -1,11 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { DataConverter } from '@temporalio/common'
 import type { Settings } from '../config.ts'
 import { createPayloadCodec } from './payload-codec.ts'
 
-type CodecSettings = Pick<Settings, 'temporalCodecKey'> &
-  Partial<Pick<Settings, 'temporalCodecKeyPrevious' | 'temporalCodecToken'>>
+type CodecSettings = Pick<Settings, 'temporalCodecKey'> & Partial<Pick<Settings, 'temporalCodecKeyPrevious'>>
 
 export const failureConverterPath = fileURLToPath(new URL('failure-converter.ts', import.meta.url))
 
@@ -21,10 +19,4 @@ export function codecFor({ temporalCodecKey, temporalCodecKeyPrevious = [] }: Co
   return temporalCodecKey === undefined
     ? undefined
     : createPayloadCodec([temporalCodecKey, ...temporalCodecKeyPrevious])
-}
-
-/** The token of the codec endpoint: the setting, or else derived from the key (HMAC-SHA-256). */
-export function codecTokenOf({ temporalCodecKey, temporalCodecToken }: CodecSettings): string | undefined {
-  if (temporalCodecToken !== undefined || temporalCodecKey === undefined) return temporalCodecToken
-  return createHmac('sha256', temporalCodecKey).update('codec endpoint').digest('base64url')
 }

@@ -22,6 +22,8 @@ type StartOptions = {
   codecEndpoint?: string
   /** With it, a server that exits is started again. */
   watch?: Watch
+  /** Dynamic configuration of the Temporal server. */
+  dynamicConfig?: Record<string, string>
 }
 
 /** The variable that names an existing server; if it is set, nothing is started. */
@@ -65,7 +67,7 @@ async function startOne(name: ServiceName, options: StartOptions): Promise<Start
 }
 
 const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>> = {
-  async temporal({ dataDir, env, log, codecEndpoint, watch }) {
+  async temporal({ dataDir, env, log, codecEndpoint, watch, dynamicConfig }) {
     const { value: executable, source } = await prepareTemporal(log)
     const namespace = env.TEMPORAL_NAMESPACE || undefined
     const { address, uiUrl, stop } = await startTemporal({
@@ -74,6 +76,7 @@ const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>>
       namespace,
       codecEndpoint,
       watch,
+      dynamicConfig,
     })
     const detail = `${address}, Web UI ${uiUrl}`
     return { env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl }, name: 'Temporal', detail, source, stop }

@@ -76,12 +76,14 @@ export function keepRunning<T extends Life>(kept: Kept<T>, { say, onStart }: Wat
     pid: () => life.pid,
     /** Resolves with the reason when it ends by itself for the first time. */
     firstEnd,
-    async stop(limitMs?: number): Promise<void> {
+    /** Resolves with how it ended. */
+    async stop(limitMs?: number): Promise<string> {
       stopping.abort()
       await life.stop(limitMs)
       await running
       // A process may have been started while the stop began.
       await life.stop(limitMs)
+      return life.exited
     },
   }
 }

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf } from './command.ts'
+import { unpackDebian } from './debian.ts'
 import { exchange, freePort } from './ports.ts'
 import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
@@ -31,19 +32,9 @@ async function onPath(): Promise<RedisServer | undefined> {
   return { command }
 }
 
-/** The packages are unpacked, not installed: that needs no rights and does not change the machine. */
 async function fromDebian(folder: string, log: Log): Promise<void> {
-  for (const tool of ['apt-get', 'apt-cache', 'dpkg']) {
-    if (!(await findOnPath(tool))) throw new Error(`no ${tool} on PATH`)
-  }
   log('fetching redis-server from the Debian registry')
-  const packages = await redisPackages().catch(async () => {
-    await run('apt-get', ['update', '-qq'])
-    return redisPackages()
-  })
-  await run('apt-get', ['download', ...packages], { cwd: folder })
-  const archives = (await readdir(folder)).filter((name) => name.endsWith('.deb'))
-  for (const archive of archives) await run('dpkg', ['-x', archive, folder], { cwd: folder })
+  await unpackDebian(folder, redisPackages)
 }
 
 /**

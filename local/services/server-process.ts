@@ -52,7 +52,12 @@ export async function startServer(server: ServerCommand, watch: Watch | undefine
     },
     watch,
   )
-  return { ...first, stop: () => kept.stop() }
+  return {
+    ...first,
+    stop: async () => {
+      await kept.stop()
+    },
+  }
 }
 
 /** Throws with the last lines of the server's log if it does not answer in time, and if the signal is aborted. */

@@ -1,5 +1,4 @@
 import path from 'node:path'
-import { Connection } from '@temporalio/client'
 import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf, withTicks } from './command.ts'
@@ -117,6 +116,8 @@ const httpGet = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
 
 /** The port opens before the namespace and its search attributes exist. */
 async function isServing(address: string, namespace: string): Promise<boolean> {
+  // Loaded while the server starts.
+  const { Connection } = await import('@temporalio/client')
   const port = Number(address.split(':')[1])
   if ((await exchange(port, '\r\n')) === undefined) return false
   const connection = await Connection.connect({ address, connectTimeout: 2_000 }).catch(() => undefined)

@@ -106,7 +106,9 @@ describe('npm start', () => {
       process.kill(pid, 'SIGKILL')
       await eventually(`another ${name}`, async () => (await addresses()).processes[name] !== pid, 60_000)
       await eventually(`readiness after ${name}`, async () => (await fetch(`${api}/ready`)).ok, 60_000)
-      expect(output).toMatch(new RegExp(`${name} ended \\(SIGKILL\\); started again as process \\d+`, 'i'))
+      // What it prints comes through a pipe, later than the file is written.
+      const said = new RegExp(`${name} ended \\(SIGKILL\\); started again as process \\d+`, 'i')
+      await eventually(`the line about ${name}`, async () => said.test(output))
     }
     // The user is still there, and so is the first mail; the second one is written by a workflow.
     expect(await signUp('first@example.com')).toBe(400)

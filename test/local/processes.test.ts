@@ -35,7 +35,7 @@ test('a killed process is restarted with a message; a stopped one is not', async
   const logFile = path.join(folder, 'logs', 'worker.log')
   const onLine = (line: string) => void lines.push(line)
   const child = supervise(
-    { name: 'worker', script, env: process.env, logFile, onLine },
+    { name: 'worker', script: () => script, env: process.env, logFile, onLine },
     { say: (line) => said.push(line) },
   )
   const first = await vi.waitUntil(() => lines.includes(`here ${child.pid()}`) && child.pid())

@@ -4,7 +4,7 @@ import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { queueName } from '../../domain/contracts/queues.ts'
 import { newId } from '../../domain/ids.ts'
-import { codecTokenOf } from '../../infra/temporal/data-converter.ts'
+import { codecTokenOf } from '../../infra/temporal/codec-token.ts'
 import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -92,6 +92,9 @@ describe('the payload codec', () => {
     expect(encoded.body.payloads.map(encodingOf)).toEqual(['binary/encrypted'])
     expect((await bearer.call('POST', '/codec/decode', encoded.body)).body).toEqual({ payloads })
     expect((await bearer.call('POST', '/codec/decode', { payloads: 'x' })).status).toBe(422)
+    // A key with a line break is checked like any other.
+    for (const key of ['encoding', 'a\nb', 'a\u2028b'])
+      expect((await bearer.call('POST', '/codec/encode', { payloads: [{ metadata: { [key]: 5 } }] })).status).toBe(422)
     const spoilt = [{ ...encoded.body.payloads[0], data: Buffer.alloc(60).toString('base64') }]
     expect((await bearer.call('POST', '/codec/decode', { payloads: spoilt })).status).toBe(400)
 

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { installInCache } from '../../local/services/cache.ts'
 import { run } from '../../local/services/command.ts'
+import { npmPackages } from './npm-packages.ts'
 import { pythonPrograms } from './python-packages.ts'
 
 /** What client developers point at the API description, each with a version of its own: none is a dependency of the product. */
-const npmPackages = ['openapi-typescript@7.13.0', '@redocly/cli@2.77.0', 'typescript@5.9.3']
+const generators = ['openapi-typescript@7.13.0', '@redocly/cli@2.77.0', 'typescript@5.9.3']
 const pythonPackages = ['openapi-python-client==0.29.1', 'ruff==0.17.6']
 export interface Generators {
   /** Each answers what the program printed, and throws when it fails. `folder` takes what is generated. */
@@ -19,7 +19,7 @@ export interface Generators {
 
 export async function apiGenerators(): Promise<Generators> {
   const [node, python] = await Promise.all([
-    installNpmPackages(),
+    npmPackages('api-generators-npm', generators),
     pythonPrograms('api-generators-python', pythonPackages),
   ])
   const bin = (name: string) => path.join(node, 'node_modules', '.bin', name)
@@ -57,16 +57,4 @@ export async function apiGenerators(): Promise<Generators> {
       })
     },
   }
-}
-
-function installNpmPackages(): Promise<string> {
-  return installInCache(folderName('api-generators-npm', npmPackages), console.log, async (target) => {
-    console.log(`installing ${npmPackages.join(', ')}`)
-    const options = ['--no-audit', '--no-fund', '--loglevel=error', '--ignore-scripts']
-    await run('npm', ['install', '--prefix', target, ...options, ...npmPackages])
-  })
-}
-
-function folderName(name: string, packages: string[]): string {
-  return [name, ...packages.map((entry) => entry.replaceAll(/[^\w.]+/g, '-'))].join('-')
 }

@@ -1,0 +1,101 @@
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type SourceMapSegment, decode, encode } from '@jridgewell/sourcemap-codec'
+import { type Plugin, rolldown } from 'rolldown'
+import { parseOwnJson } from '../domain/own-json.ts'
+import { currentBundle, processEntries, root } from './process-bundle.ts'
+
+/** Packages with native code, or that look for files or threads beside their own. */
+const external = [/^@temporalio\//, /^@lancedb\//, /^@fastify\/swagger-ui/, /^redoc/, 'apache-arrow', 'argon2', 'pino']
+
+/** Running processes and other branches use earlier bundles: they stay for a week. */
+const keptMs = 7 * 24 * 3_600_000
+
+const startedAt = performance.now()
+const target = currentBundle()
+await buildBundle(target)
+await removeOld(target)
+console.log(`The processes are bundled for the next start (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+
+/**
+ * Modules of the processes and their packages in few files, which halves the time of a start. Modules that are imported
+ * dynamically stay in files of their own. It is written beside its place and then moved, so that it is never seen half.
+ */
+async function buildBundle(folder: string): Promise<void> {
+  const fresh = `${folder}.${process.pid}`
+  const bundle = await rolldown({
+    input: Object.fromEntries(Object.entries(processEntries).map(([name, file]) => [name, path.join(root, file)])),
+    platform: 'node',
+    external,
+    plugins: [ownAddresses(folder)],
+    onLog: (level, log) => {
+      if (level === 'warn') console.log(`bundling: ${log.message}`)
+    },
+  })
+  const { output } = await bundle.write({
+    dir: fresh,
+    format: 'esm',
+    entryFileNames: 'main-[name].mjs',
+    chunkFileNames: '[name]-[hash].mjs',
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    minify: { mangle: { keepNames: true }, compress: true, codegen: true },
+    keepNames: true,
+  })
+  await bundle.close()
+  for (const { fileName } of output) if (fileName.endsWith('.map')) await shortenMap(path.join(fresh, fileName))
+  for (const name of Object.keys(processEntries)) {
+    // Source maps are read for modules that are loaded after this statement.
+    const entry = `process.setSourceMapsEnabled(true)\nawait import('./main-${name}.mjs')\n`
+    await writeFile(path.join(fresh, `${name}.mjs`), entry)
+  }
+  await mkdir(path.dirname(folder), { recursive: true })
+  await rename(fresh, folder).catch(async (error: unknown) => {
+    // Another process may have been faster.
+    await rm(fresh, { recursive: true, force: true })
+    if (!(await stat(folder).catch(() => undefined))) throw error
+  })
+}
+
+/** Modules find threads, scripts and files relative to themselves: in the bundle relative to where they were. */
+function ownAddresses(folder: string): Plugin {
+  return {
+    name: 'own-addresses',
+    transform(code, id) {
+      if (id.includes('node_modules') || !/import\.meta\.(?:url|dirname)/.test(code)) return null
+      const url = `new URL(${JSON.stringify(path.relative(folder, id))}, import.meta.url).href`
+      const dirname = `(import.meta.dirname + ${JSON.stringify(`/${path.relative(folder, path.dirname(id))}`)})`
+      return {
+        code: code.replaceAll('import.meta.url', url).replaceAll('import.meta.dirname', dirname),
+        // The lines stay the same.
+        map: null,
+      }
+    },
+  }
+}
+
+/** Leaves names and the positions of packages out, because Node holds the map of each loaded file in memory. */
+async function shortenMap(file: string): Promise<void> {
+  const map: { mappings: string; sources: string[] } = parseOwnJson(await readFile(file, 'utf8'))
+  const isOwn = map.sources.map((source) => !path.relative(root, path.resolve(file, '..', source)).startsWith('node_'))
+  const lines = decode(map.mappings).map((line) => {
+    const kept: SourceMapSegment[] = []
+    for (const [column, source, sourceLine, sourceColumn] of line) {
+      if (source !== undefined && isOwn[source]) kept.push([column, source, sourceLine ?? 0, sourceColumn ?? 0])
+      // Where code of ours ends.
+      else if (kept.at(-1)?.length !== 1) kept.push([column])
+    }
+    return kept
+  })
+  await writeFile(file, JSON.stringify({ ...map, names: [], mappings: encode(lines) }))
+}
+
+async function removeOld(current: string): Promise<void> {
+  const folders = path.dirname(current)
+  for (const name of await readdir(folders)) {
+    const folder = path.join(folders, name)
+    const made = await stat(folder).catch(() => undefined)
+    if (folder !== current && made && Date.now() - made.mtimeMs > keptMs)
+      await rm(folder, { recursive: true, force: true })
+  }
+}

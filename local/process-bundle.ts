@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { run } from './services/command.ts'
+
+export const root = path.dirname(import.meta.dirname)
+const bundlesFolder = 'node_modules/.cache/processes'
+export const processEntries = {
+  api: 'api/server.ts',
+  worker: 'worker/main.ts',
+  migrations: 'scripts/migrate.ts',
+  'demo-model': 'local/demo-model/main.ts',
+} as const
+
+/** The files that can be part of the bundle, and how it is made. A test compares this with the bundle's contents. */
+const sources = [
+  '{activities,api,composition,domain,infra,services,worker}/**/*.ts',
+  'local/{build-processes,process-bundle}.ts',
+  'local/demo-model/**/*.ts',
+  'scripts/migrate.ts',
+  'package-lock.json',
+]
+
+export function bundleSources(project = root): string[] {
+  return globSync(sources, { cwd: project }).toSorted()
+}
+
+/** The folder of the bundle that fits the sources as they are now. */
+export function currentBundle(project = root): string {
+  const hash = createHash('sha256')
+  for (const file of bundleSources(project)) hash.update(file).update(readFileSync(path.join(project, file)))
+  return path.join(project, bundlesFolder, hash.digest('hex').slice(0, 32))
+}
+
+/**
+ * The script of a process: the bundle if it fits the sources at this moment, otherwise the source itself. So a
+ * process that is restarted after a change of the sources runs the changed sources.
+ */
+export function scriptOf(name: keyof typeof processEntries, project = root): string {
+  const bundled = path.join(currentBundle(project), `${name}.mjs`)
+  return existsSync(bundled) ? bundled : processEntries[name]
+}
+
+/**
+ * Builds the bundle for later starts if there is none for these sources, in a separate process, which gives its memory
+ * back. The processes also run without it, only slower, so a failure is only reported.
+ */
+export async function buildProcesses(say: (line: string) => void): Promise<void> {
+  try {
+    if (existsSync(currentBundle())) return
+    const script = path.join(root, 'local/build-processes.ts')
+    const printed = await run(process.execPath, [script], { cwd: root, timeoutMs: 180_000 })
+    if (printed.trim() !== '') say(`> ${printed.trim()}`)
+  } catch (error) {
+    say(`> API and worker could not be bundled: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

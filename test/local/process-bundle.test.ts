@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bundleSources, currentBundle, root, scriptOf } from '../../local/process-bundle.ts'
+
+describe('the bundle of API and worker', { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    const build = [path.join(root, 'local/build-processes.ts')]
+    if (!existsSync(currentBundle())) await promisify(execFile)(process.execPath, build, { cwd: root })
+  }, 180_000)
+
+  it('is made of hashed sources only, so that a change of any of them makes it stale', () => {
+    const folder = currentBundle()
+    const maps = readdirSync(folder).filter((name) => name.endsWith('.map'))
+    const own = maps
+      .flatMap((name) => (JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as { sources: string[] }).sources)
+      .map((source) => path.relative(root, path.resolve(folder, source)))
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('node_modules'))
+    expect(own).toContain('api/server.ts')
+    expect(own).toContain('worker/main.ts')
+    const hashed = new Set(bundleSources())
+    expect(own.filter((file) => !hashed.has(file))).toEqual([])
+  })
+
+  it('reports errors at the lines of the sources', async () => {
+    const printStack = `const { exit } = process; process.exit = (code) => { console.error(new Error('here').stack); exit(code) }`
+    const preload = `data:text/javascript,${encodeURIComponent(printStack)}`
+    const bundled = scriptOf('api')
+    expect(bundled).toMatch(/api\.mjs$/)
+    // Without settings it ends at once.
+    const failed = promisify(execFile)(process.execPath, ['--import', preload, bundled], { cwd: tmpdir(), env: {} })
+    await expect(failed).rejects.toMatchObject({
+      stderr: expect.stringMatching(/SECRETS_KEY is missing[^]*\/api\/server\.ts:\d+:\d+/),
+    })
+  })
+
+  it('is used only for the sources that it was made of', async () => {
+    const project = await mkdtemp(path.join(tmpdir(), 'assistant-bundle-'))
+    try {
+      await mkdir(path.join(project, 'api'))
+      await writeFile(path.join(project, 'api/server.ts'), 'first')
+      expect(scriptOf('api', project)).toBe('api/server.ts')
+      const bundled = path.join(currentBundle(project), 'api.mjs')
+      await mkdir(path.dirname(bundled), { recursive: true })
+      await writeFile(bundled, '')
+      expect(scriptOf('api', project)).toBe(bundled)
+      await writeFile(path.join(project, 'api/server.ts'), 'second')
+      expect(scriptOf('api', project)).toBe('api/server.ts')
+    } finally {
+      await rm(project, { recursive: true, force: true })
+    }
+  })
+})
