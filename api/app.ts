@@ -31,6 +31,7 @@ import { authRoutes } from './routes/auth/index.ts'
 import { socialRoutes } from './routes/auth/social.ts'
 import { fileRoutes } from './routes/files/index.ts'
 import { ingestionRoutes } from './routes/files/ingestions.ts'
+import { reembeddingRoutes } from './routes/files/reembedding.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
@@ -134,6 +135,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(toolRoutes, deps.services)
   await app.register(fileRoutes, { ...deps.services, openStreams })
   await app.register(ingestionRoutes, { ...deps.services, openStreams })
+  await app.register(reembeddingRoutes, deps.services)
   await app.register(passageRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)

@@ -1,7 +1,8 @@
-import { embeddingSlots, readingSlots } from '../domain/knowledge/slots.ts'
+import { embeddingSlots, readingSlots, reembeddingSlots } from '../domain/knowledge/slots.ts'
 import { createExtractor } from '../infra/extract/extractor.ts'
 import { createFiles } from '../services/knowledge/files.ts'
 import { createPassages } from '../services/knowledge/passages.ts'
+import { createReembedding } from '../services/knowledge/reembedding.ts'
 import { createRetries } from '../services/knowledge/retries.ts'
 import { createStartIngestion } from '../services/knowledge/start-ingestion.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
@@ -25,6 +26,13 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
   return {
     uploads,
     retries: createRetries({ collections, startIngestion, admit: uploads.admit }),
+    reembedding: createReembedding({
+      collections,
+      vectors,
+      workflows,
+      model: embedder?.model,
+      patienceHours: settings.ingestionWaitHours,
+    }),
     passages: createPassages({ collections, vectors, embedder }),
     files: createFiles({ collections, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),
     ingestion: {
@@ -38,6 +46,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
       }),
       readingSlots: createSemaphore(readingSlots(settings.extractConcurrency)),
       embeddingSlots: createSemaphore(embeddingSlots),
+      reembeddingSlots: createSemaphore(reembeddingSlots),
     },
   }
 }

@@ -88,6 +88,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'threads by retention',
     run: ({ database: { connection } }) => makeDeclared(connection, ['threads']),
   },
+  {
+    number: 9,
+    name: 'audit log by action',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['audit_entries']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

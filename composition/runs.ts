@@ -10,6 +10,8 @@ import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { createAttempts } from '../services/engine/attempts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { settleLostRun } from '../services/engine/settle.ts'
+import { modelStep } from '../services/engine/model-step.ts'
+import { createModelSteps } from '../services/engine/model-steps.ts'
 import { createStepSlots } from '../services/engine/step-slots.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models.ts'
@@ -21,7 +23,7 @@ import { createRunSweep } from '../services/runs/sweep.ts'
 import { createRunFeeds } from '../services/runs/run-feeds.ts'
 import { createRunOutput } from '../services/runs/run-output.ts'
 import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
-import { createPrepareRun } from '../services/runs/prepare-run.ts'
+import { createPrepareRun, createReadForRun } from '../services/runs/prepare-run.ts'
 import { createStartFollowed } from '../services/runs/start-followed.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
@@ -30,14 +32,20 @@ import type { Core } from './core.ts'
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
   const { settings, infra, collections, transaction, stream, threads, assistants, onError } = core
-  const runs = createRuns(core)
+  // One check at a time; users take turns.
+  const schemaChecker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 1000 }))
+  const engine = composeEngine(core, schemaChecker)
+  const modelSteps = createModelSteps({
+    firstAttempts: core.firstAttempts,
+    slots: createStepSlots(core, settings.modelStepsAtOnce),
+    modelStep: (input, signal) => modelStep(engine, input, signal),
+  })
+  const runs = createRuns({ ...core, modelSteps })
+  const readForRun = createReadForRun({ threads, assistants })
   const runOutput = createRunOutput(core.scanLog)
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
   const startFollowed = createStartFollowed({ runs, runFeeds })
   const decisions = createDecisions(core)
-  // One check at a time; users take turns.
-  const schemaChecker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 1000 }))
-  const engine = composeEngine(core, schemaChecker)
   return {
     schemaChecker,
     listModels: createModelList({ ...settings, contextWindowOf: windowOf(settings) }),
@@ -45,10 +53,12 @@ export function composeRuns(core: Core) {
     runFeeds,
     resumeRun: decisions.resumeRun,
     sweepRuns: createRunSweep({ ...core, decisions, settle: (run, error) => settleLostRun(engine, run, error) }),
-    prepareRun: createPrepareRun({ threads, assistants }),
+    readForRun,
+    prepareRun: createPrepareRun(readForRun),
     startFollowed,
     runOutput,
     engine,
+    modelSteps,
     tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
     describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
@@ -78,7 +88,6 @@ function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchema
   return {
     ...core,
     attempts: createAttempts(),
-    inStepSlot: createStepSlots(core.collections, settings.modelStepsAtOnce),
     model: createRoutedModel({
       chat: createChatModel({
         ownFetch: infra.outbound.ownFetch,

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { AnyKey } from './any-key.ts'
 import { requestLimits } from './limits.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
 
@@ -19,7 +20,7 @@ export const ToolSetting = Type.Object(
         description: 'The name that the model sees; default: the type.',
       }),
     ),
-    config: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: "The tool's own settings." })),
+    config: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: "The tool's own settings." })),
   },
   { title: 'ToolSetting' },
 )

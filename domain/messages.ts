@@ -1,4 +1,5 @@
 import Type, { type Static, type TProperties } from 'typebox'
+import { AnyKey } from './any-key.ts'
 import { newId } from './ids.ts'
 import { requestLimits } from './limits.ts'
 import { parseOwnJson } from './own-json.ts'
@@ -8,7 +9,7 @@ export const ToolCall = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
-    args: Type.Record(Type.String(), Type.Unknown()),
+    args: Type.Record(AnyKey, Type.Unknown()),
     type: Type.Literal('tool_call'),
   },
   { title: 'ToolCall' },
@@ -39,7 +40,7 @@ const aiMembers = {
 /** Members that only stored messages have. */
 const kept = {
   /** Metadata that a caller of the compat family stores with a message. */
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  metadata: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
 }
 const keptOfAnswers = {
   ...kept,

@@ -1,10 +1,11 @@
 import Type, { type Static } from 'typebox'
+import { AnyKey } from './any-key.ts'
 
 const AnswerSchema = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 64 }),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
-    schema: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    schema: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
     strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
   },
   { title: 'ResponseFormatJsonSchema' },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { AnyKey } from '../domain/any-key.ts'
 import { AppError, invalidInput } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
@@ -12,7 +13,7 @@ import type { SecretBox } from './secrets.ts'
 const StoredAnswer = Type.Object({
   status: Type.Integer(),
   body: Type.String(),
-  headers: Type.Record(Type.String(), Type.String()),
+  headers: Type.Record(AnyKey, Type.String()),
 })
 export type StoredAnswer = Static<typeof StoredAnswer>
 
@@ -65,10 +66,12 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
   async function acquire({ caller, key, request, subjects }: KeyedRequest): Promise<Acquired> {
     const id = hash([caller, key])
     const fingerprint = hash(request)
-    const first = { ids: [newId()], lease: newId(), leased_until: leaseEnd() }
+    const reserved = newId()
+    const first = { ids: [reserved], lease: newId(), leased_until: leaseEnd() }
     try {
       const remove_at = new Date(Date.now() + keyLifetimeMs)
-      await keys.insertMany([{ _id: id, fingerprint, ...first, subjects, remove_at }], { lean: true })
+      const known = { fingerprint, subjects: [...subjects, reserved], remove_at }
+      await keys.insertMany([{ _id: id, ...first, ...known }], { lean: true })
       return acquiredBy(id, first)
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
@@ -81,10 +84,11 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
     if (known.outcome === 'followed') return acquiredBy(id, { ...known, ids: [...known.ids, newId()] })
     if (known.leased_until > new Date()) throw underWay()
     const next = { lease: newId(), leased_until: leaseEnd() }
+    const another = newId()
     const taken = await keys
       .findOneAndUpdate(
         { _id: id, lease: known.lease },
-        { $set: next, $push: { ids: newId() } },
+        { $set: next, $push: { ids: another, subjects: another } },
         { returnDocument: 'after' },
       )
       .lean<IdempotencyKeyRecord>()

@@ -112,11 +112,10 @@ export function createSemaphore({
   return {
     tryAcquire,
     acquire,
-    /** Throws `unavailable` when too many wait already. */
-    async withSlot<T>(work: () => Promise<T>, owner = ''): Promise<T> {
+    /** Throws `refusal` when too many wait already; by default `unavailable`. */
+    async withSlot<T>(work: () => Promise<T>, owner = '', refusal: () => AppError = tooManyAtOnce): Promise<T> {
       const release = await acquire(owner)
-      if (release === undefined)
-        throw new AppError('unavailable', 'Too many requests at once; try again soon.', { retryAfterSeconds: 5 })
+      if (release === undefined) throw refusal()
       try {
         return await work()
       } finally {
@@ -124,4 +123,8 @@ export function createSemaphore({
       }
     },
   }
+}
+
+function tooManyAtOnce(): AppError {
+  return new AppError('unavailable', 'Too many requests at once; try again soon.', { retryAfterSeconds: 5 })
 }

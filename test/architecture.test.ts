@@ -65,6 +65,25 @@ test('there are no circular imports, not even of types', () => {
   expect(circles).toEqual([])
 })
 
+test.each(['api/server.ts', 'worker/main.ts'])('%s loads large packages only when they are used', (entry) => {
+  const files = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string) => {
+    if (files.has(file)) return
+    files.add(file)
+    const loadedAtOnce = readFileSync(path.join(root, file), 'utf8').replaceAll(/\bimport\(/g, 'later(')
+    const imports = importsOf(loadedAtOnce).filter(({ typeOnly }) => !typeOnly)
+    for (const { from } of imports) if (!from.startsWith('.')) packages.add(from)
+    for (const { target } of ours(file, imports)) visit(target)
+  }
+  visit(entry)
+  expect(files.size).toBeGreaterThan(100)
+  const large =
+    /^(?:gpt-tokenizer\/encoding|@lancedb|apache-arrow|@pinecone|@qdrant|@opentelemetry\/sdk|@modelcontextprotocol|openai$)/
+  expect([...packages].filter((name) => large.test(name))).toEqual([])
+  expect(packages.has('@temporalio/worker')).toBe(entry.startsWith('worker/'))
+})
+
 type OwnImport = { file: string; target: string; folder: string; typeOnly: boolean }
 
 /** Imports of files of ours, as paths from the root. */

@@ -1,4 +1,4 @@
-import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker'
+import type { NativeConnection, Worker, WorkflowBundleOption } from '@temporalio/worker'
 import { type Queue, queueName, versioningOf } from '../domain/contracts/queues.ts'
 import { documentActivities } from '../domain/knowledge/slots.ts'
 import type { Settings } from '../infra/config.ts'
@@ -21,6 +21,8 @@ export interface WorkerOptions {
   queue: Queue
   activities: object
   workflowBundle: WorkflowBundleOption
+  /** The class of all workers of this process. */
+  WorkerClass: typeof Worker
 }
 
 /**
@@ -34,8 +36,9 @@ export function createWorker({
   queue,
   activities,
   workflowBundle,
+  WorkerClass,
 }: WorkerOptions): Promise<Worker> {
-  return Worker.create({
+  return WorkerClass.create({
     connection,
     namespace: settings.temporalNamespace,
     taskQueue: queueName(queue, settings.taskQueuePrefix),

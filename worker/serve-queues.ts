@@ -11,6 +11,7 @@ import { every } from './every.ts'
 import { serveRuns } from './serve-runs.ts'
 import { installRuntime, recordRuntimeMetrics } from './temporal-runtime.ts'
 import { workflowBundle } from './workflow-bundle.ts'
+import { workersWithSharedThread } from './workflow-thread.ts'
 
 /**
  * The connection and the workflow code of a process's workers. The runtime must be installed before the first
@@ -44,9 +45,17 @@ export interface ServedQueues {
 export async function serveQueues({ settings, logger, metrics, platform, prepared, activities }: ServedQueues) {
   const { connection, bundle, buffer } = prepared
   const served = queues.filter((queue) => activities[queue] !== undefined)
+  const WorkerClass = workersWithSharedThread(Object.values<object>(activities).flatMap((of) => Object.keys(of)))
   const workers = await Promise.all(
     served.map((queue) =>
-      createWorker({ settings, connection, queue, activities: activities[queue] ?? {}, workflowBundle: bundle }),
+      createWorker({
+        settings,
+        connection,
+        queue,
+        activities: activities[queue] ?? {},
+        workflowBundle: bundle,
+        WorkerClass,
+      }),
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))

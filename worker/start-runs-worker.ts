@@ -16,7 +16,7 @@ export async function startRunsWorker(
   metrics: Metrics | undefined,
 ) {
   const prepared = await prepareWorkers(settings, logger, metrics)
-  const activities = { runs: createRunActivities(platform.runs.engine) }
+  const activities = { runs: createRunActivities(platform.runs.engine, platform.runs.modelSteps) }
   const served = await serveQueues({ settings, logger, metrics, platform, prepared, activities })
   platform.infra.temporal.startEagerlyOver(prepared.connection)
   return served

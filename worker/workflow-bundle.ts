@@ -3,6 +3,7 @@ import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
+import { parseOwnJson } from '../domain/own-json.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const workflowsPath = join(root, 'workflows', 'index.ts')
@@ -27,9 +28,25 @@ export async function workflowBundle({
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })
+  const code = withoutSources(bundle.code)
   // If the cache cannot be written, for example in an image, the next start builds it again.
-  await keep(path, bundle.code).catch(() => undefined)
-  return bundle
+  await keep(path, code).catch(() => undefined)
+  return { code, sourceMap: '' }
+}
+
+/**
+ * Takes the text of the sources out of the source map: it is half of the bundle, of which a process holds several
+ * copies, and stack traces need only the positions.
+ */
+function withoutSources(code: string): string {
+  const start = code.lastIndexOf('//# sourceMappingURL=data:')
+  const [, encoded] = /base64,(\S+)/.exec(code.slice(start)) ?? []
+  if (start < 0 || encoded === undefined) return code
+  const { sourcesContent: _, ...map } = parseOwnJson<Record<string, unknown>>(
+    Buffer.from(encoded, 'base64').toString('utf8'),
+  )
+  const shorter = Buffer.from(JSON.stringify(map)).toString('base64')
+  return `${code.slice(0, start)}//# sourceMappingURL=data:application/json;base64,${shorter}\n`
 }
 
 async function keep(path: string, code: string): Promise<void> {

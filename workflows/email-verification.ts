@@ -3,6 +3,7 @@ import {
   allHandlersFinished,
   condition,
   isCancellation,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -43,15 +44,21 @@ export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContr
   let sending = sendAtStart
   let lastSentAt: number | undefined
   let verified = false
+  let isStored = false
 
   setHandler(verify, async ({ code, correct }): Promise<VerifyCodeResult> => {
-    if (verified) return { outcome: 'already_verified' }
+    if (verified) {
+      // Whoever is told so logs in next.
+      if (patched('verification-is-stored')) await condition(() => isStored)
+      return { outcome: 'already_verified' }
+    }
     if (code.runId !== runId || code.send !== send) return { outcome: 'superseded', current: { runId, send } }
     if (attempts === 0) return { outcome: 'spent' }
     attempts -= 1
     if (correct) {
       verified = true
       await markVerified({ userId })
+      isStored = true
       return { outcome: 'verified' }
     }
     const attemptsRemaining = attempts

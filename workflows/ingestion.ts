@@ -60,6 +60,7 @@ export const ingestionWorkflow: WorkflowOf<typeof ingestionContract> = async (in
       step: { fileId, assistantId: input.assistantId },
       trying: { patienceMs, surprises, onWait },
       isExtracted: false,
+      isQueued: false,
       isDeleted: false,
       work: new CancellationScope(),
     }
@@ -110,6 +111,8 @@ interface IngestedFile {
   trying: KeepTryingOptions
   /** Whether extraction has ended. */
   isExtracted: boolean
+  /** Whether extraction waits for its turn: until then there is nothing to embed. */
+  isQueued: boolean
   isDeleted: boolean
   /** All steps of the file. Cancelled when the file is deleted: no step and no pause delays the next file. */
   work: CancellationScope
@@ -132,8 +135,10 @@ async function beginExtraction(file: IngestedFile, after?: Extraction): Extracti
 
 async function extract(file: IngestedFile): Promise<void> {
   for (let pauses = 0; ; pauses++) {
+    file.isQueued = false
     const result = await keepTrying(() => extractFile(file.step), file.trying)
     if (result !== 'busy') return
+    file.isQueued = true
     await sleep(Math.min(longestTurnPauseMs, 1000 * 2 ** pauses))
   }
 }
@@ -183,8 +188,19 @@ async function embedAll(file: IngestedFile): Promise<FileOutcome> {
     if (!patched('pauses-between-embeddings')) continue
     const pauseMs = Math.min(longestPauseMs, 1000 * 2 ** pauses)
     await (file.isExtracted ? sleep(pauseMs) : condition(() => file.isExtracted, pauseMs))
+    if (file.isQueued && patched('no-embedding-of-queued-files')) await untilBeingRead(file)
   }
 }
+
+/** Each time when extraction is tried again, it is known a moment later whether its turn has come. */
+async function untilBeingRead(file: IngestedFile): Promise<void> {
+  while (file.isQueued && !file.isExtracted) {
+    await condition(() => !file.isQueued || file.isExtracted)
+    await condition(() => file.isQueued || file.isExtracted, turnKnownAfterMs)
+  }
+}
+
+const turnKnownAfterMs = 2000
 
 /** Pause between two checks of a file without newly extracted chunks. */
 const longestPauseMs = 30_000

@@ -3,6 +3,7 @@ import {
   ActivityFailure,
   ApplicationFailure,
   TimeoutFailure,
+  condition,
   isCancellation,
   patched,
   proxyLocalActivities,
@@ -12,7 +13,7 @@ import {
 import type { createRunActivities } from '../activities/runs/index.ts'
 import { type CarriedRun, type StepResult, supersededType } from '../domain/contracts/thread.ts'
 import { modelStepRetries, modelStepTimeout } from './thread-policies.ts'
-import { isTimeOver, remainingMs, remainingTime, timeLimitReached } from './time-limit.ts'
+import { extendTimeLimit, isTimeOver, remainingMs, remainingTime, timeLimitReached } from './time-limit.ts'
 
 type RunActivities = ReturnType<typeof createRunActivities>
 
@@ -31,11 +32,22 @@ export async function localModelStep(run: CarriedRun): Promise<StepResult> {
   const { runId, step } = run
   let failed = ''
   for (let attempt = 1; ; attempt++) {
-    if (isTimeOver(run)) throw timeLimitReached(run)
-    const since = new Date(Date.now()).toISOString()
-    setCurrentDetails(`Run ${runId}: model step ${step + 1}, attempt ${attempt} since ${since}${failed}`)
+    const show = (what: string) => {
+      const since = new Date(Date.now()).toISOString()
+      setCurrentDetails(`Run ${runId}: model step ${step + 1}, ${what} since ${since}${failed}`)
+    }
     try {
-      return await modelStepOf(run)({ runId, step })
+      for (;;) {
+        if (isTimeOver(run)) throw timeLimitReached(run)
+        show(`attempt ${attempt}`)
+        run.isSlotFree = false
+        const result = await modelStepOf(run)({ runId, step })
+        if (result.next !== 'queued') return result
+        show('waiting for other runs')
+        const waitsSince = Date.now()
+        await condition(() => run.isSlotFree === true, result.checkAfterMs)
+        extendTimeLimit(run, Date.now() - waitsSince)
+      }
     } catch (error) {
       // Local activities fail with the failure itself.
       const cause = error instanceof ActivityFailure ? error.cause : error

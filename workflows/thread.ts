@@ -1,16 +1,12 @@
 import {
   ActivityCancellationType,
-  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   CancelledFailure,
-  TimeoutFailure,
   allHandlersFinished,
   condition,
   continueAsNew,
-  isCancellation,
   log,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -26,19 +22,16 @@ import {
   type SettleInput,
   type SettleResult,
   type StepResult,
-  type ToolInput,
-  supersededType,
   threadBusyType,
   threadContract,
-  toolActivityPrefix,
 } from '../domain/contracts/thread.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
-import { errorCodes, httpStatusOf } from '../domain/errors.ts'
-import { runErrorTypeOf } from '../domain/run-errors.ts'
 import type { RunStatus } from '../domain/records/run.ts'
-import { modelStepPolicy, settlePolicy, toolPolicy } from './thread-policies.ts'
+import { modelStepPolicy, settlePolicy } from './thread-policies.ts'
 import { isHistoryLong } from './history-length.ts'
 import { localModelStep } from './local-model-step.ts'
+import { outcomeOf, stepLimitReached } from './run-outcome.ts'
+import { runTools } from './run-tools.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 
 const { signals, updates } = threadContract
@@ -88,6 +81,9 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
   setHandler(signals.cancelRun, ({ runId }) => cancel(runId))
   setHandler(signals.resumeRun, ({ runId, step }) => {
     if (current?.run.runId === runId) current.run.resumedStep = step
+  })
+  setHandler(signals.slotFree, ({ runId }) => {
+    if (current?.run.runId === runId) current.run.isSlotFree = true
   })
   const refuseWhenBusy = ({ runId }: EnqueueRun) => {
     if (isBusyFor(runId)) throw ApplicationFailure.nonRetryable('Another run has the thread.', threadBusyType)
@@ -198,7 +194,9 @@ async function regularModelStep(run: CarriedRun): Promise<StepResult> {
     ...remainingTime(run),
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   })
-  return modelStep({ runId, step })
+  const result = await modelStep({ runId, step })
+  if (result.next === 'queued') throw ApplicationFailure.nonRetryable('Only local steps are queued.')
+  return result
 }
 
 /**
@@ -229,87 +227,6 @@ function statusDisplay(startedWith: string | undefined) {
     isPlain = false
     upsertSearchAttributes(searchAttributePairs({ AgentRunId: runId, RunStatus: status }))
   }
-}
-
-/**
- * The calls of a step in order, a few at a time. When the run's time is over, no further call begins. When the run
- * is cancelled, all calls have stopped before it is settled.
- */
-async function runTools(run: CarriedRun, calls: PlannedCall[], parallelCalls = calls.length): Promise<void> {
-  const queue = calls.values()
-  const work = async () => {
-    for (const call of queue) {
-      if (isTimeOver(run)) return
-      await runTool(run, call)
-    }
-  }
-  const workers = Array.from({ length: Math.min(parallelCalls, calls.length) }, work)
-  try {
-    await Promise.all(workers)
-  } catch (error) {
-    if (patched('thread-await-all-tools')) await Promise.allSettled(workers)
-    throw error
-  }
-}
-
-/**
- * Each tool is an activity with its own name and limit. The model is told of a failed tool; only a cancellation
- * ends the run.
- */
-async function runTool(run: CarriedRun, call: PlannedCall): Promise<void> {
-  const activityType = `${toolActivityPrefix}${call.name}`
-  const tools = proxyActivities<Record<string, (input: ToolInput) => Promise<void>>>({
-    ...toolPolicy(call),
-    ...remainingTime(run),
-    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  })
-  try {
-    await tools[activityType]?.({ runId: run.runId, step: run.step, index: call.index })
-  } catch (error) {
-    if (isCancellation(error)) throw error
-    // The next step finds no result in the ledger and tells the model so.
-  }
-}
-
-function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'outcome' | 'error'> {
-  if (isCancellation(error)) return { outcome: 'cancelled' }
-  // The server starts no retry for which no time is left: the activity then fails with its last failure.
-  if (error instanceof ActivityFailure && error.retryState === 'TIMEOUT')
-    return outcomeOf(timeLimitReached(run, error.cause), run)
-  const cause = error instanceof ActivityFailure ? error.cause : error
-  if (cause instanceof TimeoutFailure) {
-    return {
-      outcome: 'error',
-      error: { status_code: 504, message: 'The run took too long.', type: 'timed_out', details: '' },
-    }
-  }
-  if (cause instanceof ApplicationFailure && cause.type === supersededType) return { outcome: 'cancelled' }
-  if (cause instanceof ApplicationFailure) {
-    const [status, details] = cause.details ?? []
-    const known = errorCodes.find((code) => code === cause.type)
-    return {
-      outcome: 'error',
-      error: {
-        status_code: typeof status === 'number' ? status : httpStatusOf[known ?? 'internal'],
-        message: cause.message,
-        type: runErrorTypeOf(cause.type),
-        details: typeof details === 'string' ? details : '',
-      },
-    }
-  }
-  return {
-    outcome: 'error',
-    error: { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' },
-  }
-}
-
-function stepLimitReached(limit: number): ApplicationFailure {
-  return ApplicationFailure.create({
-    message: `The run reached its limit of ${limit} steps without a final answer.`,
-    type: 'max_steps',
-    nonRetryable: true,
-    details: [422, `max_steps is ${limit}`],
-  })
 }
 
 function namesOf(calls: PlannedCall[]): string {

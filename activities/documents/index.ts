@@ -2,40 +2,53 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import type { FileDeletionInput } from '../../domain/contracts/file-deletion.ts'
 import { type EmbedStepResult, type FileStepInput, readerFailedType } from '../../domain/contracts/ingestion.ts'
+import type { ReembedStepResult, ReembeddingInput } from '../../domain/contracts/reembedding.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isUnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type DeleteFileDeps, deleteFile } from '../../services/knowledge/delete-file.ts'
 import { type EmbedFileDeps, embedFile } from '../../services/knowledge/embed-file.ts'
+import { noEmbeddingModel } from '../../services/knowledge/embedder.ts'
 import { type ExtractFileDeps, extractFile, markFailing } from '../../services/knowledge/extract-file.ts'
+import { type ReembedFilesDeps, reembedFiles } from '../../services/knowledge/reembed-files.ts'
+import { giveUpReembedding } from '../../services/knowledge/reembedding.ts'
 import { reopenFile } from '../../services/knowledge/retries.ts'
 import { durable } from '../durable.ts'
 
 export type DocumentActivityDeps = ExtractFileDeps &
   DeleteFileDeps &
-  Omit<EmbedFileDeps, 'embedder'> & {
+  Omit<EmbedFileDeps & ReembedFilesDeps, 'embedder'> & {
     /** Undefined if no embedding model is configured. */
     embedder: EmbedFileDeps['embedder'] | undefined
     /** Whether an error means that a server which the service needs is unreachable. */
     isAway: (error: unknown) => boolean
   }
 
-/** The steps of an ingestion. Each can be repeated and continues where it stopped. */
+/** The steps of ingestions and re-embeddings. Each can be repeated and continues where it stopped. */
 export function createDocumentActivities(deps: DocumentActivityDeps) {
   const step = <Input, Output>(work: (input: Input) => Promise<Output>) =>
     durable(work, (error) => asFailure(error, deps.isAway))
+
+  function requireEmbedder(): EmbedFileDeps['embedder'] {
+    if (deps.embedder !== undefined) return deps.embedder
+    throw noEmbeddingModel()
+  }
+
   return {
     extractFile: step((input: FileStepInput) => extractFile(deps, input.fileId, cancellationSignal())),
 
-    embedFile: step(async (input: FileStepInput): Promise<EmbedStepResult> => {
-      const { embedder } = deps
-      if (!embedder)
-        throw new AppError(
-          'unavailable',
-          'No embedding model is configured on this server (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
-        )
-      return embedFile({ ...deps, embedder }, input, cancellationSignal())
-    }),
+    embedFile: step(async (input: FileStepInput): Promise<EmbedStepResult> =>
+      embedFile({ ...deps, embedder: requireEmbedder() }, input, cancellationSignal()),
+    ),
+
+    reembedFiles: step(async (input: ReembeddingInput): Promise<ReembedStepResult> =>
+      reembedFiles({ ...deps, embedder: requireEmbedder() }, input, cancellationSignal()),
+    ),
+
+    /** The assistant's owner may read the reason. */
+    giveUpReembedding: step((input: { assistantId: string; generation: number; reason: string }) =>
+      giveUpReembedding(deps, input),
+    ),
 
     /** The failure of a step that gave up for a reason other than the file. The file's owner may read the reason. */
     failFile: step((input: FileStepInput & { reason: string }) =>

@@ -4,25 +4,26 @@ import {
   type SettleInput,
   type SettleResult,
   type StepInput,
+  type StepQueued,
   type StepResult,
   type ToolInput,
   supersededType,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { EngineDeps } from '../../services/engine/deps.ts'
-import { modelStep } from '../../services/engine/model-step.ts'
+import type { ModelSteps } from '../../services/engine/model-steps.ts'
 import { SupersededError } from '../../services/engine/run-writer.ts'
 import { settleRun } from '../../services/engine/settle.ts'
 import { toolStep } from '../../services/engine/tool-step.ts'
 import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(deps: EngineDeps) {
+export function createRunActivities(deps: EngineDeps, modelSteps: Pick<ModelSteps, 'execute'>) {
   return {
-    modelStep: step((input: StepInput): Promise<StepResult> => {
-      const signal = cancellationSignal()
-      return deps.inStepSlot(input.runId, signal, () => modelStep(deps, input, signal))
-    }),
+    // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
+    modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
+      modelSteps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
+    ),
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
       settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),

@@ -156,6 +156,7 @@ export const componentTexts: Record<string, string> = {
   HumanMessageInput: 'A message of the user as callers send it.',
   InactiveUsers: 'Users who have not used the service for a while.',
   Ingestion: 'The files of one upload and their progress.',
+  Reembedding: 'Whether the files have vectors of the current embedding model, and how far a change of it has come.',
   IngestionStatus: 'Whether files are still being processed.',
   ListOrder: 'By time of creation.',
   LoginRequest: 'E-mail address and password.',

@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox'
+import { AnyKey } from '../../domain/any-key.ts'
 import { clientIdPattern } from '../../domain/ids.ts'
 
 /** An id in a path; a value with other characters does not match the schema. */
@@ -11,7 +12,7 @@ export const Timestamp = Type.String({ format: 'date-time' })
 export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
 /** A free-form object, which is returned unchanged. */
-export const freeForm = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
+export const freeForm = (description: string) => Type.Record(AnyKey, Type.Unknown(), { description })
 
 export const ValidationError = Type.Object(
   {

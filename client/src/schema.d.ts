@@ -655,6 +655,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assistants/{aid}/reembedding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the files are embedded with the current model, and the progress of embedding them anew */
+        get: operations["files.reembedding"];
+        put?: never;
+        /**
+         * Embed the files anew with the current model
+         * @description Answers at once with the progress. The request can be repeated: it has no effect while it runs or if nothing is to be done, and continues what was given up.
+         */
+        post: operations["files.reembed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assistants/{aid}/files/{file_id}/chunks": {
         parameters: {
             query?: never;
@@ -2427,6 +2448,8 @@ export interface components {
             /** @description Entries of threads; each holds the messages that were added together. */
             messages: number;
             runs: number;
+            tool_calls: number;
+            feedback: number;
             files: number;
         };
         /**
@@ -2437,10 +2460,6 @@ export interface components {
             imported: components["schemas"]["ImportCounts"];
             existing: components["schemas"]["ImportCounts"];
             refused: components["schemas"]["ImportCounts"];
-            left_out: {
-                tool_calls: number;
-                feedback: number;
-            };
             /** @description Why records were refused: the first hundred. */
             problems: {
                 kind: string;
@@ -2834,6 +2853,30 @@ export interface components {
             status: components["schemas"]["IngestionStatus"];
             progress: number;
             files: components["schemas"]["EmbeddedFile"][];
+        };
+        /**
+         * Reembedding
+         * @description Whether the files have vectors of the current embedding model, and how far a change of it has come.
+         */
+        Reembedding: {
+            /**
+             * @description `current`: nothing is to be done. `outdated`: files were embedded with another model than the server uses now, or vectors are missing. `failed`: given up because of `error`; a further POST continues.
+             * @enum {unknown}
+             */
+            status: "current" | "outdated" | "running" | "failed";
+            /** @description The model of the vectors that are searched. */
+            model?: string;
+            /** @description The model that the server uses now. */
+            configured_model: string;
+            /** @description Ready files with text. */
+            files: number;
+            files_done: number;
+            chunks: number;
+            /** @description Chunks with vectors of the configured model. */
+            chunks_done: number;
+            /** Format: date-time */
+            started_at?: string;
+            error?: string;
         };
         /**
          * ChunkList
@@ -8371,6 +8414,178 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "files.reembedding": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reembedding"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "files.reembed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reembedding"];
                 };
             };
             /** @description Default Response */

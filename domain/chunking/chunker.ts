@@ -1,14 +1,7 @@
 import type { Block } from './block.ts'
+import { type ChunkerOptions, defaultChunkerOptions } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
 import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
-
-export interface ChunkerOptions {
-  maxTokens: number
-  /** How many tokens at the end of a chunk are repeated at the start of the next one. */
-  overlapTokens: number
-}
-
-export const defaultChunkerOptions: ChunkerOptions = { maxTokens: 400, overlapTokens: 50 }
 
 export interface Chunk {
   text: string

@@ -1,4 +1,5 @@
-import { countTokens as countWhole } from 'gpt-tokenizer/encoding/cl100k_base'
+import { countTokens as countByLibrary } from 'gpt-tokenizer/encoding/cl100k_base'
+import { CL100K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants'
 
 /** Tokenizers take quadratic time on text without spaces, so they get at most this many characters at once. */
 export const tokenWindowCharacters = 512
@@ -11,9 +12,39 @@ const options = { disallowedSpecial: new Set<string>() }
  * exact up to 512 characters, at most one too many for each further window.
  */
 export function countTokens(text: string): number {
-  if (text.length <= tokenWindowCharacters) return countWhole(text, options)
+  if (text.length <= tokenWindowCharacters) return countWindow(text)
   let tokens = 0
-  for (const window of windows(text, tokenWindowCharacters)) tokens += countWhole(window, options)
+  for (const window of windows(text, tokenWindowCharacters)) tokens += countWindow(window)
+  return tokens
+}
+
+/** The encoding divides a text into words before it looks for tokens in each. A copy, because searching changes it. */
+const words = new RegExp(CL100K_TOKEN_SPLIT_REGEX)
+/** Short words are copied by V8; a longer one would keep the whole text that it was cut from. */
+const rememberedCharacters = 12
+const rememberedWords = 20_000
+const known = new Map<string, number>()
+
+/** The sum over the words: exact, and two to three times as fast as the library, because the words of a text recur. */
+function countWindow(text: string): number {
+  let tokens = 0
+  let start = 0
+  words.lastIndex = 0
+  // The pattern matches every character, so that a word begins where the last one ends.
+  while (words.test(text)) {
+    const word = text.slice(start, words.lastIndex)
+    start = words.lastIndex
+    tokens += word.length > rememberedCharacters ? countByLibrary(word, options) : countWord(word)
+  }
+  return tokens
+}
+
+function countWord(word: string): number {
+  const found = known.get(word)
+  if (found !== undefined) return found
+  const tokens = countByLibrary(word, options)
+  if (known.size >= rememberedWords) known.clear()
+  known.set(word, tokens)
   return tokens
 }
 
@@ -22,7 +53,7 @@ const shortWindowCharacters = 128
 
 /** The token counts of a text, window by window, for callers that stop at a limit or let others run in between. */
 export function* tokensOfWindows(text: string): Generator<number> {
-  for (const window of windows(text, shortWindowCharacters)) yield countWhole(window, options)
+  for (const window of windows(text, shortWindowCharacters)) yield countWindow(window)
 }
 
 /** Cuts a text into pieces of at most `size` characters, after white space if possible. */

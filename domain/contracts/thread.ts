@@ -26,6 +26,8 @@ export const threadContract = {
     cancelRun: defineSignal<[AboutRun]>('cancelRun'),
     /** A person has decided about all tool calls of the step for which a run waits. Repeating it has no effect. */
     resumeRun: defineSignal<[ResumeRun]>('resumeRun'),
+    /** The process in whose line the run's step waits has a free slot for it. Other runs are ignored. */
+    slotFree: defineSignal<[AboutRun]>('slotFree'),
   },
   updates: {
     /**
@@ -72,6 +74,8 @@ export interface CarriedRun {
   /** The last step whose tool calls a person has decided about. */
   resumedStep?: number
   timeLimit?: RunTimeLimit
+  /** Whether a free slot was announced since the model step was last executed. */
+  isSlotFree?: boolean
 }
 
 export interface RunTimeLimit {
@@ -83,7 +87,7 @@ export interface RunTimeLimit {
 export interface EnqueueRun {
   runId: string
   strategy: MultitaskStrategy
-  /** Time limit of the run from its turn on; time spent waiting for a person is not counted. */
+  /** Time limit of the run from its turn on; time spent waiting for a person or for other runs is not counted. */
   maxDurationMs?: number
 }
 
@@ -112,6 +116,12 @@ export type StepResult =
   /** The model asks for tool calls. `approval`: a person must approve them first. */
   | ({ next: 'tools'; approval: boolean } & PlannedTools)
 
+/** The process is full; the step waits in its line. The workflow executes it again when it is told, or after this time. */
+export interface StepQueued {
+  next: 'queued'
+  checkAfterMs: number
+}
+
 export interface PlannedTools {
   calls: PlannedCall[]
   /** How many calls may run at once. Results of earlier versions lack it; then there is no limit. */
@@ -138,7 +148,7 @@ export const supersededType = 'superseded'
 export interface SettleInput extends StepInput {
   outcome: 'cancelled' | 'error'
   error?: RunError
-  /** The run ends before its turn, so its input does not enter the thread's log. */
+  /** As far as the workflow knows, the run ends before its turn: then its input does not enter the thread's log. */
   neverBegan?: boolean
 }
 

@@ -19,7 +19,10 @@ export function readingSlots(filesReadAtOnce: number) {
 /** For embedding files. */
 export const embeddingSlots = { slots: 32, slotsPerOwner: 4, waitingPerOwner: 0 }
 
+/** For embedding files anew: slots of their own, so that a change of the model does not delay uploads. */
+export const reembeddingSlots = { slots: 8, slotsPerOwner: 1, waitingPerOwner: 0 }
+
 /** Concurrent activities of the queue `documents`: all of the above, and some for deletions and short steps. */
 export function documentActivities(filesReadAtOnce: number): number {
-  return filesReadAtOnce + waitingToBeRead + embeddingSlots.slots + 16
+  return filesReadAtOnce + waitingToBeRead + embeddingSlots.slots + reembeddingSlots.slots + 16
 }

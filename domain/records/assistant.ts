@@ -35,6 +35,12 @@ export interface AssistantRecord {
   has_files?: boolean
   /** The model of its vectors (`services/knowledge/embedding-model.ts`); absent before the first. */
   embedding_model?: string
+  /** The generation of the space that is searched (`domain/knowledge/vector-space.ts`); absent: 0. */
+  vector_generation?: number
+  /** The highest generation that was ever used; absent: 0. No generation is used twice. */
+  last_generation?: number
+  /** Set while its files are embedded anew, or when that was given up (`services/knowledge/reembedding.ts`). */
+  reembedding?: ReembeddingRecord
   /** Incremented by each creation beneath this record, so that creations conflict with the deletion marker. */
   holds?: number
   deleting?: boolean
@@ -42,6 +48,16 @@ export interface AssistantRecord {
   budgets?: string[]
   /** A copy of its owner's suspension: public callers are refused, and no step of a run begins. */
   suspended?: boolean
+}
+
+export interface ReembeddingRecord {
+  /** The generation of the space that is being filled. */
+  generation: number
+  /** The model of its vectors. */
+  model: string
+  started_at: Date
+  /** Why it was given up, as the owner may read it. */
+  error?: string
 }
 
 export interface CompatAccountRecord {

@@ -47,6 +47,10 @@ export interface FileRecord {
    * here.
    */
   embedded: number
+  /** The generation of the space that has all of its vectors (`domain/knowledge/vector-space.ts`); absent: 0. */
+  generation?: number
+  /** Set while a ready file is embedded anew: how many of its chunks, from the first, have vectors in that space. */
+  next?: { generation: number; embedded: number }
   created_at: Date
   updated_at: Date
 }

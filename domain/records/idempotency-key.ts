@@ -16,7 +16,7 @@ export interface IdempotencyKeyRecord {
   outcome?: 'answered' | 'followed'
   /** The answer as JSON text, encrypted. */
   answer?: string
-  /** Ids of the records that the request belongs to: deleting them removes this record too. */
+  /** Ids of the records that the request belongs to or may create: deleting them removes this record too. */
   subjects: string[]
   remove_at: Date
 }

@@ -1,3 +1,4 @@
+import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { keptCollections } from '../../services/deletion/stores.ts'
 import { emailOf } from '../email-of.ts'
 import { type ClientLog, type Intention, type Problem, problemOf } from '../client-log.ts'
@@ -96,11 +97,11 @@ async function checkDeletions({ log, stores }: Evidence, records: Records, repor
       const deletion = deletedBy.get(id)
       if (deletion !== undefined) report('wrong', `Redis still holds ${key}`, deletion)
     }
-  for (const assistantId of await stores.vectors.listAssistants()) {
-    const deletion = deletedBy.get(assistantId)
-    if (deletion !== undefined && (await stores.vectors.count(assistantId)) > 0)
-      report('wrong', `vectors of ${assistantId} are left`, deletion)
-    for (const fileId of await stores.vectors.listFiles(assistantId)) {
+  for (const space of await stores.vectors.listSpaces()) {
+    const deletion = deletedBy.get(spaceOwner(space).assistantId)
+    if (deletion !== undefined && (await stores.vectors.count(space)) > 0)
+      report('wrong', `vectors of ${space} are left`, deletion)
+    for (const fileId of await stores.vectors.listFiles(space)) {
       const ofFile = deletedBy.get(fileId)
       if (ofFile !== undefined) report('wrong', `vectors of the file ${fileId} are left`, ofFile)
     }

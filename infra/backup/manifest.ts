@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { AnyKey } from '../../domain/any-key.ts'
 
 /** What a backup says about itself, in `manifest.json`, written last: a folder without one is incomplete. */
 const Manifest = Type.Object({
@@ -13,7 +14,7 @@ const Manifest = Type.Object({
   /** Whether all records are of one moment. If not, the service must have been stopped. */
   is_snapshot: Type.Boolean(),
   /** Number of records by collection. */
-  collections: Type.Record(Type.String(), Type.Integer()),
+  collections: Type.Record(AnyKey, Type.Integer()),
   /** Whether the folder of the embedded vector store is in the backup. */
   has_vectors: Type.Boolean(),
 })

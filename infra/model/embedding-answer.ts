@@ -26,13 +26,15 @@ export function readEmbeddings(answer: unknown, { texts, dimensions }: Expected)
 
 /** Base64 of little-endian 32-bit floats, or numbers. */
 function toVector(embedding: unknown, dimensions: number): number[] {
-  const numbers = typeof embedding === 'string' ? fromBase64(embedding) : embedding
+  const numbers: unknown = typeof embedding === 'string' ? fromBase64(embedding) : embedding
   if (!Array.isArray(numbers)) throw unreadable('an answer without vectors')
   if (numbers.length !== dimensions) throw otherDimensions(numbers.length, dimensions)
-  return numbers.map((value: unknown) => {
-    if (typeof value !== 'number' || !Number.isFinite(Math.fround(value))) throw unreadable('a vector with no number')
-    return value
-  })
+  if (!numbers.every(isNumber)) throw unreadable('a vector with no number')
+  return numbers
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(Math.fround(value))
 }
 
 function fromBase64(text: string): number[] | undefined {

@@ -1,3 +1,4 @@
+import { kept } from '../../domain/kept.ts'
 import { defaultBaseUrl } from './open-client.ts'
 
 export interface ProbedModel {
@@ -6,7 +7,7 @@ export interface ProbedModel {
   model: string
 }
 
-/** How long an answer of the model server is cached, so that health checks do not put load on it. */
+/** How long a good answer of the model server is cached, so that health checks do not put load on it. */
 const believedMs = 15_000
 
 /**
@@ -17,7 +18,6 @@ const believedMs = 15_000
 export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
   if (apiKey === undefined) return undefined
   const url = `${baseUrl ?? defaultBaseUrl}/models`
-  let known: { at: number; answer: Promise<string> } | undefined
 
   async function ask(): Promise<string> {
     const response = await fetch(url, {
@@ -30,8 +30,5 @@ export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
     throw new Error(`the model's server answered ${response.status}`)
   }
 
-  return (): Promise<string> => {
-    if (known === undefined || Date.now() - known.at > believedMs) known = { at: Date.now(), answer: ask() }
-    return known.answer
-  }
+  return kept(ask, believedMs)
 }

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { AnyKey } from '../../domain/any-key.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
@@ -30,7 +31,7 @@ const ModelsFile = Type.Object(
   {
     providers: Type.Array(Provider, { minItems: 1, maxItems: 50 }),
     /** By a model's name: models that are asked in its place, in this order, while it fails. */
-    fallbacks: Type.Optional(Type.Record(Type.String(), Type.Array(name, { maxItems: 10 }))),
+    fallbacks: Type.Optional(Type.Record(AnyKey, Type.Array(name, { maxItems: 10 }))),
   },
   { additionalProperties: false },
 )

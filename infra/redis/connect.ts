@@ -15,7 +15,7 @@ interface RedisOptions {
 
 /** Two connections: one for commands, one that only subscribes. Both reconnect by themselves. */
 export async function connectRedis(url: string, { tls = {}, timeoutMs = 4000, onError }: RedisOptions) {
-  const reconnectStrategy = (retries: number) => Math.min(50 * 2 ** Math.min(retries, 6), 1000)
+  const reconnectStrategy = (retries: number) => Math.min(50 * 2 ** Math.min(retries, 6), 500)
   const plain = { connectTimeout: timeoutMs, reconnectStrategy }
   const socket = url.startsWith('rediss:') ? { ...plain, tls: true as const, ...tlsOptions(tls) } : plain
   const commands = createClient({ url, socket, disableOfflineQueue: true })

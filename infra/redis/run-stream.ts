@@ -10,6 +10,9 @@ import type { RedisConnection } from './connect.ts'
  */
 const keptEntries = 5000
 
+/** A connection breaks, or is closed because it does not answer. */
+const lossEvents = ['reconnecting', 'end']
+
 /** The channel on which processes that execute steps learn that a run has a newer fence. */
 const supersededChannel = 'runs:superseded'
 
@@ -126,10 +129,17 @@ export function createRunStream(
       }
     },
 
-    onReconnect(listener) {
-      subscriber.on('ready', listener)
+    onConnection({ lost, back }) {
+      const clients = [commands, subscriber]
+      // One client hears new batches, the other reads those that were missed.
+      const ready = () => {
+        if (clients.every(({ isReady }) => isReady)) back()
+      }
+      for (const event of lossEvents) subscriber.on(event, lost)
+      for (const client of clients) client.on('ready', ready)
       return () => {
-        subscriber.off('ready', listener)
+        for (const event of lossEvents) subscriber.off(event, lost)
+        for (const client of clients) client.off('ready', ready)
       }
     },
 

@@ -3,6 +3,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Connection, Table } from '@lancedb/lancedb'
+import { type LanceRow, toColumns } from './lance-rows.ts'
 
 /** Writing a table's first rows never takes this long: older folders were left by a process that died. */
 const abandonedAfterMs = 60 * 60_000
@@ -21,7 +22,7 @@ export function createTableMaker(
   const folder = folderOf(uri)
   if (folder === undefined) {
     return {
-      async make(name: string, rows: Rows, finish: Finish): Promise<boolean> {
+      async make(name: string, rows: LanceRow[], finish: Finish): Promise<boolean> {
         await create(await database(), name, rows, finish)
         return true
       },
@@ -32,7 +33,7 @@ export function createTableMaker(
 
   return {
     /** False if another creator was first. `finish` prepares the table before anybody can see it. */
-    async make(name: string, rows: Rows, finish: Finish): Promise<boolean> {
+    async make(name: string, rows: LanceRow[], finish: Finish): Promise<boolean> {
       const stagedName = `${name}.${randomUUID()}`
       const staged = join(staging, `${stagedName}.lance`)
       const db = await connectTo(staging)
@@ -55,11 +56,10 @@ export function createTableMaker(
   }
 }
 
-type Rows = Record<string, unknown>[]
 type Finish = (table: Table) => Promise<void>
 
-async function create(db: Connection, name: string, rows: Rows, finish: Finish): Promise<void> {
-  const table = await db.createTable(name, rows)
+async function create(db: Connection, name: string, rows: LanceRow[], finish: Finish): Promise<void> {
+  const table = await db.createTable(name, toColumns(rows))
   await finish(table).finally(() => table.close())
 }
 

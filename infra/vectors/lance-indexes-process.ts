@@ -2,8 +2,8 @@ import { buildIndexes } from './lance-indexes.ts'
 import { createLanceTables } from './lance-tables.ts'
 
 /** Builds the indexes of one table and ends: `uri assistant`. */
-const [uri = '', assistantId = ''] = process.argv.slice(2)
+const [uri = '', space = ''] = process.argv.slice(2)
 const tables = createLanceTables(uri)
-await tables.use(assistantId, buildIndexes)
+await tables.use(space, buildIndexes)
 await tables.close()
 process.exit(0)

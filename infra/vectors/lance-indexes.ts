@@ -15,7 +15,7 @@ const largeTableRows = 20_000
 const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
 
 /** Updates the indexes of a table where that pays; those of a large table in a separate process. */
-export async function refreshIndexes(table: Table, place: { uri: string; assistantId: string }): Promise<void> {
+export async function refreshIndexes(table: Table, place: { uri: string; space: string }): Promise<void> {
   try {
     const due = await dueWork(table)
     if (!due.textIndex && !due.merging && !due.vectorIndex) return
@@ -24,7 +24,7 @@ export async function refreshIndexes(table: Table, place: { uri: string; assista
     if (isConflict(error)) return
     throw unavailable(error)
   }
-  const child = fork(processPath, [place.uri, place.assistantId], {
+  const child = fork(processPath, [place.uri, place.space], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

@@ -1,22 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type Connection, Index, Session, type Table, connect } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
+import { spaceOwner, vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { createTableMaker } from './lance-creation.ts'
+import type { LanceRow } from './lance-rows.ts'
 
 /** By default the caches may use seven gigabytes, and a large upload was seen to fill them. */
 const indexCacheBytes = 64n * 1024n * 1024n
 const metadataCacheBytes = 32n * 1024n * 1024n
-
-/** One row for each chunk. A table holds one assistant's chunks. */
-export interface LanceRow {
-  [column: string]: unknown
-  id: string
-  assistant_id: string
-  file_id: string
-  /** The chunk's terms, separated by spaces: see `domain/search/terms.ts`. */
-  terms: string
-  vector: number[]
-}
 
 /**
  * Tables of an embedded database that API and worker open at the same time. Every read checks for writes of other
@@ -34,8 +25,8 @@ export function createLanceTables(uri: string) {
     return connecting
   }
 
-  async function open(assistantId: string): Promise<Table | undefined> {
-    const name = tableName(assistantId)
+  async function open(space: string): Promise<Table | undefined> {
+    const name = tableName(space)
     const db = await database()
     try {
       return await db.openTable(name)
@@ -45,59 +36,76 @@ export function createLanceTables(uri: string) {
     }
   }
 
+  /** All, or those that begin with `prefix`. */
+  async function names(prefix = ''): Promise<string[]> {
+    const db = await database()
+    const found: string[] = []
+    for (;;) {
+      const startAfter = found.at(-1) ?? prefix
+      const page = await answered(db.tableNames({ limit: 1000, ...(startAfter === '' ? {} : { startAfter }) }))
+      const wanted = page.filter((name) => name.startsWith(prefix))
+      found.push(...wanted)
+      if (page.length < 1000 || wanted.length < page.length) return found
+    }
+  }
+
+  /** The assistant that the rows of a table name. */
+  async function assistantIn(name: string): Promise<string | undefined> {
+    const db = await database()
+    const table = await db.openTable(name)
+    const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
+    const [row] = rows
+    const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
+    return typeof id === 'string' ? id : undefined
+  }
+
   return {
-    /** Undefined if the assistant has no table. The results must not be used after `work`. */
-    async use<T>(assistantId: string, work: (table: Table) => Promise<T>): Promise<T | undefined> {
-      const table = await open(assistantId)
+    /** Undefined if the space has no table. The results must not be used after `work`. */
+    async use<T>(space: string, work: (table: Table) => Promise<T>): Promise<T | undefined> {
+      const table = await open(space)
       return table && closing(table, work)
     },
 
     /** The table, which the caller must close; undefined if there was none and it was created with these rows. */
-    async openOrMake(assistantId: string, rows: LanceRow[]): Promise<Table | undefined> {
-      const known = await open(assistantId)
+    async openOrMake(space: string, rows: LanceRow[]): Promise<Table | undefined> {
+      const known = await open(space)
       if (known) return known
       let problem: unknown = new Error('the table that another process created was not found')
       try {
-        if (await make(tableName(assistantId), rows, createTextIndex)) return undefined
+        if (await make(tableName(space), rows, createTextIndex)) return undefined
       } catch (error) {
         // In an object store another process may have been faster.
         problem = error
       }
-      const table = await open(assistantId)
+      const table = await open(space)
       if (!table) throw unavailable(problem)
       return table
     },
 
-    async drop(assistantId: string): Promise<void> {
+    async drop(space: string): Promise<void> {
       const db = await database()
       try {
-        await db.dropTable(tableName(assistantId))
+        await db.dropTable(tableName(space))
       } catch (error) {
         if (!isMissing(error)) throw unavailable(error)
       }
-      await removeUnfinished(tableName(assistantId))
+      await removeUnfinished(tableName(space))
     },
 
-    async names(): Promise<string[]> {
-      const db = await database()
-      const names: string[] = []
-      for (;;) {
-        const last = names.at(-1)
-        const page = await db.tableNames({ limit: 1000, ...(last === undefined ? {} : { startAfter: last }) })
-        names.push(...page)
-        if (page.length < 1000) return names
-      }
+    names,
+
+    /** The first space, even if it has no table, and those of later generations that have one. */
+    async spacesOf(assistantId: string): Promise<string[]> {
+      const prefix = `${tableName(assistantId)}${generationMark}`
+      const later = (await names(prefix)).map((name) => Number(name.slice(prefix.length)))
+      return [assistantId, ...later.map((generation) => vectorSpace(assistantId, generation))]
     },
 
-    /** The assistant of a table: from its name, or from one of its rows. */
-    async assistantOf(name: string): Promise<string | undefined> {
-      if (name.startsWith(plainPrefix)) return name.slice(plainPrefix.length)
-      const db = await database()
-      const table = await db.openTable(name)
-      const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
-      const [row] = rows
-      const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
-      return typeof id === 'string' ? id : undefined
+    /** The space of a table: from its name, or from one of its rows. Undefined if neither tells. */
+    async spaceOf(name: string): Promise<string | undefined> {
+      const [plain = '', generation = 0] = name.split(generationMark)
+      const id = plain.startsWith(plainPrefix) ? plain.slice(plainPrefix.length) : await assistantIn(name)
+      return id === undefined ? undefined : vectorSpace(id, Number(generation))
     },
 
     async ping(): Promise<void> {
@@ -153,11 +161,24 @@ export async function createTextIndex(table: Table): Promise<void> {
 }
 
 const plainPrefix = 'a-'
+/** Neither kind of names of assistants below contains it. */
+const generationMark = '.'
 
 /** Ids of assistants may differ only in case, or contain characters that file names cannot: those are hashed. */
-function tableName(assistantId: string): string {
-  if (/^[a-z0-9-]{1,64}$/.test(assistantId)) return `${plainPrefix}${assistantId}`
-  return `h-${createHash('sha256').update(assistantId).digest('hex')}`
+function tableName(space: string): string {
+  const { assistantId, generation } = spaceOwner(space)
+  const name = /^[a-z0-9-]{1,64}$/.test(assistantId)
+    ? `${plainPrefix}${assistantId}`
+    : `h-${createHash('sha256').update(assistantId).digest('hex')}`
+  return generation === 0 ? name : `${name}${generationMark}${generation}`
+}
+
+export async function answered<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    throw unavailable(error)
+  }
 }
 
 function isMissing(error: unknown): boolean {

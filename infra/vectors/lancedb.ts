@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MatchQuery, type Table } from '@lancedb/lancedb'
 import { AppError } from '../../domain/errors.ts'
 import { type Ranked, fuse } from '../../domain/search/fuse.ts'
+import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { termsOf } from '../../domain/search/terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 import { isConflict, refreshIndexes } from './lance-indexes.ts'
-import { type LanceRow, closing, createLanceTables, unavailable } from './lance-tables.ts'
+import { type LanceRow, toColumns } from './lance-rows.ts'
+import { answered, closing, createLanceTables, unavailable } from './lance-tables.ts'
 
 /**
  * LanceDB, embedded: files in a folder (or a bucket) that API and worker open at the same time. Search is hybrid:
@@ -19,13 +21,14 @@ export function createLanceStore(uri: string): VectorStore {
    * the same chunk at the same moment leave it twice; searches count it once and `settle` removes the duplicate.
    */
   async function upsert(
-    assistantId: string,
+    space: string,
     records: VectorRecord[],
     { areNew = false }: { areNew?: boolean } = {},
   ): Promise<void> {
     if (records.length === 0) return
+    const { assistantId } = spaceOwner(space)
     const rows = records.map((record) => toRow(assistantId, record))
-    const opened = await tables.openOrMake(assistantId, rows)
+    const opened = await tables.openOrMake(space, rows)
     if (!opened) return
     await closing(opened, async (table) => {
       await requireDimensions(table, rows[0]?.vector.length ?? 0)
@@ -33,13 +36,13 @@ export function createLanceStore(uri: string): VectorStore {
         const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
         if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
       }
-      await writing(() => table.add(rows))
+      await writing(() => table.add(toColumns(rows)))
     })
   }
 
-  async function search(assistantId: string, query: VectorQuery): Promise<VectorMatch[]> {
+  async function search(space: string, query: VectorQuery): Promise<VectorMatch[]> {
     const wanted = Math.max(30, query.limit * 4)
-    const found = await tables.use(assistantId, (table) =>
+    const found = await tables.use(space, (table) =>
       Promise.all([byVector(table, query.vector, wanted), byWords(table, query.text, wanted)]),
     )
     if (!found) return []
@@ -50,12 +53,12 @@ export function createLanceStore(uri: string): VectorStore {
       .map(({ id, score }) => ({ id, fileId: fileIds.get(id) ?? '', score }))
   }
 
-  async function settle(assistantId: string, fileId: string, expected?: number): Promise<void> {
-    await tables.use(assistantId, async (table) => {
+  async function settle(space: string, fileId: string, expected?: number): Promise<void> {
+    await tables.use(space, async (table) => {
       if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
         await removeDoubles(table, fileId)
       }
-      await refreshIndexes(table, { uri, assistantId })
+      await refreshIndexes(table, { uri, space })
     })
   }
 
@@ -65,27 +68,28 @@ export function createLanceStore(uri: string): VectorStore {
     upsert,
     search,
     settle,
-    async count(assistantId, fileId) {
-      const counted = await tables.use(assistantId, (table) =>
+    async count(space, fileId) {
+      const counted = await tables.use(space, (table) =>
         answered(table.countRows(fileId === undefined ? undefined : ofFile(fileId))),
       )
       return counted ?? 0
     },
-    async deleteFile(assistantId, fileId) {
-      await tables.use(assistantId, (table) => writing(() => table.delete(ofFile(fileId))))
+    async deleteFile(space, fileId) {
+      await tables.use(space, (table) => writing(() => table.delete(ofFile(fileId))))
     },
-    deleteAssistant: tables.drop,
-    async listAssistants() {
+    deleteSpace: tables.drop,
+    spacesOf: tables.spacesOf,
+    async listSpaces() {
       const found: string[] = []
       for (const name of await tables.names()) {
-        const assistantId = await tables.assistantOf(name)
-        if (assistantId !== undefined) found.push(assistantId)
+        const space = await tables.spaceOf(name)
+        if (space !== undefined) found.push(space)
       }
       return found
     },
-    async listFiles(assistantId) {
+    async listFiles(space) {
       const files = new Set<string>()
-      await tables.use(assistantId, async (table) => {
+      await tables.use(space, async (table) => {
         for await (const batch of table.query().select(['file_id'])) {
           for (const value of batch.getChild('file_id') ?? []) files.add(String(value))
         }
@@ -147,7 +151,7 @@ async function removeDoubles(table: Table, fileId: string): Promise<void> {
     const kept = row === undefined ? undefined : rowOf(row)
     if (!kept) continue
     await writing(() => table.delete(filter))
-    await writing(() => table.add([kept]))
+    await writing(() => table.add(toColumns([kept])))
   }
 }
 
@@ -156,7 +160,7 @@ async function requireDimensions(table: Table, dimensions: number): Promise<void
   if (known === dimensions) return
   throw new AppError(
     'conflict',
-    `The assistant's files were embedded with ${known} dimensions and the embedding model now gives ${dimensions}. Delete its files and upload them again.`,
+    `The assistant's files were embedded with ${known} dimensions and the embedding model now gives ${dimensions}. Have its files embedded anew (POST /assistants/{aid}/reembedding).`,
   )
 }
 
@@ -176,14 +180,6 @@ async function writing<T>(write: () => Promise<T>): Promise<T> {
       if (attempt >= 8 || !isConflict(error)) throw unavailable(error)
       await sleep(20 * attempt + Math.random() * 40)
     }
-  }
-}
-
-async function answered<T>(reading: Promise<T>): Promise<T> {
-  try {
-    return await reading
-  } catch (error) {
-    throw unavailable(error)
   }
 }
 

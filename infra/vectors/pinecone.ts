@@ -1,6 +1,7 @@
 import { within } from '../../services/within.ts'
 import { Pinecone } from '@pinecone-database/pinecone'
 import { AppError } from '../../domain/errors.ts'
+import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 
 export interface PineconeOptions {
@@ -19,7 +20,7 @@ const requestTimeoutMs = 30_000
 const pingTimeoutMs = 2000
 
 /**
- * Pinecone, a namespace for each assistant. Its client retries 5xx; the activity retries 429 and broken
+ * Pinecone, a namespace for each space. Its client retries 5xx; the activity retries 429 and broken
  * connections. Pinecone shows a write only some seconds later: `count` may lag behind.
  */
 export function createPineconeStore(options: PineconeOptions): VectorStore {
@@ -34,13 +35,13 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       ...(options.index === undefined ? {} : { name: options.index }),
       ...(options.host === undefined ? {} : { host: options.host }),
     })
-  const space = (assistantId: string) => index().namespace(assistantId)
+  const records = (space: string) => index().namespace(space)
 
-  async function* idsOf(assistantId: string, prefix: string): AsyncGenerator<string[]> {
+  async function* idsOf(space: string, prefix: string): AsyncGenerator<string[]> {
     let paginationToken: string | undefined
     do {
       const page = await asked(
-        space(assistantId).listPaginated({ prefix, limit: 100, ...(paginationToken ? { paginationToken } : {}) }),
+        records(space).listPaginated({ prefix, limit: 100, ...(paginationToken ? { paginationToken } : {}) }),
       )
       const ids = (page?.vectors ?? []).flatMap(({ id }) => (id === undefined ? [] : [id]))
       if (ids.length > 0) yield ids
@@ -56,12 +57,12 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       if (stats === undefined) throw unavailable(new Error('no answer in time'))
     },
 
-    async upsert(assistantId, records) {
-      const size = Math.max(1, Math.floor(upsertBytes / ((records[0]?.vector.length ?? 1) * 12)))
-      for (let start = 0; start < records.length; start += size) {
-        const batch = records.slice(start, start + size)
+    async upsert(space, vectors) {
+      const size = Math.max(1, Math.floor(upsertBytes / ((vectors[0]?.vector.length ?? 1) * 12)))
+      for (let start = 0; start < vectors.length; start += size) {
+        const batch = vectors.slice(start, start + size)
         await asked(
-          space(assistantId).upsert({
+          records(space).upsert({
             records: batch.map(({ id, fileId, position, vector }) => ({
               id,
               values: vector,
@@ -72,9 +73,9 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       }
     },
 
-    async search(assistantId, { vector, limit }) {
+    async search(space, { vector, limit }) {
       if (vector === undefined) return []
-      const found = await asked(space(assistantId).query({ vector, topK: limit, includeMetadata: true }))
+      const found = await asked(records(space).query({ vector, topK: limit, includeMetadata: true }))
       return (found?.matches ?? []).map(({ id, score, metadata }) => ({
         id,
         fileId: metadata?.file_id ?? '',
@@ -82,28 +83,36 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       }))
     },
 
-    async count(assistantId, fileId) {
+    async count(space, fileId) {
       if (fileId !== undefined) {
         let count = 0
-        for await (const ids of idsOf(assistantId, `${fileId}:`)) count += ids.length
+        for await (const ids of idsOf(space, `${fileId}:`)) count += ids.length
         return count
       }
       const stats = await asked(index().describeIndexStats())
-      return stats?.namespaces?.[assistantId]?.recordCount ?? 0
+      return stats?.namespaces?.[space]?.recordCount ?? 0
     },
 
-    async deleteFile(assistantId, fileId) {
+    async deleteFile(space, fileId) {
       // Listed to the end before anything is deleted, because deletions may shift pages.
       const all: string[] = []
-      for await (const ids of idsOf(assistantId, `${fileId}:`)) all.push(...ids)
-      while (all.length > 0) await asked(space(assistantId).deleteMany({ ids: all.splice(-deleteBatch) }))
+      for await (const ids of idsOf(space, `${fileId}:`)) all.push(...ids)
+      while (all.length > 0) await asked(records(space).deleteMany({ ids: all.splice(-deleteBatch) }))
     },
 
-    async deleteAssistant(assistantId) {
-      await asked(index().deleteNamespace(assistantId))
+    async deleteSpace(space) {
+      await asked(index().deleteNamespace(space))
     },
 
-    async listAssistants() {
+    async spacesOf(assistantId) {
+      const stats = await asked(index().describeIndexStats())
+      const later = Object.keys(stats?.namespaces ?? {}).filter(
+        (space) => space !== assistantId && spaceOwner(space).assistantId === assistantId,
+      )
+      return [assistantId, ...later]
+    },
+
+    async listSpaces() {
       const found: string[] = []
       let paginationToken: string | undefined
       do {
@@ -116,9 +125,9 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       return found
     },
 
-    async listFiles(assistantId) {
+    async listFiles(space) {
       const files = new Set<string>()
-      for await (const ids of idsOf(assistantId, '')) for (const id of ids) files.add(id.slice(0, id.lastIndexOf(':')))
+      for await (const ids of idsOf(space, '')) for (const id of ids) files.add(id.slice(0, id.lastIndexOf(':')))
       return [...files]
     },
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { QdrantClient } from '@qdrant/js-client-rest'
 import { AppError } from '../../domain/errors.ts'
+import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 import { within } from '../../services/within.ts'
 
@@ -16,12 +17,13 @@ export interface QdrantOptions {
 const upsertBytes = 8_000_000
 const bytesOfNumber = 20
 const pingTimeoutMs = 2000
-/** Hits of one facet request: the most assistants, and the most files of an assistant, that a sweep examines. */
+/** Hits of one facet request: the most spaces, and the most files of a space, that a sweep examines. */
 const facetLimit = 1_000_000
 
 /**
- * Qdrant, one collection for all assistants, as its documentation advises: each point names its assistant in its
- * payload, and the index is built for each assistant. The first upsert makes the collection. Dense search only.
+ * Qdrant, one collection for all spaces, as its documentation advises: each point names its space in its payload
+ * (as `assistant_id`: the first space has the assistant's id), and the index is built for each space. Points of later
+ * spaces also name their assistant (`owner`). The first upsert makes the collection. Dense search only.
  */
 export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 30_000 }: QdrantOptions): VectorStore {
   const { origin, pathname } = new URL(url)
@@ -54,7 +56,8 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
       field_schema: { type: 'keyword' as const, is_tenant: true },
     }
     await asked(client.createPayloadIndex(collection, index))
-    await asked(client.createPayloadIndex(collection, { ...index, field_name: 'file_id', field_schema: 'keyword' }))
+    for (const field_name of ['file_id', 'owner'])
+      await asked(client.createPayloadIndex(collection, { ...index, field_name, field_schema: 'keyword' }))
   }
 
   async function ready(dimensions: number): Promise<void> {
@@ -79,16 +82,18 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
       if (answer === undefined) throw unavailable(new Error('no answer in time'))
     },
 
-    async upsert(assistantId, records) {
+    async upsert(space, records) {
       const dimensions = records[0]?.vector.length ?? 0
       if (dimensions === 0) return
       await ready(dimensions)
+      const { assistantId, generation } = spaceOwner(space)
+      const of = { assistant_id: space, ...(generation === 0 ? {} : { owner: assistantId }) }
       const size = Math.max(1, Math.floor(upsertBytes / (dimensions * bytesOfNumber)))
       for (let start = 0; start < records.length; start += size) {
         const points = records.slice(start, start + size).map(({ id, fileId, position, vector }) => ({
-          id: pointIdOf(assistantId, id),
+          id: pointIdOf(space, id),
           vector,
-          payload: { assistant_id: assistantId, file_id: fileId, chunk_id: id, position },
+          payload: { ...of, file_id: fileId, chunk_id: id, position },
         }))
         const stored = await asked(client.upsert(collection, { wait: true, points }))
         if (stored === undefined) {
@@ -98,9 +103,9 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
       }
     },
 
-    async search(assistantId, { vector, limit }) {
+    async search(space, { vector, limit }) {
       if (vector === undefined) return []
-      const query = { query: vector, filter: ofAssistant(assistantId), limit, with_payload: ['chunk_id', 'file_id'] }
+      const query = { query: vector, filter: inSpace(space), limit, with_payload: ['chunk_id', 'file_id'] }
       const found = await asked(client.query(collection, query))
       return (found?.points ?? []).map(({ payload, score }) => ({
         id: String(payload?.['chunk_id']),
@@ -109,21 +114,25 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
       }))
     },
 
-    async count(assistantId, fileId) {
-      const found = await asked(client.count(collection, { filter: ofAssistant(assistantId, fileId), exact: true }))
+    async count(space, fileId) {
+      const found = await asked(client.count(collection, { filter: inSpace(space, fileId), exact: true }))
       return found?.count ?? 0
     },
 
-    async deleteFile(assistantId, fileId) {
-      await asked(client.delete(collection, { wait: true, filter: ofAssistant(assistantId, fileId) }))
+    async deleteFile(space, fileId) {
+      await asked(client.delete(collection, { wait: true, filter: inSpace(space, fileId) }))
     },
 
-    async deleteAssistant(assistantId) {
-      await asked(client.delete(collection, { wait: true, filter: ofAssistant(assistantId) }))
+    async deleteSpace(space) {
+      await asked(client.delete(collection, { wait: true, filter: inSpace(space) }))
     },
 
-    listAssistants: () => values('assistant_id'),
-    listFiles: (assistantId) => values('file_id', ofAssistant(assistantId)),
+    async spacesOf(assistantId) {
+      const later = await values('assistant_id', { must: [is('owner', assistantId)] })
+      return [assistantId, ...later]
+    },
+    listSpaces: () => values('assistant_id'),
+    listFiles: (space) => values('file_id', inSpace(space)),
     // Qdrant keeps its own indexes, and ids are unique.
     settle: async () => undefined,
     // The client's idle connections do not keep the process alive.
@@ -131,17 +140,18 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
   }
 }
 
-type Filter = ReturnType<typeof ofAssistant>
+type Filter = ReturnType<typeof inSpace>
 
-function ofAssistant(assistantId: string, fileId?: string) {
-  const is = (key: string, value: string) => ({ key, match: { value } })
-  return { must: [is('assistant_id', assistantId), ...(fileId === undefined ? [] : [is('file_id', fileId)])] }
+const is = (key: string, value: string) => ({ key, match: { value } })
+
+function inSpace(space: string, fileId?: string) {
+  return { must: [is('assistant_id', space), ...(fileId === undefined ? [] : [is('file_id', fileId)])] }
 }
 
-/** Qdrant's ids are UUIDs: made from the assistant and the chunk, so that storing a chunk again replaces it. */
-function pointIdOf(assistantId: string, chunkId: string): string {
+/** Qdrant's ids are UUIDs: made from the space and the chunk, so that storing a chunk again replaces it. */
+function pointIdOf(space: string, chunkId: string): string {
   const hash = createHash('sha256')
-    .update(JSON.stringify([assistantId, chunkId]))
+    .update(JSON.stringify([space, chunkId]))
     .digest('hex')
   // Version 8 of RFC 9562: of the maker's own design.
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`

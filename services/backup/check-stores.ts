@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose'
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { Collections } from '../collections.ts'
 import { countChunks } from '../knowledge/stored-chunks.ts'
@@ -59,11 +60,12 @@ export async function checkStores({ collections, vectors, incompleteBlobs }: Che
     found.runs_without_thread += await missingOwners(page, 'thread_id', threads)
   for await (const page of pages(checkpoints, { thread_id: 1 }))
     found.checkpoints_without_thread += await missingOwners(page, 'thread_id', threads)
-  for await (const page of pages(files, { assistant_id: 1, status: 1, chunks: 1 })) {
+  for await (const page of pages(files, { assistant_id: 1, status: 1, chunks: 1, generation: 1 })) {
     found.files_without_assistant += await missingOwners(page, 'assistant_id', assistants)
     for (const file of page.filter(({ status }) => status === 'ready')) {
       if ((await countChunks(collections, file)) !== file.chunks) found.files_with_other_chunks += 1
-      if ((await vectors.count(file.assistant_id, file._id)) !== file.chunks) found.files_with_other_vectors += 1
+      if ((await vectors.count(vectorSpace(file.assistant_id, file.generation), file._id)) !== file.chunks)
+        found.files_with_other_vectors += 1
     }
   }
   return found

@@ -35,7 +35,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     loginFailures(collections),
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
-    idempotencyKeys(transaction, collections.idempotencyKeys),
+    idempotencyKeys(transaction, collections),
     ofUsers(transaction, 'audit_entries', collections.auditEntries),
     budgetStore(transaction, collections.budgets),
     purchases(ofUsers(transaction, 'purchases', collections.purchases), billing),
@@ -115,52 +115,63 @@ function purchases(store: Store, { endFor }: Pick<Billing, 'endFor'>): Store {
   }
 }
 
-/** Records with the ids of everything that they belong to. */
-type OfSubjects = Erasable<{ subjects: { $in: string[] } }> & {
-  countDocuments(filter: { subjects: { $in: string[] } }): PromiseLike<number>
-}
-
 /** Stored answers, by the records that they contain parts of. */
-function idempotencyKeys(transaction: RunInTransaction, keys: OfSubjects): Store {
-  const filter = (ids: string[]) => ({ subjects: { $in: ids } })
-  const idsOf = ({ userIds, projectIds, assistantIds, threadIds }: Members) => [
-    ...userIds,
-    ...projectIds,
-    ...assistantIds,
-    ...threadIds,
-  ]
+function idempotencyKeys(
+  transaction: RunInTransaction,
+  { idempotencyKeys: keys, runs }: Pick<Collections, 'idempotencyKeys' | 'runs'>,
+): Store {
+  const idsAbove = ({ userIds, projectIds, assistantIds }: Members) => [...userIds, ...projectIds, ...assistantIds]
+  const idsOf = (members: Members) => [...idsAbove(members), ...members.threadIds]
+  const naming = (ids: string[]) => ({ subjects: { $in: ids } })
+  // The key of a run gets the thread's id with its outcome, which an API process that dies does not store.
+  const withoutOutcome = (runIds: string[]) => ({ ...naming(runIds), outcome: { $exists: false } })
   return {
     name: 'idempotency_keys',
     phase: 'contents',
     collections: ['idempotency_keys'],
-    deleteFor: (members) => inBatches(idsOf(members), (ids) => eraseAll(transaction, keys, filter(ids))),
-    countFor: (members) => sumOver(idsOf(members), async (ids) => keys.countDocuments(filter(ids))),
+    async deleteFor(members) {
+      await inBatches(idsOf(members), (ids) => eraseAll(transaction, keys, naming(ids)))
+      await inRunBatches(runs, members, (runIds) => eraseAll(transaction, keys, withoutOutcome(runIds)))
+    },
+    async countFor(members) {
+      let total = await sumOver(idsOf(members), async (ids) => keys.countDocuments(naming(ids)))
+      await inRunBatches(runs, members, async (runIds, threadIds) => {
+        const counted = naming([...idsAbove(members), ...threadIds])
+        total += await keys.countDocuments({ ...withoutOutcome(runIds), $nor: [counted] })
+      })
+      return total
+    },
   }
 }
 
 /** Streams are found by their runs, so runs are removed later. */
 function runStreams({ runs }: Pick<Collections, 'runs'>, stream: StoresDeps['stream']): Store {
-  const eachBatch = async ({ threadIds }: Members, work: (runIds: string[]) => Promise<unknown>) =>
-    inBatches(threadIds, async (ids) => {
-      const found = await runs.find({ thread_id: { $in: ids } }, { _id: 1 }).lean()
-      await inBatches(
-        found.map((run) => run._id),
-        work,
-      )
-    })
   return {
     name: 'run_streams',
     phase: 'contents',
     collections: [],
-    deleteFor: (members) => eachBatch(members, (runIds) => stream.remove(runIds)),
+    deleteFor: (members) => inRunBatches(runs, members, (runIds) => stream.remove(runIds)),
     async countFor(members) {
       let total = 0
-      await eachBatch(members, async (runIds) => {
+      await inRunBatches(runs, members, async (runIds) => {
         total += await stream.count(runIds)
       })
       return total
     },
   }
+}
+
+/** The ids of all runs on the threads, in batches, each with the threads of its runs. */
+async function inRunBatches(
+  runs: Collections['runs'],
+  { threadIds }: Members,
+  work: (runIds: string[], threadIds: string[]) => Promise<unknown>,
+): Promise<void> {
+  await inBatches(threadIds, async (ids) => {
+    const found = await runs.find({ thread_id: { $in: ids } }, { _id: 1 }).lean()
+    const runIds = found.map((run) => run._id)
+    await inBatches(runIds, (batch) => work(batch, ids))
+  })
 }
 
 /** Files with their bytes, chunks and vectors are removed together for each assistant, and counted separately. */

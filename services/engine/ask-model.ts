@@ -27,7 +27,7 @@ interface Question {
   answer: Answer
   writer: RunWriter
   signal: AbortSignal
-  /** The thread's record, if it was read a moment ago. */
+  /** The thread's record as this process knows it. */
   thread: ThreadRecord | undefined
   /** Receives what the model is shown, before it is cut to the window. */
   onConversation(conversation: Conversation): void
@@ -92,7 +92,7 @@ async function streamAnswer(
 }
 
 async function requestFor(deps: EngineDeps, question: Question): Promise<ChatRequest> {
-  const { run, added, assistant, config, signal } = question
+  const { run, step, added, assistant, config, signal, thread } = question
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
   const model = config.model ?? deps.defaultModel
@@ -103,7 +103,10 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
   const budgetTokens = window * (1 - countingMargin) - answerTokens
   const [tools, before] = await Promise.all([
     question.tools,
-    deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, question.thread),
+    deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, {
+      thread,
+      runId: step === 0 ? undefined : run._id,
+    }),
   ])
   const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
   const conversation = foldMessages(before.messages, added)

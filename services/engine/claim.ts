@@ -1,27 +1,31 @@
 import type { StepInput } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { EngineDeps } from './deps.ts'
 
 export interface Claim {
   run: RunRecord
-  /** No attempt has stored anything of the run. */
+  /** No attempt has stored anything of the step. */
   isFresh: boolean
-  /** What the request that stored the run has read, if it did so in this process a moment ago. */
-  known?: { assistant: AssistantRecord; thread: ThreadRecord }
+  /** What this process read a moment ago: for the request that stored the run, or for its step before. */
+  known?: { assistant: AssistantRecord; thread: ThreadRecord | undefined; usages: ModelUsage[] | undefined }
 }
 
 /**
- * The run that a step works on: handed over by the request that stored it, or claimed. Null if it has ended or is
- * gone.
+ * The run that a step works on: handed over by the request that stored it, or by its step before in this process, or
+ * claimed. Null if it has ended or is gone.
  */
 export async function takeRun(deps: EngineDeps, { runId, step }: StepInput): Promise<Claim | null> {
   const first = step === 0 ? deps.firstAttempts.take(runId) : undefined
-  if (first === undefined) return claimRun(deps, runId)
-  const { run, ...known } = first
-  return { run: { ...run, started_at: new Date() }, isFresh: true, known }
+  if (first !== undefined) {
+    const { run, ...known } = first
+    return { run: { ...run, started_at: new Date() }, isFresh: true, known: { ...known, usages: [] } }
+  }
+  const paused = step === 0 ? undefined : deps.attempts.resume(runId, step)
+  if (paused !== undefined) return { run: paused.run, isFresh: true, known: paused }
+  return claimRun(deps, runId)
 }
 
 /**

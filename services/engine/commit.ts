@@ -2,12 +2,12 @@ import type { ClientSession } from 'mongoose'
 import { type EntryId, eventIdOf } from '../../domain/event-ids.ts'
 import { answerEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage } from '../../domain/messages.ts'
-import type { RunRecord } from '../../domain/records/run.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
 import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './run-writer.ts'
-import { runUsage, usageByModel, usageOfMessage } from './usage.ts'
+import { runUsage, sumByModel, usageByModel, usageOfMessage } from './usage.ts'
 
 /**
  * Stores an answer with tool calls, and the calls in the ledger, in one transaction; nothing if the run was taken
@@ -19,9 +19,9 @@ export async function commitAnswer(
   step: number,
   message: AIMessage,
   { calls, approval, lastId }: { calls: ToolCallRecord[]; approval: boolean; lastId: EntryId | undefined },
-): Promise<void> {
+): Promise<{ seq: number }> {
   const { runs, toolCalls } = deps.collections
-  await deps.log.append(run.thread_id, {
+  const { record } = await deps.log.append(run.thread_id, {
     messages: [message],
     source: 'step',
     runId: run._id,
@@ -38,6 +38,7 @@ export async function commitAnswer(
       await toolCalls.insertMany(calls, { session, lean: true })
     },
   })
+  return record
 }
 
 /**
@@ -49,10 +50,18 @@ export async function commitEnd(
   run: RunRecord,
   step: number,
   answer: AIMessage,
-  lastId: EntryId | undefined,
+  {
+    lastId,
+    earlier = step === 0 ? [] : undefined,
+  }: {
+    lastId: EntryId | undefined
+    /** The tokens of the steps before; read if they are not given. */
+    earlier?: ModelUsage[] | undefined
+  },
 ): Promise<{ seq: number }> {
-  const usages =
-    step === 0 ? usageOfMessage(answer, run.model ?? '') : await usageByModel(deps.collections, run, answer)
+  const usages = earlier
+    ? sumByModel([...earlier, ...usageOfMessage(answer, run.model ?? '')])
+    : await usageByModel(deps.collections, run, answer)
   const ended = {
     status: 'success' as const,
     ...begun(run),

@@ -14,7 +14,6 @@ import type { RunTracing } from '../tracing.ts'
 import type { Attempts } from './attempts.ts'
 import type { ChatModel, ModelAccount } from './chat-model.ts'
 import type { CountTokens } from './fit.ts'
-import type { InStepSlot } from './step-slots.ts'
 
 /** What the steps of a run depend on. */
 export interface EngineDeps {
@@ -22,8 +21,6 @@ export interface EngineDeps {
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
   /** Attempts under way in this process. */
   attempts: Attempts
-  /** Limits the model steps of this process; users take turns. */
-  inStepSlot: InStepSlot
   /** Runs that this process has just stored. */
   firstAttempts: Pick<FirstAttempts, 'take'>
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>

@@ -89,8 +89,9 @@ export async function toolMessages(
   { toolCalls }: Pick<Collections, 'toolCalls'>,
   { runId, step, notBegun = unknownOutcome }: { runId: string; step: number; notBegun?: string },
 ): Promise<Message[]> {
-  const ofStep = { run_id: runId, step }
-  const open = await toolCalls.find({ ...ofStep, status: { $ne: 'done' } }).lean<ToolCallRecord[]>()
+  const read = () => toolCalls.find({ run_id: runId, step }).sort({ index: 1 }).lean<ToolCallRecord[]>()
+  const calls = await read()
+  const open = calls.filter(({ status }) => status !== 'done')
   for (const call of open) {
     const result = call.status === 'waiting' ? notBegun : unknownOutcome
     await toolCalls.updateOne(
@@ -98,8 +99,7 @@ export async function toolMessages(
       { $set: { status: 'done', result, finished_at: new Date() } },
     )
   }
-  const calls = await toolCalls.find(ofStep).sort({ index: 1 }).lean<ToolCallRecord[]>()
-  return calls.map(toolMessageOf)
+  return (open.length === 0 ? calls : await read()).map(toolMessageOf)
 }
 
 const tooManyCalls = `This call was not made: one answer can make at most ${maxCallsPerStep} calls. Make the rest in your next answer.`

@@ -9,10 +9,12 @@ import { type Claim, showAsRunning, takeRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
-import { type RunWriter, SupersededError, createRunWriter } from './run-writer.ts'
+import { SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
+import { reportModelFailure } from './model-failures.ts'
 import { askModel } from './ask-model.ts'
 import type { Conversation } from '../threads/conversations.ts'
+import { usageOfMessage } from './usage.ts'
 
 /**
  * One step of a run: sends the conversation to the model, streams the answer to readers and stores it. It may be
@@ -31,8 +33,8 @@ export async function modelStep(
   const superseded = new AbortController()
   const stop = (reason: unknown) => superseded.abort(reason)
   const endAttempt = deps.attempts.begin(runId, { fence: run.fence, stop })
-  // A claim has marked the run as running.
-  const stopShowing = known === undefined ? async () => {} : showAsRunning(deps, run)
+  // A claim has marked the run as running, and so has an earlier step.
+  const stopShowing = known === undefined || step > 0 ? async () => {} : showAsRunning(deps, run)
   const signal = AbortSignal.any([cancellation, superseded.signal])
   try {
     return await executeStep(deps, claim, { step, signal, stop, stopShowing })
@@ -107,18 +109,15 @@ async function executeStep(
       onConversation,
     })
       .catch(async (error: unknown) => {
-        if (!(error instanceof ModelFailure)) throw error
-        const failure = (await isStored(deps, thread, run)) ? error : withoutDetails(error)
-        await reportFailure(deps, { run, assistant, writer }, failure)
-        throw withoutDetails(failure)
+        throw error instanceof ModelFailure
+          ? await reportModelFailure(deps, error, { run, thread, assistant, writer })
+          : error
       })
       .finally(() => recorded.catch(() => undefined)))
   await Promise.all([recorded, writer.drain(), stopShowing()])
   if ((message.data.tool_calls ?? []).length === 0) {
-    const { seq } = await commitEnd(deps, run, step, message, writer.lastId)
-    // Input and answer are stored directly behind what was read.
-    if (thread && conversation && seq === conversation.lastSeq + 2)
-      deps.conversations.remember(thread, { messages: [...conversation.messages, message], lastSeq: seq })
+    const { seq } = await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages })
+    remember(deps, { thread, conversation, message, seq })
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
@@ -128,52 +127,39 @@ async function executeStep(
   if (stored === undefined) {
     const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
     approval = config.interruptBeforeAction && calls.some((call) => call.status === 'waiting')
-    await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId })
+    const { seq } = await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId })
+    const remembered = remember(deps, { thread, conversation, message, seq })
+    const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
+    // People take longer to decide.
+    if (!approval)
+      deps.attempts.pause({ run: { ...run, status: 'running' }, step: step + 1, assistant, thread: remembered, usages })
   }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', ...plannedTools(message, planned), approval, maxSteps: config.maxSteps }
 }
 
+/**
+ * Keeps the conversation with the answer for the next step or run. Returns the thread's record as it is now, unless
+ * others have added entries since the conversation was read.
+ */
+function remember(
+  { conversations }: EngineDeps,
+  {
+    thread,
+    conversation,
+    message,
+    seq,
+  }: { thread: ThreadRecord | undefined; conversation: Conversation | undefined; message: AIMessage; seq: number },
+): ThreadRecord | undefined {
+  // What the step added (input or results of tools) and the answer are stored directly behind what was read.
+  if (!thread || !conversation || seq !== conversation.lastSeq + 2) return undefined
+  conversations.remember(thread, { messages: [...conversation.messages, message], lastSeq: seq })
+  return { ...thread, last_seq: seq }
+}
+
 async function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<void> {
   await deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
-}
-
-/** Whether the thread stays after the run: see docs/retention.md. */
-async function isStored(
-  { collections }: EngineDeps,
-  known: ThreadRecord | undefined,
-  run: RunRecord,
-): Promise<boolean> {
-  const thread = known ?? (await collections.threads.findById(run.thread_id, { expires_at: 1 }).lean<ThreadRecord>())
-  return thread !== null && thread.expires_at === undefined
-}
-
-/**
- * Servers quote the request in their errors, and the workflow's history would keep the quotation. It is stored with
- * the run instead.
- */
-function withoutDetails({ message, statusCode, type, retryable, retryAfterMs }: ModelFailure): ModelFailure {
-  return new ModelFailure(message, { statusCode, type, retryable, retryAfterMs })
-}
-
-/**
- * Logs the reason, stores what the server said for the run's error, and tells readers at once if the model is asked
- * again, because that may take a while.
- */
-async function reportFailure(
-  deps: EngineDeps,
-  { run, assistant, writer }: { run: RunRecord; assistant: AssistantRecord; writer: RunWriter },
-  failure: ModelFailure,
-): Promise<void> {
-  deps.onModelFailure(run, deps.accountOf(assistant), failure)
-  if (failure.details !== '')
-    await deps.collections.runs
-      .updateOne({ _id: run._id, fence: run.fence }, { $set: { failure_details: failure.details } })
-      .catch(deps.onError)
-  if (!failure.retryable) return
-  writer.push({ type: 'retrying' })
-  await writer.drain()
 }
 
 /** The id of a step's answer, made from run and step, so that a second attempt uses the same id. */

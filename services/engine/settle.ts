@@ -32,8 +32,10 @@ export async function settleRun(
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { status: outcome }
   if (run.status === 'success') return { status: run.status }
-  const shown = neverBegan ? emptyView() : await shownSoFar(deps, runId)
-  const parts = neverBegan ? [] : [closeCalls, keepAnswerSoFar, completeRecord]
+  const shown = await shownSoFar(deps, runId)
+  // The workflow does not know of a first step whose workflow task was lost with its worker.
+  const hasBegun = !neverBegan || run.started_at !== undefined || shown.messages.size > 0
+  const parts = hasBegun ? [closeCalls, keepAnswerSoFar, completeRecord] : []
   for (const part of parts) {
     try {
       await part(deps, run, step, shown)

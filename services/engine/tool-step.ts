@@ -20,14 +20,14 @@ export async function toolStep(
   attempt: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { runs, assistants, toolCalls } = deps.collections
-  const run = await runs.findById(input.runId).lean<RunRecord>()
-  if (run === null || run.status !== 'running') return
-  const assistant = await assistants.findById(run.assistant_id).lean<AssistantRecord>()
-  const tools = assistant === null || assistant.deleting ? [] : await deps.toolsOf(assistant, signal)
+  const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
-
-  const waiting = await toolCalls.findById(key).lean<ToolCallRecord>()
+  const [{ run, assistant }, waiting] = await Promise.all([
+    deps.attempts.between(input.runId) ?? readRun(deps, input.runId),
+    toolCalls.findById(key).lean<ToolCallRecord>(),
+  ])
+  if (run === null || run.status !== 'running') return
+  const tools = assistant === null || assistant.deleting ? [] : await deps.toolsOf(assistant, signal)
   const tool = tools.find((candidate) => candidate.name === waiting?.name)
   const claimable: ToolCallRecord['status'][] =
     tool === undefined || tool.safeToRepeat ? ['waiting', 'claimed'] : ['waiting']
@@ -51,6 +51,12 @@ export async function toolStep(
     )
     .lean<ToolCallRecord>()
   await showResult(deps, run, closed ?? (await toolCalls.findById(key).lean<ToolCallRecord>()))
+}
+
+async function readRun({ collections: { runs, assistants } }: EngineDeps, runId: string) {
+  const run = await runs.findById(runId).lean<RunRecord>()
+  const assistant = run && (await assistants.findById(run.assistant_id).lean<AssistantRecord>())
+  return { run, assistant }
 }
 
 async function resultOf(

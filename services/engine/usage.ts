@@ -19,7 +19,10 @@ export async function usageByModel(
       .filter((message) => message.data.id !== last?.data.id)
       .flatMap((message) => usageOfMessage(message, model)),
   )
-  const all = [...stored, ...(last ? usageOfMessage(last, runModel) : [])]
+  return sumByModel([...stored, ...(last ? usageOfMessage(last, runModel) : [])])
+}
+
+export function sumByModel(all: ModelUsage[]): ModelUsage[] {
   return [...Map.groupBy(all, ({ model }) => model)].flatMap(([model, usages]) => {
     const sum = sumUsage(usages)
     return sum === undefined ? [] : [{ model, ...sum }]

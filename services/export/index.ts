@@ -47,14 +47,7 @@ export function createExports({ secrets, baseUrl, ...deps }: ExportsDeps) {
       if (user === null || user.deleting || user.suspended_at !== undefined)
         throw new AppError('not_found', 'This account no longer exists or is suspended.')
       const release = await slots.acquire(userId)
-      if (release === undefined)
-        throw new AppError(
-          'too_many_requests',
-          'An archive of this account is already being sent, or too many others are.',
-          {
-            retryAfterSeconds: 30,
-          },
-        )
+      if (release === undefined) throw alreadySent()
       const source = Readable.from(userArchive(deps, user), { objectMode: false })
       const archive = createGzip({ level: 3 })
       source.once('error', (error) => archive.destroy(error))
@@ -65,4 +58,9 @@ export function createExports({ secrets, baseUrl, ...deps }: ExportsDeps) {
       return source.pipe(archive)
     },
   }
+}
+
+function alreadySent(): AppError {
+  const message = 'An archive of this account is already being sent, or too many others are.'
+  return new AppError('too_many_requests', message, { retryAfterSeconds: 30 })
 }

@@ -17,7 +17,7 @@ import { threadMaxBytes } from '../threads/room.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { NewIds } from './new-ids.ts'
 import type { ArchivedAssistant, ArchivedEntry, ArchivedProject, ArchivedRun, ArchivedThread } from './records.ts'
-import type { ReportWriter, ReportedKind } from './report.ts'
+import { type ReportWriter, refused, settle } from './report.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 export interface ImportRecordsDeps {
@@ -49,19 +49,9 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
   const { collections, transaction } = deps
   const { projects, assistants, threads, checkpoints, runs } = collections
 
-  /** Counts what `store` did; a refusal by a rule of the service is reported, other errors are thrown. */
-  async function settle(kind: ReportedKind, oldId: string, store: () => Promise<'imported' | 'existing'>) {
-    try {
-      report.count(await store(), kind)
-    } catch (error) {
-      if (!(error instanceof AppError) || error.status >= 500) throw error
-      report.refuse(kind, oldId, error)
-    }
-  }
-
   return {
     project: ({ project_id: oldId, name, description, created_at }: Static<typeof ArchivedProject>) =>
-      settle('projects', oldId, async () => {
+      settle(report, 'projects', oldId, async () => {
         const id = idOf('project', oldId)
         if ((await projects.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         await underFreeName(name, (free) => deps.projects.create(userId, { name: free, description }, id))
@@ -70,7 +60,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
 
     assistant: (archived: Static<typeof ArchivedAssistant>) =>
-      settle('assistants', archived.assistant_id, async () => {
+      settle(report, 'assistants', archived.assistant_id, async () => {
         const id = idOf('assistant', archived.assistant_id)
         const { config: known, missing } = withoutSecrets(archived.config)
         const config = Object.fromEntries(Object.entries(known).filter(([key]) => key !== accessModeKey))
@@ -89,7 +79,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
 
     thread: (archived: Static<typeof ArchivedThread>) =>
-      settle('threads', archived.thread_id, async () => {
+      settle(report, 'threads', archived.thread_id, async () => {
         const id = idOf('thread', archived.thread_id)
         if ((await threads.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         // An assistant of somebody else was not in the archive.
@@ -117,7 +107,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
 
     /** The entries of a thread come in the order of their numbers. */
     entry: (archived: Static<typeof ArchivedEntry>) =>
-      settle('messages', `${archived.thread_id}/${archived.seq}`, async () => {
+      settle(report, 'messages', `${archived.thread_id}/${archived.seq}`, async () => {
         const threadId = idOf('thread', archived.thread_id)
         const thread = await ownThread(threadId)
         const { seq } = archived
@@ -148,7 +138,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
 
     run: (archived: Static<typeof ArchivedRun>) =>
-      settle('runs', archived.run_id, async () => {
+      settle(report, 'runs', archived.run_id, async () => {
         const id = idOf('run', archived.run_id)
         const thread = await ownThread(idOf('thread', archived.thread_id))
         if ((await runs.exists({ _id: id, user_id: userId })) !== null) return 'existing'
@@ -243,5 +233,3 @@ function storable(messages: Message[]): string {
     if (Buffer.byteLength(text) > maxMessageBytes.user + envelopeBytes) throw refused('one of its messages is too long')
   return `[${texts.join(',')}]`
 }
-
-const refused = (reason: string) => new AppError('bad_request', reason)

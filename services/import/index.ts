@@ -4,6 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 import { createSemaphore } from '../semaphore.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
+import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { newIdsFor } from './new-ids.ts'
 import { unpacked } from './open-archive.ts'
 import { type TarMember, readTar, wrongArchive } from './read-tar.ts'
@@ -11,6 +12,7 @@ import * as records from './records.ts'
 import { type ImportReport, createReport } from './report.ts'
 
 type ImportsDeps = ImportRecordsDeps &
+  ImportRunPartsDeps &
   ImportFilesDeps & {
     settings: { importMaxMb: number }
   }
@@ -38,28 +40,15 @@ export function createImports({ settings, ...deps }: ImportsDeps) {
      * Throws `invalid_input` for an archive that is damaged or of another kind, `payload_too_large` for one that is
      * too large, `too_many_requests` while another import of the user runs. What came before the fault stays.
      */
-    async receive(userId: string, packed: Readable): Promise<ImportReport> {
-      const release = await slots.acquire(userId)
-      if (release === undefined)
-        throw new AppError(
-          'too_many_requests',
-          'An archive is being imported into this account already, or too many are.',
-          {
-            retryAfterSeconds: 30,
-          },
-        )
-      try {
-        return await importArchive(userId, readTar(unpacked(packed, settings.importMaxMb)))
-      } finally {
-        release()
-      }
-    },
+    receive: (userId: string, packed: Readable): Promise<ImportReport> =>
+      slots.withSlot(() => importArchive(userId, readTar(unpacked(packed, settings.importMaxMb))), userId, underWay),
   }
 
   async function importArchive(userId: string, members: AsyncIterable<TarMember>): Promise<ImportReport> {
     const report = createReport()
     const target = { userId, idOf: newIdsFor(userId), report }
     const stored = createRecordImport(deps, target)
+    const parts = createRunPartsImport(deps, target)
     const files = createFileImport(deps, target)
     /** In the order in which an archive has them: parents first. */
     const kinds: Record<string, (line: string, member: string) => Promise<void> | void> = {
@@ -68,8 +57,8 @@ export function createImports({ settings, ...deps }: ImportsDeps) {
       threads: (line, member) => stored.thread(records.recordOf(records.ArchivedThread, line, member)),
       messages: (line, member) => stored.entry(records.recordOf(records.ArchivedEntry, line, member)),
       runs: (line, member) => stored.run(records.recordOf(records.ArchivedRun, line, member)),
-      'tool-calls': () => report.leaveOut('tool_calls'),
-      feedback: () => report.leaveOut('feedback'),
+      'tool-calls': (line, member) => parts.toolCall(records.recordOf(records.ArchivedToolCall, line, member)),
+      feedback: (line, member) => parts.feedback(records.recordOf(records.ArchivedFeedback, line, member)),
       files: (line, member) => files.announce(records.recordOf(records.ArchivedFile, line, member)),
     }
     const order = Object.keys(kinds)
@@ -127,4 +116,9 @@ async function* linesOf({ size, content }: TarMember, maxBytes: number): AsyncGe
     if (++lines % linesInTurn === 0) await setImmediate()
     yield line
   }
+}
+
+function underWay(): AppError {
+  const message = 'An archive is being imported into this account already, or too many are.'
+  return new AppError('too_many_requests', message, { retryAfterSeconds: 30 })
 }

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { AnyKey } from '../../domain/any-key.ts'
 import { freeFormDepth } from '../../domain/free-form.ts'
 import { isDeeperThan } from '../../domain/json-depth.ts'
 import { requestLimits } from '../../domain/limits.ts'
@@ -11,7 +12,7 @@ import { wrongArchive } from './read-tar.ts'
 const id = Type.String({ minLength: 1, maxLength: 128 })
 const name = Type.String({ maxLength: requestLimits.nameLength })
 const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`, maxLength: 40 })
-const freeForm = Type.Record(Type.String(), Type.Unknown())
+const freeForm = Type.Record(AnyKey, Type.Unknown())
 const messages = Type.Array(Message, { maxItems: 10_000 })
 
 export const ArchivedProject = Type.Object({
@@ -66,6 +67,33 @@ export const ArchivedRun = Type.Object({
   created_at: time,
   started_at: Type.Optional(time),
   finished_at: Type.Optional(time),
+})
+export const ArchivedToolCall = Type.Object({
+  run_id: id,
+  step: Type.Integer({ minimum: 0, maximum: 10_000 }),
+  index: Type.Integer({ minimum: 0, maximum: 10_000 }),
+  call_id: Type.String({ maxLength: 1000 }),
+  name: Type.String({ maxLength: 1000 }),
+  args: Type.Unknown(),
+  status: Type.Enum(['waiting', 'claimed', 'done']),
+  result: Type.Optional(Type.String()),
+  decision: Type.Optional(
+    Type.Object({
+      action: Type.Enum(['approve', 'reject', 'edit']),
+      message: Type.Optional(Type.String({ maxLength: requestLimits.textLength })),
+    }),
+  ),
+  created_at: time,
+  finished_at: Type.Optional(time),
+})
+export const ArchivedFeedback = Type.Object({
+  feedback_id: id,
+  run_id: id,
+  key: Type.String({ minLength: 1, maxLength: 180 }),
+  score: Type.Optional(Type.Union([Type.Number(), Type.Boolean()])),
+  value: Type.Optional(Type.Object({ value: Type.Unknown() })),
+  comment: Type.Optional(Type.String({ maxLength: 10_000 })),
+  created_at: time,
 })
 export const ArchivedFile = Type.Object({
   file_id: id,

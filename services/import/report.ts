@@ -1,6 +1,15 @@
-import type { AppError } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 
-export const reportedKinds = ['projects', 'assistants', 'threads', 'messages', 'runs', 'files'] as const
+export const reportedKinds = [
+  'projects',
+  'assistants',
+  'threads',
+  'messages',
+  'runs',
+  'tool_calls',
+  'feedback',
+  'files',
+] as const
 export type ReportedKind = (typeof reportedKinds)[number]
 
 type Counts = Record<ReportedKind, number>
@@ -10,8 +19,6 @@ export interface ImportReport {
   /** Imported before. */
   existing: Counts
   refused: Counts
-  /** Kinds that are never imported. */
-  left_out: { tool_calls: number; feedback: number }
   /** Why records were refused: the first hundred. */
   problems: { kind: ReportedKind; id: string; reason: string }[]
   /** Places in configurations whose secrets the archive does not hold. */
@@ -23,7 +30,16 @@ export interface ImportReport {
 const problemsKept = 100
 const assistantsKept = 1000
 
-const none = (): Counts => ({ projects: 0, assistants: 0, threads: 0, messages: 0, runs: 0, files: 0 })
+const none = (): Counts => ({
+  projects: 0,
+  assistants: 0,
+  threads: 0,
+  messages: 0,
+  runs: 0,
+  tool_calls: 0,
+  feedback: 0,
+  files: 0,
+})
 
 export type ReportWriter = ReturnType<typeof createReport>
 
@@ -32,7 +48,6 @@ export function createReport() {
     imported: none(),
     existing: none(),
     refused: none(),
-    left_out: { tool_calls: 0, feedback: 0 },
     problems: [],
     missing_secrets: [],
     unpublished: [],
@@ -49,9 +64,6 @@ export function createReport() {
       const words = typeof reason === 'string' ? reason : reason.message
       report.problems.push({ kind, id, reason: words.slice(0, 500) })
     },
-    leaveOut(kind: 'tool_calls' | 'feedback'): void {
-      report.left_out[kind] += 1
-    },
     missSecrets(assistantId: string, name: string, members: string[]): void {
       if (members.length > 0 && report.missing_secrets.length < assistantsKept)
         report.missing_secrets.push({ assistant_id: assistantId, name, members })
@@ -60,4 +72,24 @@ export function createReport() {
       if (report.unpublished.length < assistantsKept) report.unpublished.push(assistantId)
     },
   }
+}
+
+/** Counts what `store` did. A refusal by a rule of the service is reported; other errors are thrown. */
+export async function settle(
+  report: ReportWriter,
+  kind: ReportedKind,
+  oldId: string,
+  store: () => Promise<'imported' | 'existing'>,
+): Promise<void> {
+  try {
+    report.count(await store(), kind)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    report.refuse(kind, oldId, error)
+  }
+}
+
+/** Why a record is refused, for `settle`. */
+export function refused(reason: string): AppError {
+  return new AppError('bad_request', reason)
 }

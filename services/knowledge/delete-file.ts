@@ -7,12 +7,13 @@ import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { countVectors, deleteVectorsOfFile } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface DeleteFileDeps {
   collections: KnowledgeCollections & Pick<Collections, 'receipts'>
   blobs: Pick<BlobStore, 'delete' | 'exists'>
-  vectors: Pick<VectorStore, 'count' | 'deleteFile'>
+  vectors: Pick<VectorStore, 'spacesOf' | 'count' | 'deleteFile'>
   workflows: Pick<WorkflowClient, 'signal'>
 }
 
@@ -29,13 +30,13 @@ export async function deleteFile(deps: DeleteFileDeps, input: FileDeletionInput)
   await files.deleteOne({ _id: fileId })
   if (ingestionId !== undefined)
     await deps.workflows.signal(ingestionContract, { ingestionId }, 'fileDeleted', { fileId })
-  await deps.vectors.deleteFile(assistantId, fileId)
+  await deleteVectorsOfFile(deps.vectors, assistantId, fileId)
   const ofFile = { assistant_id: assistantId, file_id: fileId }
   await chunks.deleteMany(ofFile)
   await deps.blobs.delete([blobId])
   const [fileCount, vectorCount, chunkCount, hasBytes] = await Promise.all([
     files.countDocuments({ _id: fileId }),
-    deps.vectors.count(assistantId, fileId),
+    countVectors(deps.vectors, assistantId, fileId),
     chunks.countDocuments(ofFile),
     deps.blobs.exists(blobId),
   ])

@@ -1,11 +1,12 @@
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { countVectors, deleteSpaces } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface KnowledgeStores {
   collections: KnowledgeCollections
   blobs: Pick<BlobStore, 'deleteOf' | 'countOf'>
-  vectors: Pick<VectorStore, 'count' | 'deleteAssistant'>
+  vectors: Pick<VectorStore, 'spacesOf' | 'count' | 'deleteSpace'>
 }
 
 export const knowledgeKinds = ['files', 'chunks', 'vectors', 'blobs'] as const
@@ -19,12 +20,12 @@ type KnowledgeKind = (typeof knowledgeKinds)[number]
 export async function deleteAssistantKnowledge(stores: KnowledgeStores, assistantId: string): Promise<void> {
   const { files, chunks } = stores.collections
   const owned = { assistant_id: assistantId }
-  await stores.vectors.deleteAssistant(assistantId)
+  await deleteSpaces(stores.vectors, assistantId)
   await chunks.deleteMany(owned)
   await stores.blobs.deleteOf(assistantId)
   await files.deleteMany(owned)
   // A step of an ingestion may have written between the first deletion and the removal of the file records.
-  await stores.vectors.deleteAssistant(assistantId)
+  await deleteSpaces(stores.vectors, assistantId)
   await chunks.deleteMany(owned)
 }
 
@@ -44,7 +45,7 @@ export async function countAssistantKnowledge(
     case 'chunks':
       return countAssistantChunks(collections, assistantId)
     case 'vectors':
-      return vectors.count(assistantId)
+      return countVectors(vectors, assistantId)
     case 'blobs':
       return blobs.countOf(assistantId)
   }

@@ -2,13 +2,12 @@ import { AppError } from '../../domain/errors.ts'
 import type { FileChunk } from '../../domain/records/chunk-group.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { type Page, type PageRange, pageOf } from '../page.ts'
-import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
 import { type Passage, type RetrieveDeps, type RetrieveInput, retrieve } from './retrieve.ts'
 import { eachChunk } from './stored-chunks.ts'
 
 type PassagesDeps = Omit<RetrieveDeps, 'embedder'> & {
-  collections: KnowledgeCollections
+  collections: RetrieveDeps['collections']
   /** Undefined if no model is configured. */
   embedder: Embedder | undefined
 }

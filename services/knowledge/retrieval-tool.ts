@@ -7,7 +7,7 @@ import { type RetrieveDeps, retrieve } from './retrieve.ts'
 export const retrievalPassages = 5
 const maxQueryCharacters = 2000
 const foundByWordsOnly =
-  'The files were embedded with another model than the server uses now. Until they are uploaded again, only passages that contain words of the query can be found, and with some vector stores none.'
+  'The files were embedded with another model than the server uses now. Until they have been embedded anew, many passages are found only if they contain words of the query, and with some vector stores not at all.'
 
 /**
  * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,

@@ -1,10 +1,12 @@
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { Embedder } from './embedder.ts'
-import { isOfModel } from './embedding-model.ts'
+import { isOfModel, searchedSpace } from './embedding-model.ts'
 import { findChunks } from './stored-chunks.ts'
-import type { VectorStore } from './vector-store.ts'
+import type { VectorMatch, VectorStore } from './vector-store.ts'
 
 /** A passage that was found, with everything that is needed to cite it. */
 export interface Passage {
@@ -18,28 +20,29 @@ export interface Passage {
 }
 
 export interface RetrieveDeps {
-  collections: KnowledgeCollections
+  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   vectors: Pick<VectorStore, 'search'>
   embedder: Embedder
 }
 
 export interface RetrieveInput {
-  assistant: Pick<AssistantRecord, '_id' | 'embedding_model'>
+  assistant: SearchedAssistant
   query: string
   limit: number
 }
 
+type SearchedAssistant = Pick<AssistantRecord, '_id' | 'embedding_model' | 'vector_generation' | 'reembedding'>
+
 /**
  * The passages of an assistant's ready files that match a query best. Throws `ModelFailure` if the query cannot be
  * embedded, and `AppError` `unavailable` if the vector store does not answer. After a change of the embedding model,
- * passages are found by their words only.
+ * passages are found by their words only, and while the files are embedded anew, those that are done by meaning, too.
  */
 export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<Passage[]> {
   const { assistant, query, limit } = input
   const assistantId = assistant._id
-  const [vector] = isOfModel(assistant, deps.embedder.model) ? await deps.embedder.embed([query], signal) : []
   // More than requested: some may belong to files that are being processed or deleted.
-  const matches = await deps.vectors.search(assistantId, { vector, text: query, limit: limit * 2 })
+  const matches = await searchCurrent(deps, { assistant, query, limit: limit * 2 }, signal)
   const { files } = deps.collections
   const [chunkOf, ready] = await Promise.all([
     findChunks(deps.collections, assistantId, matches),
@@ -67,4 +70,46 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     })
   }
   return passages
+}
+
+/** A search that finds nothing, or fails, is repeated if the assistant has taken another space in the meantime. */
+async function searchCurrent(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<VectorMatch[]> {
+  let { assistant } = input
+  for (;;) {
+    const found = await searchSpaces(deps, { ...input, assistant }, signal).catch((error: unknown) => ({ error }))
+    if (Array.isArray(found) && found.length > 0) return found
+    const now = await deps.collections.assistants
+      .findById(assistant._id, { embedding_model: 1, vector_generation: 1, reembedding: 1 })
+      .lean<SearchedAssistant>()
+    if (now === null || searchedSpace(now) === searchedSpace(assistant)) {
+      if (Array.isArray(found)) return found
+      throw found.error
+    }
+    assistant = now
+  }
+}
+
+/**
+ * Searches the current space, and that which is being filled. The query is compared only with vectors of the model
+ * that embeds it; of the others, only the words are searched.
+ */
+async function searchSpaces(
+  { vectors, embedder }: RetrieveDeps,
+  { assistant, query: text, limit }: RetrieveInput,
+  signal?: AbortSignal,
+): Promise<VectorMatch[]> {
+  const { reembedding } = assistant
+  const isComparable = isOfModel(assistant, embedder.model)
+  const filled = reembedding?.model === embedder.model ? vectorSpace(assistant._id, reembedding.generation) : undefined
+  const [vector] = isComparable || filled !== undefined ? await embedder.embed([text], signal) : []
+  const current = { vector: isComparable ? vector : undefined, text, limit }
+  if (filled === undefined) return vectors.search(searchedSpace(assistant), current)
+  const found = await Promise.all([
+    vectors.search(searchedSpace(assistant), current),
+    vectors.search(filled, { vector, text, limit }),
+  ])
+  const best = new Map<string, VectorMatch>()
+  for (const match of found.flat().toSorted((a, b) => b.score - a.score))
+    if (!best.has(match.id)) best.set(match.id, match)
+  return [...best.values()].slice(0, limit)
 }

@@ -1,14 +1,17 @@
+import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { inBatches } from '../deletion/store.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { deleteVectorsOfFile } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface SweepDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
   blobs: Pick<BlobStore, 'listBefore' | 'delete'>
-  vectors: Pick<VectorStore, 'listAssistants' | 'listFiles' | 'deleteAssistant' | 'deleteFile'>
+  vectors: Pick<VectorStore, 'listSpaces' | 'spacesOf' | 'listFiles' | 'deleteSpace' | 'deleteFile'>
 }
 
 /** Orphans of the knowledge base, which killed processes left behind. */
@@ -18,8 +21,8 @@ export interface KnowledgeOrphans {
   /** Files whose chunks exist although their record is gone. */
   chunks: OwnedFile[]
   blobs: string[]
-  /** With `assistant` alone, the whole space is an orphan. */
-  vectors: { assistantId: string; fileId?: string }[]
+  /** Without `fileId`, the whole space is an orphan. */
+  vectors: { space: string; fileId?: string }[]
 }
 
 interface OwnedFile {
@@ -55,15 +58,25 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
   for await (const blobId of blobs.listBefore(before)) {
     if ((await files.exists({ blob_id: blobId })) === null) orphans.blobs.push(blobId)
   }
-  for (const assistantId of await vectors.listAssistants()) {
-    if (!(await isAssistant(assistantId))) orphans.vectors.push({ assistantId })
+  for (const space of await vectors.listSpaces()) {
+    const { assistantId, generation } = spaceOwner(space)
+    const assistant = await assistants.findById(assistantId, spaceMembers).lean<SpaceMembers>()
+    if (assistant === null || !isInUse(assistant, generation)) orphans.vectors.push({ space })
     else {
-      for (const fileId of await vectors.listFiles(assistantId)) {
-        if (!(await isFile(fileId))) orphans.vectors.push({ assistantId, fileId })
+      for (const fileId of await vectors.listFiles(space)) {
+        if (!(await isFile(fileId))) orphans.vectors.push({ space, fileId })
       }
     }
   }
   return orphans
+}
+
+const spaceMembers = { vector_generation: 1, reembedding: 1 } as const
+type SpaceMembers = Pick<AssistantRecord, keyof typeof spaceMembers>
+
+/** The space that is searched, or that which is being filled. An earlier one was left by an interrupted change. */
+function isInUse({ vector_generation: active = 0, reembedding }: SpaceMembers, generation: number): boolean {
+  return generation === active || generation === reembedding?.generation
 }
 
 /** Removes what was found. Safe to repeat. */
@@ -72,8 +85,8 @@ export async function deleteKnowledgeOrphans(
   orphans: KnowledgeOrphans,
 ): Promise<void> {
   const { files, chunks } = collections
-  for (const { assistantId, fileId } of orphans.vectors) {
-    await (fileId === undefined ? vectors.deleteAssistant(assistantId) : vectors.deleteFile(assistantId, fileId))
+  for (const { space, fileId } of orphans.vectors) {
+    await (fileId === undefined ? vectors.deleteSpace(space) : vectors.deleteFile(space, fileId))
   }
   await blobs.delete(orphans.blobs)
   for (const { assistantId, fileId } of orphans.chunks) {
@@ -82,7 +95,7 @@ export async function deleteKnowledgeOrphans(
   await inBatches(orphans.files, async (ids) => {
     const records = await files.find({ _id: { $in: ids } }).lean<FileRecord[]>()
     for (const [assistantId, owned] of Map.groupBy(records, (record) => record.assistant_id)) {
-      for (const { _id } of owned) await vectors.deleteFile(assistantId, _id)
+      for (const { _id } of owned) await deleteVectorsOfFile(vectors, assistantId, _id)
       await chunks.deleteMany({ assistant_id: assistantId, file_id: { $in: owned.map(({ _id }) => _id) } })
     }
     await blobs.delete(records.map((record) => record.blob_id))

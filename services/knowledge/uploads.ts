@@ -10,6 +10,7 @@ import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
+import { noEmbeddingModel } from './embedder.ts'
 import { firstFiles } from './files.ts'
 import type { StartIngestion } from './start-ingestion.ts'
 import type { StorageQuota } from './storage-quota.ts'
@@ -50,11 +51,7 @@ export function createUploads(deps: UploadsDeps) {
    */
   async function admit(assistant: AssistantRecord): Promise<void> {
     requireFileConfiguration(deps.assistantConfigs.settingsOf(assistant))
-    if (!deps.canEmbed)
-      throw new AppError(
-        'unavailable',
-        'No embedding model is configured on this server (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
-      )
+    if (!deps.canEmbed) throw noEmbeddingModel()
     await deps.vectors.ping()
   }
 

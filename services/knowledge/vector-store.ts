@@ -25,9 +25,10 @@ export interface VectorMatch {
 }
 
 /**
- * A vector store. Each assistant has a space of its own, created by its first `upsert`. Reading or deleting from a
- * space that does not exist finds nothing and is not an error. All operations may be repeated. A store that does
- * not answer throws an `AppError` `unavailable`.
+ * A vector store. Each assistant has spaces of its own (`domain/knowledge/vector-space.ts`), one while its files are
+ * of one embedding model; each is created by its first `upsert`. Reading or deleting from a space that does not exist
+ * finds nothing and is not an error. All operations may be repeated. A store that does not answer throws an
+ * `AppError` `unavailable`.
  */
 export interface VectorStore {
   readonly name: 'lancedb' | 'pinecone' | 'qdrant'
@@ -37,21 +38,23 @@ export interface VectorStore {
    * With `areNew` the caller is almost sure that none of them is stored: a store that would have to search for them
    * first need not, and duplicates are left to `settle`.
    */
-  upsert(assistantId: string, records: VectorRecord[], options?: { areNew?: boolean }): Promise<void>
-  search(assistantId: string, query: VectorQuery): Promise<VectorMatch[]>
+  upsert(space: string, records: VectorRecord[], options?: { areNew?: boolean }): Promise<void>
+  search(space: string, query: VectorQuery): Promise<VectorMatch[]>
   /** Number of distinct chunks, of one file or of all. */
-  count(assistantId: string, fileId?: string): Promise<number>
-  deleteFile(assistantId: string, fileId: string): Promise<void>
-  deleteAssistant(assistantId: string): Promise<void>
-  /** Assistants that have a space, for finding orphaned spaces. */
-  listAssistants(): Promise<string[]>
-  /** Ids of the files that have chunks in an assistant's space. */
-  listFiles(assistantId: string): Promise<string[]>
+  count(space: string, fileId?: string): Promise<number>
+  deleteFile(space: string, fileId: string): Promise<void>
+  deleteSpace(space: string): Promise<void>
+  /** The spaces of an assistant: at least the first, even if it is empty. */
+  spacesOf(assistantId: string): Promise<string[]>
+  /** All spaces, for finding orphaned ones. */
+  listSpaces(): Promise<string[]>
+  /** Ids of the files that have chunks in a space. */
+  listFiles(space: string): Promise<string[]>
   /**
    * Call when a file is complete, and from time to time during a long one: creates or refreshes indexes where it
    * pays. With `expected`, the number of the file's chunks, duplicates are removed that two writers made at the
    * same moment.
    */
-  settle(assistantId: string, fileId: string, expected?: number): Promise<void>
+  settle(space: string, fileId: string, expected?: number): Promise<void>
   close(): Promise<void>
 }

@@ -1,11 +1,10 @@
-import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { AppError } from '../../domain/errors.ts'
-import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
+import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import type { NewRun, Runs } from '../runs/index.ts'
 import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
 import type { FollowedRun, StartFollowed } from '../runs/start-followed.ts'
@@ -81,14 +80,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
       deps.startFollowed({ ...newRun, public: true }, runId),
 
     /** Begins to delete a run with its thread and messages: its caller has the answer and does not want it stored. */
-    forget: (run: RunRecord): Promise<void> =>
-      deps.workflows.start(deletionContract, {
-        kind: 'thread',
-        id: run.thread_id,
-        userId: run.user_id,
-        projectId: run.project_id,
-        receiptId: newId(),
-      }),
+    forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),
 
     cancel: (run: RunRecord): Promise<RunRecord> => runs.cancel(run),
 

@@ -1,11 +1,10 @@
 import { cleanupContract } from '../../domain/contracts/cleanup.ts'
-import { deletionContract } from '../../domain/contracts/deletion.ts'
-import { newId } from '../../domain/ids.ts'
 import { dayOf } from '../../domain/records/budget.ts'
 import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
+import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import { unstoredMs } from '../public/threads.ts'
 
 /** Undefined: kept for as long as the owner keeps it. */
@@ -71,8 +70,8 @@ export function createRetention({ collections, workflows, runs: { cancel }, sett
       .lean<Owned[]>()
   }
 
-  function deleteThread({ _id: id, user_id: userId, project_id: projectId }: Owned): Promise<void> {
-    return workflows.start(deletionContract, { kind: 'thread', id, userId, projectId, receiptId: newId() })
+  function deleteThread(thread: Owned): Promise<void> {
+    return startThreadDeletion(workflows, thread)
   }
 
   async function deletePendingAccounts(created: Date, now: number): Promise<void> {

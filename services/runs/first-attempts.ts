@@ -40,7 +40,9 @@ export function createFirstAttempts({
   taskTimeoutMs: number
   clock?: () => number
 }) {
-  const offers = new Map<string, FirstAttempt & { since: number; until: number }>()
+  const offers = new Map<string, FirstAttempt & { until: number }>()
+  /** When each start that is under way began. */
+  const starts = new Map<string, number>()
   let slowest = { ms: 0, at: 0 }
 
   function noteStart(ms: number): void {
@@ -50,8 +52,13 @@ export function createFirstAttempts({
 
   function timeoutMs(): number {
     const recent = clock() <= slowest.at + recentMs ? slowest.ms : 0
-    const expected = Math.max(recent, offers.size * perStartMs)
+    const expected = Math.max(recent, starts.size * perStartMs)
     return Math.round(Math.min(Math.max(taskTimeoutMs, expected * margin), taskTimeoutMs * longestTimes))
+  }
+
+  function forget(runId: string): boolean {
+    starts.delete(runId)
+    return offers.delete(runId)
   }
 
   return {
@@ -63,17 +70,24 @@ export function createFirstAttempts({
       const { _id } = attempt.run
       const validMs = timeoutMs()
       const since = clock()
-      offers.set(_id, { ...attempt, since, until: since + validMs })
-      setTimeout(() => offers.delete(_id), validMs).unref()
+      starts.set(_id, since)
+      offers.set(_id, { ...attempt, until: since + validMs })
+      setTimeout(() => forget(_id), validMs).unref()
       return validMs
     },
-    withdraw: (runId: string): boolean => offers.delete(runId),
+    withdraw: forget,
+    /** Whether the workflow has not asked for the first step yet. */
+    isStarting: (runId: string): boolean => starts.has(runId),
     take(runId: string): FirstAttempt | undefined {
       const offer = offers.get(runId)
-      if (offer === undefined) return undefined
       offers.delete(runId)
-      noteStart(clock() - offer.since)
-      return clock() < offer.until ? offer : undefined
+      return offer !== undefined && clock() < offer.until ? offer : undefined
+    },
+    /** The workflow asks for the first step: the start of the run is over. */
+    noteStarted(runId: string): void {
+      const since = starts.get(runId)
+      if (since !== undefined) noteStart(clock() - since)
+      starts.delete(runId)
     },
   }
 }

@@ -14,6 +14,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
+import type { ModelSteps } from '../engine/model-steps.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import { parentsRemain, threadRemains } from '../parents.ts'
 import { requireRoom } from '../threads/room.ts'
@@ -42,6 +43,7 @@ interface RunsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'toolCalls'>
   transaction: RunInTransaction
   firstAttempts: Pick<FirstAttempts, 'offer' | 'withdraw'>
+  modelSteps: Pick<ModelSteps, 'beginFirst'>
   enqueueRun: EnqueueRun
   budgetCounting: Pick<BudgetCounting, 'admit' | 'giveBack'>
   workflows: Pick<WorkflowClient, 'signal'>
@@ -145,7 +147,8 @@ export function createRuns(deps: RunsDeps) {
         await endRun(deps, run._id, notStarted)
         throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
       })
-      if (enqueued !== 'eager') deps.firstAttempts.withdraw(run._id)
+      if (enqueued === 'eager') deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+      else deps.firstAttempts.withdraw(run._id)
       if (enqueued === 'refused') {
         await runs.deleteOne({ _id: run._id })
         await deps.budgetCounting.giveBack(budgets)

@@ -24,6 +24,7 @@ interface SharedFeed {
   listeners: Set<() => void>
   users: number
   ready: Promise<void>
+  lose(): void
   reconnect(): void
   end(): void
 }
@@ -43,8 +44,13 @@ const subscribeLimitMs = 2000
  */
 export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
   const feeds = new Map<string, SharedFeed>()
-  const stopListening = stream.onReconnect(() => {
-    for (const feed of feeds.values()) feed.reconnect()
+  const stopListening = stream.onConnection({
+    lost() {
+      for (const feed of feeds.values()) feed.lose()
+    },
+    back() {
+      for (const feed of feeds.values()) feed.reconnect()
+    },
   })
 
   /** `isNew` says that the run's stream must be empty: there is nothing to read first. */
@@ -86,6 +92,8 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     let waiting: StreamBatch[] | undefined = isNew ? undefined : []
     let lastNews = Date.now()
     let ended = false
+    /** How often batches were missed, and how many of these gaps have been read since. */
+    const gaps = { found: 0, filled: 0 }
 
     const notify = () => {
       lastNews = Date.now()
@@ -96,16 +104,18 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
         waiting.push(batch)
         return
       }
+      // Read later, after those that are missing before it.
+      if (gaps.filled < gaps.found) return
       applyEntries(feed.view, batch.id, batch.entries)
       notify()
     }
     const readKept = async () => {
       const { lastId, at: before } = feed.view
-      const batches = await stream.read(runId, lastId === zeroId ? undefined : lastId).catch((error: unknown) => {
-        onError(error)
-        return []
-      })
-      for (const batch of batches) applyEntries(feed.view, batch.id, batch.entries)
+      const { found } = gaps
+      const batches = await stream.read(runId, lastId === zeroId ? undefined : lastId).catch(onError)
+      if (batches) gaps.filled = found
+      else gaps.found += 1
+      for (const batch of batches ?? []) applyEntries(feed.view, batch.id, batch.entries)
       if (!feed.view.complete || feed.view.terminal === undefined) {
         const stored = await snapshot(runId)
         if (stored !== undefined) completeView(feed.view, stored)
@@ -136,6 +146,9 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       await catchingUp?.catch(() => undefined)
       await catchUp()
     }
+    const lose = () => {
+      gaps.found += 1
+    }
     const reconnect = () => {
       subscribe().then(catchUpAnew).catch(onError)
     }
@@ -154,9 +167,13 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
       ready: (async () => {
         const subscribing = subscribe().catch(onError)
         await within(subscribeLimitMs, subscribing)
-        if (unsubscribe === undefined) subscribing.then(catchUpAnew).catch(onError)
+        if (unsubscribe === undefined) {
+          lose()
+          subscribing.then(catchUpAnew).catch(onError)
+        }
         if (!isNew) await catchUp()
       })(),
+      lose,
       reconnect,
       end() {
         ended = true

@@ -31,8 +31,11 @@ export interface RunStream {
   read(runId: string, afterId?: EntryId): Promise<StreamBatch[]>
   /** Receives every batch published from now on, until the returned function is called. */
   subscribe(runId: string, listener: (batch: StreamBatch) => void): Promise<() => Promise<void>>
-  /** Called when the subscription was broken and is back: batches may have been missed. */
-  onReconnect(listener: () => void): () => void
+  /**
+   * `lost` is called when the subscriptions break: from then on batches are missed. `back` is called when they are
+   * back and the streams can be read. Until the returned function is called.
+   */
+  onConnection(listeners: { lost(): void; back(): void }): () => void
   /** Removes the streams of runs; returns the number of keys. */
   remove(runIds: string[]): Promise<number>
   count(runIds: string[]): Promise<number>

@@ -54,6 +54,22 @@ export function createConversations(
     return { messages: foldMessages([], [...older, ...messages]), lastSeq: newestFirst[0]?.seq ?? 0 }
   }
 
+  /** Undefined if there are many. */
+  async function withEntriesOfOthers(
+    threadId: string,
+    { messages, lastSeq }: Conversation,
+    runId: string,
+  ): Promise<Conversation | undefined> {
+    const added = await checkpoints
+      .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
+      .sort({ seq: 1 })
+      .limit(entriesAtOnce)
+      .lean<CheckpointRecord[]>()
+    if (added.length === entriesAtOnce) return undefined
+    const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
+    return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq }
+  }
+
   /** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
   async function systemMessagesBefore(threadId: string, seq: number): Promise<Message[]> {
     const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
@@ -68,13 +84,22 @@ export function createConversations(
   }
 
   return {
-    /** About the last `maxBytes` of the conversation. `thread` is its record, when it was read a moment ago. */
-    async read(threadId: string, maxBytes: number, thread?: Known): Promise<Conversation> {
+    /**
+     * About the last `maxBytes` of the conversation. `thread` is its record, when it was read a moment ago. With
+     * `runId`, it is what an earlier step of this run knows, and entries that others have added since are read.
+     */
+    async read(
+      threadId: string,
+      maxBytes: number,
+      { thread, runId }: { thread?: Known | undefined; runId?: string | undefined } = {},
+    ): Promise<Conversation> {
       if (thread?.last_seq === undefined && thread !== undefined) return { messages: [], lastSeq: 0 }
       const found = thread && kept.get(threadId)
-      const isCurrent =
+      const isKept =
         found?.lastSeq === thread?.last_seq && found?.createdAt === thread?.created_at.getTime() && found !== undefined
-      return isCurrent && clock() < found.until ? found : readEnd(threadId, maxBytes)
+      if (!isKept || clock() >= found.until) return readEnd(threadId, maxBytes)
+      if (runId === undefined) return found
+      return (await withEntriesOfOthers(threadId, found, runId)) ?? readEnd(threadId, maxBytes)
     },
 
     /** Keeps a conversation that was read here, with what was stored right behind it. */

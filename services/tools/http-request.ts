@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { AnyKey } from '../../domain/any-key.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Outbound } from '../outbound.ts'
 import type { JsonSchema, Tool } from './tool.ts'
@@ -28,7 +29,7 @@ export const HttpRequestConfig = Type.Object({
     }),
   ),
   headers: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
+    Type.Record(AnyKey, Type.String(), {
       description:
         'Headers of every request, such as keys. The model does not see them. They are sent only to allowed_hosts, and not at all without that list.',
     }),
@@ -40,7 +41,7 @@ const HttpRequestArguments = Type.Object(
   {
     method: Type.Enum([...methods], { type: 'string' }),
     url: Type.String({ description: 'The absolute http or https URL.' }),
-    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    headers: Type.Optional(Type.Record(AnyKey, Type.String())),
     body: Type.Optional(
       Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })], {
         description: 'The body: text as it is, or an object, which is sent as JSON.',

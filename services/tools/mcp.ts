@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/sdk/types.js'
 import Type, { type Static } from 'typebox'
+import { AnyKey } from '../../domain/any-key.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
 import type { Outbound } from '../outbound.ts'
 import type { McpServer } from './mcp-client.ts'
@@ -15,7 +16,7 @@ export const McpConfig = Type.Object({
     description: 'The address of the Model Context Protocol server (streamable HTTP).',
   }),
   headers: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
+    Type.Record(AnyKey, Type.String(), {
       description: 'Headers of every request, such as keys. The model does not see them.',
     }),
   ),

@@ -33,11 +33,8 @@ export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
     { name, args }: { name: string; args: Record<string, unknown> },
     gone: AbortSignal,
   ): Promise<ToolTrial> => {
-    const release = slots.tryAcquire(assistant.user_id)
-    if (release === undefined)
-      throw new AppError('too_many_requests', 'Too many tools are tried at once.', { retryAfterSeconds: 5 })
     const limit = AbortSignal.timeout(maxTrialMs)
-    try {
+    const call = async () => {
       const signal = AbortSignal.any([gone, limit])
       const resolved = await tools.resolve(assistant, signal)
       const tool = resolved.tools.find((candidate) => candidate.name === name)
@@ -45,11 +42,16 @@ export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
       const begun = performance.now()
       const result = await executeTool(tool, args, { checkForeignArguments, userId: assistant.user_id, signal })
       return { ...result, isCut: isCut(result.content), durationMs: Math.round(performance.now() - begun) }
+    }
+    try {
+      return await slots.withSlot(call, assistant.user_id, tooMany)
     } catch (error) {
       if (limit.aborted) throw new AppError('unavailable', 'The tool could not be called in time.', { cause: error })
       throw error
-    } finally {
-      release()
     }
   }
+}
+
+function tooMany(): AppError {
+  return new AppError('too_many_requests', 'Too many tools are tried at once.', { retryAfterSeconds: 5 })
 }

@@ -147,7 +147,16 @@ describe('import of an archive', () => {
     const response = await fetch(`${base}/user/import`, { method: 'POST', headers, body: body ?? null, duplex: 'half' })
     return { status: response.status, body: await response.json() }
   }
-  const none = { projects: 0, assistants: 0, threads: 0, messages: 0, runs: 0, files: 0 }
+  const none = {
+    projects: 0,
+    assistants: 0,
+    threads: 0,
+    messages: 0,
+    runs: 0,
+    tool_calls: 0,
+    feedback: 0,
+    files: 0,
+  }
   /** A user with everything that an import brings over. */
   async function estate() {
     const talk = await conversation(service, {
@@ -164,13 +173,21 @@ describe('import of an archive', () => {
     const form = new FormData()
     form.append('files', new Blob(['# Harbour\n\nThe office opens at six.'], { type: 'text/markdown' }), 'guide.md')
     expect((await talk.client.call('POST', path, form)).status).toBe(200)
+    const call = { run_id: run.runId, thread_id: talk.threadId, step: 0, name: 'http_request', created_at: new Date() }
+    const args_json = JSON.stringify({ method: 'POST', url: 'https://harbour.test/berths' })
+    await service.collections.toolCalls.create([
+      { ...call, _id: `${run.runId}/0/0`, index: 0, call_id: 'c1', args_json, status: 'done', result: 'Booked.' },
+      { ...call, _id: `${run.runId}/0/1`, index: 1, call_id: 'c2', args_json, status: 'waiting' },
+    ])
+    const opinion = { run_id: run.runId, key: 'helpful', score: true, value: { of: ['berths'] }, comment: 'Quick.' }
+    expect((await talk.client.call('POST', '/runs/feedback', opinion)).status).toBe(200)
     return { ...talk, runId: run.runId }
   }
 
   /** All that a user has, without ids. */
   async function contentsOf({ userId }: { userId: string }) {
     const own = { user_id: userId }
-    const { projects, assistants, threads, checkpoints, runs, files } = service.collections
+    const { projects, assistants, threads, checkpoints, runs, toolCalls, feedback, files } = service.collections
     const byId = { _id: 1 } as const
     const ownThreads = await threads.find(own).sort(byId).lean()
     const entries = await Promise.all(
@@ -193,6 +210,18 @@ describe('import of an archive', () => {
         input,
         usage,
       ]),
+      toolCalls: (
+        await toolCalls
+          .find({ thread_id: { $in: ownThreads.map(({ _id }) => _id) } })
+          .sort(byId)
+          .lean()
+      ).map(({ step, index, call_id: id, name, args_json: args }) => [step, index, id, name, args]),
+      feedback: (await feedback.find(own).sort(byId).lean()).map(({ key, score, value_json: value, comment }) => [
+        key,
+        score,
+        value,
+        comment,
+      ]),
       files: (await files.find(own).sort(byId).lean()).map(({ name, sha256, size }) => [name, sha256, size]),
     }
   }
@@ -205,7 +234,7 @@ describe('import of an archive', () => {
     const { status, body: report } = await importInto(target, archive)
     expect(status).toBe(200)
     expect(report).toMatchObject({
-      imported: { projects: 1, assistants: 1, threads: 1, runs: 2, files: 1 },
+      imported: { projects: 1, assistants: 1, threads: 1, runs: 2, tool_calls: 2, feedback: 1, files: 1 },
       existing: none,
       refused: none,
       problems: [],
@@ -253,6 +282,33 @@ describe('import of an archive', () => {
     )
     expect(more.end).toBe('end')
     expect(await importInto(target, archive)).toMatchObject({ status: 200, body: { imported: none, refused: none } })
+  })
+
+  it('imports tool calls and feedback as records of the past: no call is executed or approved, no feedback is sent', async () => {
+    const source = await estate()
+    await service.collections.feedback.updateMany({ run_id: source.runId }, { $set: { status: 'submitted' } })
+    const target = await insertUser(service)
+    const archive = await archiveOf(source.client)
+    expect((await importInto(target, archive)).status).toBe(200)
+    const [run] = await service.collections.runs.find({ user_id: target.userId }).sort({ _id: 1 }).lean()
+    const calls = await service.collections.toolCalls
+      .find({ run_id: run?._id ?? '' })
+      .sort({ index: 1 })
+      .lean()
+    expect(calls).toMatchObject([
+      { status: 'done', result: 'Booked.' },
+      { status: 'done', result: expect.stringContaining('not executed') },
+    ])
+    expect((await target.call('POST', `/runs/${run?._id}/resume`, { action: 'approve' })).status).toBe(409)
+    const [opinion] = await service.collections.feedback.find({ user_id: target.userId }).lean()
+    expect(opinion).toMatchObject({ run_id: run?._id, thread_id: run?.thread_id, status: 'stored' })
+    const delivery = service.temporal.workflow.getHandle(`feedback/${opinion?._id}`)
+    await expect(delivery.describe()).rejects.toThrow(/not found/i)
+    // They go with their thread.
+    expect((await target.call('DELETE', `/threads/${run?.thread_id}`)).status).toBe(200)
+    expect(await contentsOf(target)).toMatchObject({ toolCalls: [], feedback: [] })
+    const again = await importInto(target, archive)
+    expect(again.body).toMatchObject({ imported: { threads: 1, runs: 2, tool_calls: 2, feedback: 1 }, refused: none })
   })
 
   it('is completed by a repetition after the process that read it was killed', async () => {
@@ -433,6 +489,20 @@ describe('import of an archive', () => {
           created_at,
         }),
       ),
+      member(
+        'tool-calls-00001.jsonl',
+        lines({
+          run_id: victim.runId,
+          step: 0,
+          index: 5,
+          call_id: 'c',
+          name: 'http_request',
+          args: {},
+          status: 'waiting',
+          created_at,
+        }),
+      ),
+      member('feedback-00001.jsonl', lines({ feedback_id: 'f', run_id: victim.runId, key: 'planted', created_at })),
       member('files-00001.jsonl', lines({ ...file, assistant_id: victim.assistantId })),
       member('files/f', 'planted'),
     )
@@ -440,7 +510,7 @@ describe('import of an archive', () => {
     expect(status).toBe(200)
     expect(report).toMatchObject({
       imported: { projects: 1, threads: 1, messages: 1 },
-      refused: { threads: 1, files: 1 },
+      refused: { threads: 1, tool_calls: 1, feedback: 1, files: 1 },
     })
     expect(await contentsOf(victim.client)).toEqual(before)
     expect(await contentsOf(user)).toMatchObject({ threads: [['T', 1, 'none', at]], files: [] })

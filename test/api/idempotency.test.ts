@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { createIdempotency } from '../../services/idempotency.ts'
+import { createSecretBox } from '../../services/secrets.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { conversation } from '../runs/support.ts'
 import { type Answer, apiClient } from '../support/api-client.ts'
@@ -268,6 +271,35 @@ describe('a request with an Idempotency-Key', () => {
     })
     expect(answer).toMatchObject({ status: 200, body: { choices: [{ message: { content: 'Begun, ended.' } }] } })
     expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
+  })
+
+  it('names no deleted record, even if its answer was never stored', async () => {
+    const owner = await insertUser(service)
+    const { idempotencyKeys } = service.collections
+    const { acquire } = createIdempotency(service.collections, createSecretBox(randomBytes(32)))
+    const begun = await acquire({ caller: 'user', key: newId(), request: ['POST'], subjects: [owner.userId] })
+    const threadId = 'id' in begun ? begun.id : ''
+    expect((await owner.call('PUT', `/threads/${threadId}`, { name: 'A' })).status).toBe(200)
+    expect(await idempotencyKeys.countDocuments({ ids: threadId })).toBe(1)
+    await owner.delete(`/threads/${threadId}`)
+    expect(await idempotencyKeys.countDocuments({ ids: threadId })).toBe(0)
+  })
+
+  it('goes with the thread of its run, even if the API process died before it noted the thread', async () => {
+    const talk = await conversation(service)
+    const { idempotencyKeys, runs, receipts } = service.collections
+    const { acquire } = createIdempotency(service.collections, createSecretBox(randomBytes(32)))
+    const begun = await acquire({ caller: 'user', key: newId(), request: ['POST'], subjects: [talk.client.userId] })
+    const runId = 'id' in begun ? begun.id : ''
+    await talk.stream('Hello')
+    const known = await runs.findOne({ thread_id: talk.threadId }).lean()
+    await runs.insertMany([{ ...known, _id: runId }])
+    await talk.client.delete(`/threads/${talk.threadId}`)
+    expect(await idempotencyKeys.countDocuments({ ids: runId })).toBe(0)
+    expect(await receipts.findOne({ subject_id: talk.threadId }).lean()).toMatchObject({
+      status: 'complete',
+      found: { idempotency_keys: 1 },
+    })
   })
 
   it('loses its stored answer when the record in it is deleted', async () => {

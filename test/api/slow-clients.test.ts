@@ -15,7 +15,8 @@ async function open(service: { url: string }) {
   let received = ''
   socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
   socket.on('error', () => undefined)
-  const closed = once(socket, 'close')
+  // Not by events.once, which rejects at a reset: a server that ends a slow client may well reset the connection.
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   await once(socket, 'connect')
   return {
     socket,

@@ -36,6 +36,15 @@ describe('settling a run', () => {
     expect(await settleRun(engine, input)).toEqual({ status: 'cancelled' })
   })
 
+  it('closes the calls of a run of whose first step the workflow does not know', async () => {
+    // The worker died after the step was stored; another one read that the run was cancelled before it began.
+    const { talk, runId, engine, input } = await unfinished()
+    await service.collections.runs.updateOne({ _id: runId }, { $set: { status: 'cancelled' } })
+    await settleRun(engine, { ...input, outcome: 'cancelled', neverBegan: true })
+    expect(await service.collections.toolCalls.distinct('status', { run_id: runId })).toEqual(['done'])
+    expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage', 'ToolMessage'])
+  })
+
   it('ends a run whose records cannot be read with endAnyway', async () => {
     const { runId, engine, input } = await unfinished()
     const problem = new Error('these records cannot be read')

@@ -1,7 +1,10 @@
+import { countTokens as countByLibrary } from 'gpt-tokenizer/encoding/cl100k_base'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
-import { type ChunkerOptions, createChunker } from '../../domain/chunking/chunker.ts'
-import { countTokens } from '../../domain/chunking/count-tokens.ts'
+import { createChunker } from '../../domain/chunking/chunker.ts'
+import type { ChunkerOptions } from '../../domain/chunking/chunker-options.ts'
+import { countTokens, tokenWindowCharacters } from '../../domain/chunking/count-tokens.ts'
 
 function chunk(blocks: Block[], options: ChunkerOptions = { maxTokens: 60, overlapTokens: 15 }) {
   const chunker = createChunker(options)
@@ -95,5 +98,34 @@ describe('chunking', () => {
   it('is deterministic', () => {
     const blocks: Block[] = [{ kind: 'text', text: sentences(100) }]
     expect(chunk(blocks)).toEqual(chunk(blocks))
+  })
+})
+
+describe('the number of tokens', () => {
+  it('is that of the library for any text of one window', () => {
+    const odd = [
+      '  ',
+      '\n',
+      '\r\n',
+      "'s",
+      "'LL",
+      '\u00a0',
+      '\u3000',
+      '\u0301',
+      '\ud800',
+      '\udc00',
+      '<|endoftext|>',
+      '漢',
+    ]
+    const piece = fc.oneof(
+      fc.constantFrom(...odd, 'word', ' another', 'Incomprehensibilities', '1234', '!!'),
+      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ maxLength: 20 }),
+    )
+    const text = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join('').slice(0, tokenWindowCharacters))
+    const property = fc.property(text, (given) => {
+      expect(countTokens(given)).toBe(countByLibrary(given, { disallowedSpecial: new Set() }))
+    })
+    fc.assert(property, { numRuns: 2000 })
   })
 })

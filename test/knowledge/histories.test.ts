@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
+import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -20,15 +21,24 @@ describe('the histories of ingestions', () => {
     expect(statuses).toEqual(['ready', 'failed', 'ready'])
     const [{ id: fileId }] = body.files
     expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${fileId}`)).status).toBe(200)
+    const model = { embedding_model: 'old-model (32 dimensions)' }
+    await service.collections.assistants.updateOne({ _id: client.assistantId }, { $set: model })
+    await client.call('POST', `/assistants/${client.assistantId}/reembedding`)
 
     const { workflow } = service.temporal
     const ingestion = workflow.getHandle(ingestionContract.id({ ingestionId: body.ingestion_id }))
     const deletion = workflow.getHandle(fileDeletionContract.id({ fileId }))
-    const histories = { ingestion: await ingestion.fetchHistory(), 'file-deletion': await deletion.fetchHistory() }
+    const reembedding = workflow.getHandle(reembeddingContract.id({ ...client, generation: 1 }))
+    expect(await reembedding.result()).toBe('done')
+    const histories = {
+      ingestion: await ingestion.fetchHistory(),
+      'file-deletion': await deletion.fetchHistory(),
+      reembedding: await reembedding.fetchHistory(),
+    }
     for (const [name, history] of Object.entries(histories)) {
       await recordHistory(name, history)
       const text = historyText(history)
-      expect(text).toContain(fileId)
+      expect(text).toContain(client.assistantId)
       for (const secret of ['73,500', 'earns', 'salaries', 'tides.md', 'noon', client.token]) {
         expect(text).not.toContain(secret)
       }

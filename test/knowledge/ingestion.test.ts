@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
-import { embeddingBatch, embeddingsAtOnce } from '../../services/knowledge/embed-file.ts'
+import { embeddingBatch, embeddingsAtOnce } from '../../services/knowledge/embed-chunks.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
@@ -263,7 +264,7 @@ describe('when the vector store does not answer', () => {
 })
 
 describe('a worker that is killed', () => {
-  it('in the middle of 10,000 chunks repeats only the batches under way', async () => {
+  it('in the middle of 10,000 chunks repeats only the batches under way, also when they are embedded anew', async () => {
     const service = await startModelService({ env, worker: false })
     try {
       const client = await knowledgeClient(await insertUser(service))
@@ -275,7 +276,6 @@ describe('a worker that is killed', () => {
       await first.kill()
       const second = await startWorkerProcess(service.env)
       await eventually('the file is ready', async () => (await record())?.status === 'ready', 120_000)
-      await second.stop()
       const file = await record()
       const chunks = file?.chunks ?? 0
       expect(chunks).toBeGreaterThanOrEqual(10_000)
@@ -290,8 +290,24 @@ describe('a worker that is killed', () => {
       expect(texts.length - chunks).toBeLessThanOrEqual(embeddingBatch * (2 * embeddingsAtOnce + 1))
       const distinct = new Set(texts.map((text) => createHash('sha1').update(text).digest('hex')))
       expect(distinct.size).toBe(chunks)
+
+      // The same for a change of the model, which embeds the stored chunks.
+      const model = { embedding_model: 'old-model (32 dimensions)' }
+      await service.collections.assistants.updateOne({ _id: client.assistantId }, { $set: model })
+      await client.call('POST', `/assistants/${client.assistantId}/reembedding`)
+      const isFar = async () => ((await record())?.next?.embedded ?? 0) >= 3000
+      await eventually('3000 chunks are embedded anew', isFar, 60_000)
+      await second.kill()
+      const third = await startWorkerProcess(service.env)
+      const isDone = async () =>
+        (await client.call('GET', `/assistants/${client.assistantId}/reembedding`)).body.status === 'current'
+      await eventually('all are embedded anew', isDone, 120_000)
+      await third.stop()
+      const { vectors } = service.api.infra.knowledge
+      expect(await vectors.count(vectorSpace(client.assistantId, 1))).toBe(chunks)
+      expect(texts.length - 2 * chunks).toBeLessThanOrEqual(2 * embeddingBatch * (2 * embeddingsAtOnce + 1))
     } finally {
       await service.close()
     }
-  }, 240_000)
+  }, 400_000)
 })

@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { extractFile } from '../../services/knowledge/extract-file.ts'
+import { retrieve } from '../../services/knowledge/retrieve.ts'
+import { countVectors } from '../../services/knowledge/vector-spaces.ts'
 import { chunkId, chunksInGroup, chunksOf } from '../../domain/records/chunk-group.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
@@ -234,4 +239,168 @@ test('a file does not become ready if a worker with other settings changed its m
   const { body } = await uploaded
   expect(body.files[0].metadata).toMatchObject({ status: 'failed' })
   expect(await service.api.infra.knowledge.vectors.count(client.assistantId)).toBe(0)
+})
+
+describe('after a change of the embedding model', () => {
+  const tides = '# Tides\n\nHigh water is at noon and the ebb runs west.\n'
+  type Client = Awaited<ReturnType<typeof knowledgeClient>>
+  const vectors = () => service.api.infra.knowledge.vectors
+  const record = ({ assistantId }: Client) => service.collections.assistants.findById(assistantId).lean()
+  const routeOf = ({ assistantId }: Client) => `/assistants/${assistantId}/reembedding`
+  const status = async (client: Client) => (await client.get(routeOf(client))).status
+  const namesFor = async (client: Client, query: string) =>
+    (await client.post(`/assistants/${client.assistantId}/files/search`, { query })).passages.map(
+      ({ file_name }: any) => file_name,
+    )
+
+  /** An assistant with two files whose vectors are of another model, with another length. */
+  async function outdated(): Promise<Client & { ids: string[] }> {
+    const client = await knowledgeClient(await insertUser(service))
+    const { body } = await client.upload([
+      { name: 'tides.md', content: tides },
+      { name: 'guide.md', content: guide },
+    ])
+    await vectors().deleteSpace(client.assistantId)
+    for (const { id, metadata, name } of body.files) {
+      expect(metadata).toMatchObject({ status: 'ready', chunks: 1 })
+      const text = name === 'tides.md' ? tides : guide
+      const vector = Array.from({ length: 32 }, () => 1)
+      await vectors().upsert(client.assistantId, [{ id: chunkId(id, 0), fileId: id, position: 0, text, vector }])
+    }
+    const $set = { embedding_model: 'old-model (32 dimensions)' }
+    await service.collections.assistants.updateOne({ _id: client.assistantId }, { $set })
+    return { ...client, ids: body.files.map(({ id }: any) => id) }
+  }
+
+  /** The embedding of the guide waits until this is called. */
+  function holdGuide(): () => void {
+    const gate = Promise.withResolvers<void>()
+    embeddings.embeddings.waitFor(gate.promise, 0, (input) => input.includes('berth costs'))
+    return () => gate.resolve()
+  }
+
+  const oneDone = (client: Client) =>
+    vi.waitFor(async () => expect((await client.get(routeOf(client))).chunks_done).toBe(1), 30_000)
+  const isCurrent = (client: Client) => vi.waitFor(async () => expect(await status(client)).toBe('current'), 60_000)
+
+  test('files are embedded anew while questions are answered and others upload, then the search switches over', async () => {
+    const client = await outdated()
+    expect(await client.get(routeOf(client))).toEqual({
+      status: 'outdated',
+      model: 'old-model (32 dimensions)',
+      configured_model: 'new-model (64 dimensions)',
+      files: 2,
+      files_done: 0,
+      chunks: 2,
+      chunks_done: 0,
+    })
+    const release = holdGuide()
+    const started = await client.call('POST', routeOf(client))
+    expect(started).toMatchObject({ status: 202, body: { status: 'running', files: 2 } })
+    expect((await client.call('POST', routeOf(client))).body.started_at).toBe(started.body.started_at)
+    await oneDone(client)
+
+    expect(await namesFor(client, 'fees of a berth')).toContain('guide.md')
+    expect(await namesFor(client, 'high water')).toContain('tides.md')
+    const added = await client.upload([{ name: 'tugs.md', content: 'Tugs cost more.' }], '?wait=false')
+    const bystander = await knowledgeClient(await insertUser(service))
+    const { body } = await bystander.upload([{ name: 'own.md', content: 'A file of somebody else.' }])
+    expect(body.files[0].metadata.status).toBe('ready')
+    expect(await namesFor(client, 'fees of a berth')).toContain('guide.md')
+    expect((await bystander.call('POST', routeOf(client))).status).toBe(403)
+    expect(await client.get(routeOf(client))).toMatchObject({ status: 'running', files: 2, files_done: 1 })
+
+    release()
+    await isCurrent(client)
+    expect(await record(client)).toMatchObject({ embedding_model: 'new-model (64 dimensions)', vector_generation: 1 })
+    for (const query of ['fees of a berth', 'high water']) expect(await namesFor(client, query)).toHaveLength(2)
+    const files = `/assistants/${client.assistantId}/ingestions/${added.body.ingestion_id}`
+    await vi.waitFor(async () => expect(await client.get(files)).toMatchObject({ status: 'done' }), 60_000)
+    expect(await namesFor(client, 'Tugs')).toContain('tugs.md')
+    await vi.waitFor(async () => expect(await vectors().count(client.assistantId)).toBe(0), 30_000)
+    expect(await vectors().count(vectorSpace(client.assistantId, 1))).toBe(3)
+    expect((await client.call('POST', routeOf(client))).body).toMatchObject({
+      status: 'current',
+      files: 3,
+      files_done: 3,
+    })
+    expect((await record(client))?.last_generation).toBe(1)
+  })
+
+  test('a deletion of a file or of the assistant in the middle leaves nothing of it', async () => {
+    const client = await outdated()
+    const release = holdGuide()
+    await client.call('POST', routeOf(client))
+    await oneDone(client)
+    const [, guideId] = client.ids
+    expect((await client.call('DELETE', `/assistants/${client.assistantId}/files/${guideId}`)).status).toBe(200)
+    release()
+    await isCurrent(client)
+    expect(await vectors().listFiles(vectorSpace(client.assistantId, 1))).toEqual([client.ids[0]])
+
+    const other = await outdated()
+    const releaseOther = holdGuide()
+    await other.call('POST', routeOf(other))
+    await oneDone(other)
+    expect((await other.call('DELETE', `/assistants/${other.assistantId}`)).status).toBe(200)
+    releaseOther()
+    const workflow = service.temporal.workflow.getHandle(`reembedding/${other.assistantId}/1`)
+    expect(await workflow.result()).toBe('gone')
+    expect(await countVectors(vectors(), other.assistantId)).toBe(0)
+  })
+
+  test('a refusal of the embedding server stops it with a reason, answers go on, and it can be continued', async () => {
+    const client = await outdated()
+    embeddings.embeddings.fail({ status: 400, times: 1 })
+    await client.call('POST', routeOf(client))
+    await vi.waitFor(async () => expect(await status(client)).toBe('failed'), 30_000)
+    expect((await client.get(routeOf(client))).error).toContain('tides.md')
+    expect(await namesFor(client, 'fees of a berth')).toContain('guide.md')
+    const { body } = await client.upload([{ name: 'tugs.md', content: 'Tugs cost more.' }])
+    expect(body.files[0].metadata).toMatchObject({ status: 'failed', retryable: true })
+    expect(body.files[0].metadata.error).toContain('/reembedding')
+    await client.call('POST', routeOf(client))
+    await isCurrent(client)
+  })
+
+  test('a run that read the assistant before the switch finds passages after it', async () => {
+    const client = await outdated()
+    const before = await record(client)
+    await client.call('POST', routeOf(client))
+    await isCurrent(client)
+    await vi.waitFor(async () => expect(await vectors().count(client.assistantId)).toBe(0), 30_000)
+    const { collections } = service
+    const { embedder } = service.api.infra.knowledge
+    if (before === null || embedder === undefined) throw new Error('unreachable')
+    const deps = { collections, vectors: vectors(), embedder }
+    expect(await retrieve(deps, { assistant: before, query: 'fees of a berth', limit: 1 })).toMatchObject([
+      { file_name: 'guide.md' },
+    ])
+  })
+
+  test('the operator has the files of all assistants embedded anew, and vectors that the store lost', async () => {
+    const [old, emptied] = [await outdated(), await knowledgeClient(await insertUser(service))]
+    await emptied.upload([{ name: 'guide.md', content: guide }])
+    await vectors().deleteSpace(emptied.assistantId)
+    const run = async (...options: string[]) => {
+      const { stdout } = await promisify(execFile)(process.execPath, ['scripts/reembed.ts', ...options], {
+        env: { PATH: process.env['PATH'] ?? '', ...service.env },
+      })
+      return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+    }
+    expect(await run('--dry-run')).toMatchObject({ outdated: 2, started: 0, chunks: 3 })
+    expect(await run('--wait')).toMatchObject({ outdated: 0, running: 0, failed: 0 })
+    for (const client of [old, emptied]) {
+      expect(await status(client)).toBe('current')
+      expect(await namesFor(client, 'fees of a berth')).toContain('guide.md')
+    }
+  }, 180_000)
+
+  test('an assistant without files takes a model with vectors of another length', async () => {
+    const client = await outdated()
+    for (const id of client.ids) await client.call('DELETE', `/assistants/${client.assistantId}/files/${id}`)
+    const { body } = await client.upload([{ name: 'guide.md', content: guide }])
+    expect(body.files[0].metadata.status).toBe('ready')
+    expect(await namesFor(client, 'fees of a berth')).toEqual(['guide.md'])
+  })
 })

@@ -6,6 +6,7 @@ import {
   deleteAssistantKnowledge,
   knowledgeKinds,
 } from '../../services/knowledge/delete-knowledge.ts'
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { deleteKnowledgeOrphans, findKnowledgeOrphans } from '../../services/knowledge/sweep.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -26,6 +27,12 @@ describe('orphaned knowledge', () => {
     await vectors.upsert(client.assistantId, [{ id: 'lost:0', fileId: 'lost', position: 0, text: 'lost', vector }])
     const strayAssistant = newId()
     await vectors.upsert(strayAssistant, [{ id: 'f:0', fileId: 'f', position: 0, text: 'stray', vector }])
+    // What changes of the embedding model left, and what one under way fills.
+    const ofKept = [{ id: `${keptFile}:0`, fileId: keptFile, position: 0, text: 'kept', vector }]
+    const [left, filled] = [vectorSpace(client.assistantId, 3), vectorSpace(client.assistantId, 4)]
+    for (const space of [left, filled]) await vectors.upsert(space, ofKept)
+    const reembedding = { generation: 4, model: 'next', started_at: new Date() }
+    await service.collections.assistants.updateOne({ _id: client.assistantId }, { $set: { reembedding } })
     const chunk = { file_id: 'lost', assistant_id: client.assistantId, position: 0, text: 'lost', tokens: 1 }
     await service.collections.chunks.create({ _id: 'lost:0', ...chunk })
     const { blob_id: blobId } = (await service.collections.files.findById(keptFile).lean()) ?? { blob_id: '' }
@@ -50,12 +57,14 @@ describe('orphaned knowledge', () => {
       chunks: [{ assistantId: client.assistantId, fileId: 'lost' }],
       blobs: [],
       vectors: expect.arrayContaining([
-        { assistantId: client.assistantId, fileId: 'lost' },
-        { assistantId: strayAssistant },
+        { space: client.assistantId, fileId: 'lost' },
+        { space: strayAssistant },
+        { space: left },
       ]),
     })
     await deleteKnowledgeOrphans(stores(), orphans)
     expect(await findKnowledgeOrphans(stores())).toEqual({ files: [], chunks: [], blobs: [], vectors: [] })
+    expect(await vectors.count(filled)).toBe(1)
     expect(await blobs.exists(abandoned.blobId)).toBe(false)
     expect(await blobs.exists(blobId)).toBe(true)
     expect((await client.list()).body.files).toEqual(body.files)
@@ -68,11 +77,16 @@ describe('orphaned knowledge', () => {
       { name: 'b.txt', content: 'Two.' },
     ])
     // Bytes that no file record knows of, such as those of an upload that was cut off.
-    const { blobs } = service.api.infra.knowledge
+    const { blobs, vectors } = service.api.infra.knowledge
     const stray = await blobs.write(blobs.newBlobId(), client.assistantId, Readable.from([Buffer.from('stray')]))
+    // Vectors of a change of the embedding model that was interrupted.
+    const vector = Array.from({ length: 16 }, () => 0.1)
+    await vectors.upsert(vectorSpace(client.assistantId, 2), [
+      { id: 'f:0', fileId: 'f', position: 0, text: 'half', vector },
+    ])
     const counts = () =>
       Promise.all(knowledgeKinds.map((kind) => countAssistantKnowledge(stores(), client.assistantId, kind)))
-    expect(await counts()).toEqual([2, 2, 2, 3])
+    expect(await counts()).toEqual([2, 2, 3, 3])
     await deleteAssistantKnowledge(stores(), client.assistantId)
     expect(await counts()).toEqual([0, 0, 0, 0])
     expect(await blobs.exists(stray.blobId)).toBe(false)

@@ -6,8 +6,11 @@ import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { makeArrowTable } from '@lancedb/lancedb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
+import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
+import { toColumns } from '../../infra/vectors/lance-rows.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import { createPineconeStore } from '../../infra/vectors/pinecone.ts'
 import { createVectorStore } from '../../infra/vectors/index.ts'
@@ -97,14 +100,33 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     await store.deleteFile(id, 'f1')
     expect(await store.count(id, 'f1')).toBe(0)
     expect(await store.listFiles(id)).toEqual(['f2'])
-    expect(await store.listAssistants()).toContain(id)
-    await store.deleteAssistant(id)
-    await store.deleteAssistant(id)
+    expect(await store.listSpaces()).toContain(id)
+    await store.deleteSpace(id)
+    await store.deleteSpace(id)
     expect(await store.count(id)).toBe(0)
-    expect(await store.listAssistants()).not.toContain(id)
+    expect(await store.listSpaces()).not.toContain(id)
     expect(await store.search(id, { vector: vectorOf('x'), text: 'x', limit: 3 })).toEqual([])
     await store.upsert(id, harbour)
     expect(await store.count(id)).toBe(3)
+  })
+
+  it.each(['plain', 'With Capitals_and~more'])('keeps the spaces of an assistant apart (%s)', async (kind) => {
+    const id = kind === 'plain' ? randomUUID() : `A.1_${randomUUID()}`
+    const [first, second] = [vectorSpace(id), vectorSpace(id, 12)]
+    expect(await store.spacesOf(id)).toEqual([first])
+    await store.upsert(first, harbour)
+    await store.upsert(second, [record('f1', 0, 'The dredging of the eastern basin.')])
+    await store.upsert(`${id}2`, harbour)
+    expect((await store.spacesOf(id)).toSorted()).toEqual([first, second])
+    expect(await store.listSpaces()).toEqual(expect.arrayContaining([first, second]))
+    expect([await store.count(first), await store.count(second)]).toEqual([3, 1])
+    const question = { vector: vectorOf('dredging basin'), text: 'dredging basin', limit: 5 }
+    expect((await store.search(second, question)).map((match) => match.id)).toEqual(['f1:0'])
+    await store.deleteSpace(first)
+    expect([await store.count(first), await store.count(second)]).toEqual([0, 1])
+    await store.deleteSpace(second)
+    expect(await store.spacesOf(id)).toEqual([first])
+    expect(await store.count(`${id}2`)).toBe(3)
   })
 
   it('deletes a file of many chunks and no other file', async () => {
@@ -124,8 +146,8 @@ describe.each(makers)('the vector store %s', (_name, make) => {
     ids.push(ids[1]?.toUpperCase() ?? '')
     for (const id of ids) await store.upsert(id, harbour)
     for (const id of ids) expect(await store.count(id)).toBe(3)
-    expect(await store.listAssistants()).toEqual(expect.arrayContaining(ids))
-    await store.deleteAssistant(ids[1] ?? '')
+    expect(await store.listSpaces()).toEqual(expect.arrayContaining(ids))
+    await store.deleteSpace(ids[1] ?? '')
     expect(await store.count(ids[2] ?? '')).toBe(3)
   })
 
@@ -159,6 +181,28 @@ describe.each(makers)('the vector store %s', (_name, make) => {
 })
 
 describe('lancedb', () => {
+  it('writes the columns that LanceDB makes of the same rows', () => {
+    const vector = [0.5, -0.25, 1e-9, 3]
+    const row = { id: 'f:0', assistant_id: 'a', file_id: 'f', terms: 'naïve 漢字 ' }
+    const rows = [
+      { ...row, vector },
+      { ...row, id: "f:1'", terms: '', vector: vector.toReversed() },
+    ]
+    const [own, ofLance] = [toColumns(rows), makeArrowTable(rows)]
+    const fields = (table: { schema: { fields: object[] } }) => table.schema.fields.map(String)
+    expect(fields(own)).toEqual(fields(ofLance))
+    expect(own.schema.fields.map(({ nullable }) => nullable)).toEqual(
+      ofLance.schema.fields.map(({ nullable }) => nullable),
+    )
+    expect(JSON.stringify(own.toArray())).toBe(JSON.stringify(ofLance.toArray()))
+    expect(() =>
+      toColumns([
+        { ...row, vector },
+        { ...row, vector: [1] },
+      ]),
+    ).toThrow('different lengths')
+  })
+
   it('finds names and numbers by full text', async () => {
     const store = createLanceStore(join(folder, 'words'))
     await store.upsert('a', harbour)
@@ -199,7 +243,7 @@ describe('lancedb', () => {
       for (const store of stores) expect(await store.count(id)).toBe(files.length)
       expect((await stores[0]?.listFiles(id))?.toSorted()).toEqual(files)
     }
-    expect(await stores[1]?.listAssistants()).toHaveLength(12)
+    expect(await stores[1]?.listSpaces()).toHaveLength(12)
     for (const store of stores) await store.close()
   })
 
@@ -210,7 +254,7 @@ describe('lancedb', () => {
     const staging = join(uri, '.staging')
     expect(await readdir(staging)).toEqual([])
     for (const id of ['a', 'b']) await mkdir(join(staging, `a-${id}.${randomUUID()}.lance`))
-    await store.deleteAssistant('a')
+    await store.deleteSpace('a')
     expect((await readdir(staging)).map((name) => name.slice(0, 4))).toEqual(['a-b.'])
     await store.close()
   })
@@ -248,9 +292,9 @@ describe('qdrant', () => {
     await store?.ping()
     expect(await store?.count('a')).toBe(0)
     expect(await store?.search('a', { vector: vectorOf('x'), text: 'x', limit: 1 })).toEqual([])
-    expect(await store?.listAssistants()).toEqual([])
+    expect(await store?.listSpaces()).toEqual([])
     await store?.deleteFile('a', 'f1')
-    await store?.deleteAssistant('a')
+    await store?.deleteSpace('a')
     await Promise.all(stores.map((one, index) => one.upsert('a', [record(`f${index}`, 0, 'About.')])))
     expect(await store?.count('a')).toBe(4)
   })
@@ -258,7 +302,7 @@ describe('qdrant', () => {
   it('separates the same chunk of two assistants', async () => {
     const store = createQdrantStore({ ...options, url: qdrant.url })
     for (const id of ['one', 'two']) await store.upsert(id, harbour)
-    await store.deleteAssistant('one')
+    await store.deleteSpace('one')
     expect([await store.count('one'), await store.count('two')]).toEqual([0, 3])
   })
 

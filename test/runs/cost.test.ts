@@ -1,44 +1,74 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { WorkflowHandle } from '@temporalio/client'
 import type { Connection } from 'mongoose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { startHttpServer } from '../support/http-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { serviceEnv } from '../support/service.ts'
 import { conversation } from './support.ts'
 
-/** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
-const limits = {
+interface Costs {
   /** Commands of the database, the commits of transactions included. */
-  statements: 10,
+  statements: number
   /** Writes that wait for the journal: transactions, and writes outside of them. */
+  commits: number
+  redisCommands: number
+  /** Calls that the server of Temporal answers, polls that bring a task included. */
+  temporalCalls: number
+  workflowTasks: number
+  events: number
+}
+
+/** What one streamed answer on an idle thread may cost. Time and processor time of a run follow these counts. */
+const oneAnswer: Costs = {
+  statements: 10,
   commits: 2,
   redisCommands: 5,
-  /** Calls that the server of Temporal answers, polls that bring a task included. */
   temporalCalls: 3,
   workflowTasks: 1,
   events: 8,
 }
+/** With one call of a tool, and the further step of the model that reads its result. */
+const withTool: Costs = { statements: 23, commits: 6, redisCommands: 9, temporalCalls: 6, workflowTasks: 2, events: 13 }
 
 describe('the cost of a run', () => {
+  let target: Awaited<ReturnType<typeof startHttpServer>>
   let service: ModelService
 
   beforeAll(async () => {
+    target = await startHttpServer(async (_request, response) => {
+      response.end('Sunny.')
+    })
     const env = serviceEnv()
     const uri = new URL(env['MONGODB_URI'] ?? '')
     uri.searchParams.set('monitorCommands', 'true')
     service = await startModelService({
       worker: false,
-      env: { ...env, MONGODB_URI: uri.toString(), RUNS_IN_API: 'true' },
-      respond: () => ({ text: 'One two three.' }),
+      env: { ...env, MONGODB_URI: uri.toString(), RUNS_IN_API: 'true', OUTBOUND_ALLOW: '127.0.0.1/32' },
+      respond: ({ body: { messages } }) => {
+        const last = messages.at(-1)
+        if (last?.role !== 'user' || last.content !== 'Weather?') return { text: 'One two three.' }
+        const args = { method: 'GET', url: target.url }
+        return { toolCalls: [{ id: 'call', name: 'http_request', arguments: args }] }
+      },
     })
   })
-  afterAll(() => service.close())
+  afterAll(async () => {
+    await service.close()
+    await target.close()
+  })
 
-  it('stays within its limits on an idle thread', async () => {
-    const talk = await conversation(service)
+  it('stays within its limits on an idle thread', () => expectWithin(oneAnswer, 'Count'))
+
+  it('stays within its limits with a tool', () =>
+    expectWithin(withTool, 'Weather?', { 'type==agent/tools': [{ type: 'http_request' }] }))
+
+  async function expectWithin(limits: Costs, question: string, config = {}): Promise<void> {
+    const talk = await conversation(service, config)
     const workflow = service.temporal.workflow.getHandle(threadContract.id({ threadId: talk.threadId }))
     // The first runs fill caches and load scripts.
-    for (const words of ['Hello', 'Again']) {
+    for (const words of ['Hello', question]) {
       expect((await talk.stream(words)).end).toBe('end')
       await workflow.result()
     }
@@ -46,35 +76,41 @@ describe('the cost of a run', () => {
     const database = watchDatabase(service.databases, ids)
     const redis = await watchRedis(service)
 
-    const run = await talk.stream('Count')
+    const run = await talk.stream(question)
     expect(run.end).toBe('end')
     await workflow.result()
     await service.collections.runs.findById(run.runId)
     await nextTurn()
 
-    const counts = { ...database.counts(run.runId), ...(await redis.counts(run.runId)), ...(await temporalCounts()) }
+    const counts: Costs = {
+      ...database.counts(run.runId),
+      ...(await redis.counts(run.runId)),
+      ...(await temporalCosts(workflow)),
+    }
     database.stop()
     expect(counts.statements).toBeGreaterThan(0)
-    const exceeded = Object.entries(limits).filter(([name, limit]) => counts[name as keyof typeof counts] > limit)
+    const exceeded = Object.keys(limits).filter((name) => counts[name as keyof Costs] > limits[name as keyof Costs])
     expect(exceeded, `measured: ${JSON.stringify(counts)}`).toEqual([])
-
-    async function temporalCounts() {
-      const { events = [] } = await workflow.fetchHistory()
-      const all = events ?? []
-      const count = (isOne: (event: (typeof all)[number]) => unknown) => all.filter((event) => isOne(event)).length
-      const isEager = all[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted === true
-      const workflowTasks = count((event) => event.workflowTaskStartedEventAttributes)
-      const temporalCalls =
-        1 +
-        workflowTasks -
-        (isEager ? 1 : 0) +
-        count((event) => event.workflowTaskCompletedEventAttributes) +
-        count((event) => event.activityTaskStartedEventAttributes) +
-        count((event) => event.activityTaskCompletedEventAttributes)
-      return { temporalCalls, workflowTasks, events: all.length }
-    }
-  })
+  }
 })
+
+async function temporalCosts(
+  workflow: WorkflowHandle,
+): Promise<Pick<Costs, 'temporalCalls' | 'workflowTasks' | 'events'>> {
+  const { events = [] } = await workflow.fetchHistory()
+  const all = events ?? []
+  const count = (isOne: (event: (typeof all)[number]) => unknown) => all.filter((event) => isOne(event)).length
+  const isEager = all[0]?.workflowExecutionStartedEventAttributes?.eagerExecutionAccepted === true
+  const workflowTasks = count((event) => event.workflowTaskStartedEventAttributes)
+  const temporalCalls =
+    1 +
+    workflowTasks -
+    (isEager ? 1 : 0) +
+    count((event) => event.workflowTaskCompletedEventAttributes) +
+    count((event) => event.activityTaskStartedEventAttributes) +
+    count((event) => event.activityTaskCompletedEventAttributes)
+  return { temporalCalls, workflowTasks, events: all.length }
+}
 
 const writes = new Set(['insert', 'update', 'delete', 'findAndModify'])
 

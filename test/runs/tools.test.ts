@@ -8,9 +8,13 @@ const withHttp = { 'type==agent/tools': [{ type: 'http_request' }] }
 describe('tools in a run', () => {
   let target: Awaited<ReturnType<typeof startHttpServer>>
   const asked: string[] = []
+  /** Holds up the next answer. */
+  let beforeAnswer = async () => {}
 
   beforeAll(async () => {
     target = await startHttpServer(async (request, response) => {
+      await beforeAnswer()
+      beforeAnswer = async () => {}
       asked.push(`${request.method} ${request.url}`)
       response.writeHead(200, { 'content-type': 'text/plain' }).end(`answer to ${request.url}`)
     })
@@ -60,6 +64,30 @@ describe('tools in a run', () => {
     ])
     const { usage } = await talk.client.get(`/runs/${run.runId}`)
     expect(usage).toEqual({ prompt_tokens: 40, completion_tokens: 9, total_tokens: 49 })
+  })
+
+  it('shows the model what others add to the thread while a tool is called', async () => {
+    const talk = await conversation(service, withHttp)
+    service.model.reply({
+      toolCalls: [{ id: 'c', name: 'http_request', arguments: { method: 'GET', url: `${target.url}/slow` } }],
+    })
+    service.model.reply({ text: 'Noted.' })
+    const { resolve: arrived, promise: arrival } = Promise.withResolvers<void>()
+    const { resolve: release, promise: released } = Promise.withResolvers<void>()
+    beforeAnswer = async () => {
+      arrived()
+      await released
+    }
+    const running = talk.stream('Look')
+    await arrival
+    await talk.client.post(`/threads/${talk.threadId}/state`, {
+      values: { messages: [{ type: 'human', content: 'And in Paris?' }] },
+    })
+    release()
+    expect((await running).end).toBe('end')
+    const shown = service.model.requests.at(-1)?.body.messages ?? []
+    expect(shown.map(({ content }) => content)).toContain('And in Paris?')
+    expect(shown.map(({ role }) => role).toSorted()).toEqual(['assistant', 'tool', 'user', 'user'])
   })
 
   it('executes several calls of one message, gives results in order, and reports invalid calls to the model', async () => {

@@ -79,6 +79,8 @@ export const access: Record<string, Auth> = {
   'files.delete': 'project',
   'files.ingestion': 'project',
   'files.ingestionEvents': 'project',
+  'files.reembedding': 'project',
+  'files.reembed': 'project',
   'threads.list': 'project',
   'threads.create': 'project',
   'threads.read': 'project',

@@ -105,6 +105,8 @@ export const native: Record<string, Expectation> = {
   'files.search': { foreign: 403, body: () => ({ query: 'anything' }) },
   'files.ingestion': { foreign: 403 },
   'files.ingestionEvents': { foreign: 403 },
+  'files.reembedding': { foreign: 403 },
+  'files.reembed': { foreign: 403 },
   'tools.list': secret,
   'tools.try': { foreign: 403, body: () => ({ name: 'retrieval', args: { query: 'anything' } }) },
   'threads.list': secret,

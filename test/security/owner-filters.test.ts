@@ -22,6 +22,7 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/assistants/index.ts budgets.findOne of any user_id', 'finds the budget of the project of the token'],
   ['services/assistants/index.ts projects.findOne of any user_id', 'the project is then held by its owner only'],
   ['services/budgets/index.ts budgets.findById of any user_id', 'the owner of its project or assistant was checked'],
+  ['services/knowledge/reembedding.ts assistants.findOne of any user_id', 'the assistant was read as the own before'],
   ['services/knowledge/stored-chunks.ts chunks.find without assistant_id', 'the file was found in the own assistant'],
   ['services/public/index.ts runs.findOne of any user_id', 'the token of the assistant of the run decides'],
   ['services/threads/index.ts threads.exists without user_id', 'says only why an update of the own thread found none'],

@@ -55,15 +55,15 @@ describe('the conversation of a thread', () => {
     const known = (await reread()) ?? thread
     const remembered = { messages: [human('m1', 'from memory')], lastSeq: 1 }
     conversations.remember(known, remembered)
-    expect(contents(await conversations.read(thread._id, 1e6, known))).toEqual(['from memory'])
+    expect(contents(await conversations.read(thread._id, 1e6, { thread: known }))).toEqual(['from memory'])
     expect(contents(await conversations.read(thread._id, 1e6))).toEqual(['text 1'])
     // Deleted and made anew under the same id.
     const anew = { ...known, created_at: new Date(known.created_at.getTime() + 1) }
-    expect(contents(await conversations.read(thread._id, 1e6, anew))).toEqual(['text 1'])
+    expect(contents(await conversations.read(thread._id, 1e6, { thread: anew }))).toEqual(['text 1'])
     await log.append(thread._id, { messages: [human('m2', 'text 2')], source: 'update' })
     const changed = (await reread()) ?? thread
-    expect(contents(await conversations.read(thread._id, 1e6, changed))).toEqual(['text 1', 'text 2'])
+    expect(contents(await conversations.read(thread._id, 1e6, { thread: changed }))).toEqual(['text 1', 'text 2'])
     now = 10 * 60_000
-    expect(contents(await conversations.read(thread._id, 1e6, known))).toEqual(['text 1', 'text 2'])
+    expect(contents(await conversations.read(thread._id, 1e6, { thread: known }))).toEqual(['text 1', 'text 2'])
   })
 })

@@ -17,6 +17,13 @@ describe('the bundle of workflows', () => {
     expect(hashed).toContain('worker/workflow-bundle.ts')
   })
 
+  it('has a source map with positions but without the texts, which would double its size', async () => {
+    const { code } = await workflowBundle()
+    const map = sourceMapOf(code)
+    expect(map).toMatchObject({ version: 3, mappings: expect.stringMatching(/\w/) })
+    expect(map).not.toHaveProperty('sourcesContent')
+  })
+
   // All executions of a worker share what a module has evaluated. Exported objects and arrays are frozen by the SDK.
   it('contains no module with state', async () => {
     const { code } = await workflowBundle()
@@ -29,10 +36,14 @@ describe('the bundle of workflows', () => {
 
 /** The project's own files, by the source map at the end of the bundle. */
 function sourcesIn(code: string): string[] {
-  const [, encoded = ''] = /sourceMappingURL=data:application\/json;(?:charset=[^;]+;)?base64,(\S+)/.exec(code) ?? []
-  const map: unknown = JSON.parse(Buffer.from(encoded, 'base64').toString())
+  const map = sourceMapOf(code)
   if (typeof map !== 'object' || map === null || !('sources' in map) || !Array.isArray(map.sources)) return []
   return map.sources
     .map((source) => relative(root, String(source)))
     .filter((file) => file.endsWith('.ts') && !file.startsWith('..') && !file.startsWith('node_modules'))
+}
+
+function sourceMapOf(code: string): unknown {
+  const [, encoded = ''] = /sourceMappingURL=data:application\/json;(?:charset=[^;]+;)?base64,(\S+)/.exec(code) ?? []
+  return JSON.parse(Buffer.from(encoded, 'base64').toString())
 }

@@ -27,7 +27,10 @@ describe('the email-verification workflow', () => {
   /** A workflow with activities that only note what they are asked. */
   async function verification<T>(
     work: (flow: Flow) => Promise<T>,
-    { mail = async () => 'sent' }: { mail?: () => Promise<string> } = {},
+    {
+      mail = async () => 'sent',
+      mark = async () => undefined,
+    }: { mail?: () => Promise<string>; mark?: () => Promise<void> } = {},
   ): Promise<T> {
     const taskQueue = randomUUID()
     const mails: CodeReference[] = []
@@ -41,7 +44,10 @@ describe('the email-verification workflow', () => {
       },
       openVerificationCode: async ({ code }: { code: CodeReference }) => void opened.push(code.send),
       recordAttempt: async (input: { attemptsRemaining: number }) => void attempts.push(input.attemptsRemaining),
-      markVerified: async () => void marked++,
+      markVerified: async () => {
+        marked++
+        await mark()
+      },
     }
     const seen = { mails, attempts, opened, marked: () => marked }
     return server.withWorker(taskQueue, activities, async () => {
@@ -94,6 +100,29 @@ describe('the email-verification workflow', () => {
       await server.sleep(14.5 * minute)
       expect(await verify(first, true)).toEqual({ outcome: 'verified' })
     })
+  })
+
+  it('says that the address is already verified only when that is stored', async () => {
+    const { promise: stored, resolve: store } = Promise.withResolvers<void>()
+    const work = async ({ handle, code, verify, resend, marked }: Flow) => {
+      const first = await code(1)
+      const right = verify(first, true)
+      await eventually('the mark is being stored', () => marked() === 1)
+      const again = await handle.startUpdate(updates.verify, {
+        args: [{ code: first, correct: true }],
+        waitForStage: 'ACCEPTED',
+      })
+      const outcomes: string[] = []
+      const answered = again.result().then(({ outcome }) => outcomes.push(outcome))
+      // Another update is answered meanwhile.
+      expect(await resend()).toEqual({ outcome: 'verified' })
+      expect(outcomes).toEqual([])
+      store()
+      expect(await right).toEqual({ outcome: 'verified' })
+      await answered
+      expect(outcomes).toEqual(['already_verified'])
+    }
+    await verification(work, { mark: () => stored })
   })
 
   it('ends after fifteen minutes', async () => {

@@ -7,6 +7,7 @@ import {
   type SettleInput,
   type SettleResult,
   type StepInput,
+  type StepQueued,
   type StepResult,
   type ToolInput,
   supersededType,
@@ -15,6 +16,7 @@ import {
 } from '../../domain/contracts/thread.ts'
 import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
 import { threadWorkflow } from '../../workflows/thread.ts'
+import { eventually } from '../support/eventually.ts'
 import { recordHistory } from '../support/histories.ts'
 import { startTimeSkipping } from '../support/time-skipping.ts'
 
@@ -51,7 +53,7 @@ describe.each([
   const recorded = (name: string) => (localSteps ? `${name}-local` : name)
   /** A thread with activities that note what they are asked and answer what the test says. */
   async function thread<T>(
-    step: (input: StepInput, seen: string[]) => Promise<StepResult>,
+    step: (input: StepInput, seen: string[]) => Promise<StepResult | StepQueued>,
     work: (flow: Awaited<ReturnType<typeof start>>) => Promise<T>,
     more: {
       settle?: (input: SettleInput) => Promise<SettleResult>
@@ -121,6 +123,47 @@ describe.each([
     )
   })
 
+  it.runIf(localSteps)(
+    'executes a queued step again when a slot is free, or after the time that it named',
+    async () => {
+      const { details, minutes } = await thread(
+        async (_input, seen): Promise<StepResult | StepQueued> =>
+          seen.length < 3 ? { next: 'queued', checkAfterMs: 30 * 60_000 } : { next: 'done' },
+        async ({ handle, seen }) => {
+          const startedAt = await server.now()
+          const queued = async () => (await detailsOf(handle)).includes('waiting for other runs')
+          await eventually('the step to be queued', queued)
+          const details = await detailsOf(handle)
+          await handle.signal(signals.slotFree, { runId: 'another' })
+          expect(seen).toEqual(['model a 0'])
+          await handle.signal(signals.slotFree, { runId: 'a' })
+          await eventually('the step to be queued again', async () => seen.length === 2 && (await queued()))
+          await handle.result()
+          expect(seen).toEqual(['model a 0', 'model a 0', 'model a 0'])
+          await recordHistory('thread-queued-step-local', await handle.fetchHistory())
+          return { details, minutes: ((await server.now()) - startedAt) / 60_000 }
+        },
+        // Waiting for other runs does not count.
+        { maxDurationMs: 60_000 },
+      )
+      expect(details).toMatch(/Run a: model step 1, waiting for other runs since 20/)
+      expect(minutes).toBeGreaterThanOrEqual(30)
+    },
+  )
+
+  it.runIf(localSteps)('cancels a run whose step is queued', async () => {
+    const seen = await thread(
+      async () => ({ next: 'queued', checkAfterMs: 3_600_000 }),
+      async ({ handle, seen }) => {
+        await eventually('the step', () => seen.length === 1)
+        await handle.signal(signals.cancelRun, { runId: 'a' })
+        await handle.result()
+        return seen
+      },
+    )
+    expect(seen).toEqual(['model a 0', 'settle a cancelled'])
+  })
+
   it('waits a week for a person, and ends a run at its step limit', async () => {
     const seen = await thread(
       async ({ step }) => tools(step === 0),
@@ -161,6 +204,9 @@ describe.each([
     expect(final).toEqual(['settle b cancelled', 'model c 0'])
     expect(seen[0]).toBe('model a 0')
   })
+
+  const detailsOf = async (handle: Awaited<ReturnType<typeof start>>['handle']) =>
+    JSON.stringify(await handle.query('__temporal_workflow_metadata'))
 
   async function expectRefusal(handle: Awaited<ReturnType<typeof start>>['handle']): Promise<void> {
     const attempt = handle.executeUpdate(updates.tryEnqueueRun, { args: [{ runId: 'd', strategy: 'reject' }] })

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
 import type { Administration } from '../../../composition/admin.ts'
 import type { OpenIngestion } from '../../../services/admin/ingestions.ts'
 import { Timestamp, nullable } from '../schemas.ts'
@@ -51,7 +52,7 @@ export const OpenIngestions = Type.Object(
         assistant_id: Type.String(),
         files: count,
         bytes: count,
-        by_status: Type.Record(Type.String(), count),
+        by_status: Type.Record(AnyKey, count),
         created_at: Timestamp,
         updated_at: Timestamp,
       }),

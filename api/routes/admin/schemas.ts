@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
 import type { UserRecord } from '../../../domain/records/user.ts'
 import { Timestamp } from '../schemas.ts'
 
@@ -10,7 +11,7 @@ export const SystemStats = Type.Object(
     projects: Type.Object({ total: count }),
     assistants: Type.Object({ total: count, public: count }),
     threads: Type.Object({ total: count, public: count }),
-    runs: Type.Object({ total: count, by_status: Type.Record(Type.String(), count) }),
+    runs: Type.Object({ total: count, by_status: Type.Record(AnyKey, count) }),
     files: Type.Object({ total: count, bytes: count }),
     deletions: Type.Object({ failed: count }),
   },
@@ -60,7 +61,7 @@ export const OrphanCleanupResponse = Type.Object(
     found: Type.Union([count, Type.Null()], {
       description: 'Records whose owner is gone, and interrupted deletions.',
     }),
-    orphans: Type.Record(Type.String(), count, { description: 'Orphans by store.' }),
+    orphans: Type.Record(AnyKey, count, { description: 'Orphans by store.' }),
     message: Type.String(),
   },
   { title: 'OrphanCleanupResponse' },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { bearerOf } from '../../plugins/bearer-token.ts'
 import { answerPreflight } from '../../plugins/cors.ts'
@@ -9,9 +10,7 @@ const Payloads = Type.Object(
   {
     payloads: Type.Array(
       Type.Object({
-        metadata: Type.Optional(
-          Type.Record(Type.String(), Type.String({ maxLength: 64 * 1024 }), { maxProperties: 100 }),
-        ),
+        metadata: Type.Optional(Type.Record(AnyKey, Type.String({ maxLength: 64 * 1024 }), { maxProperties: 100 })),
         data: Type.Optional(Type.String({ maxLength: 16 * 1024 * 1024, description: 'base64' })),
       }),
       { maxItems: 10_000 },

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { type ReceiptRecord, receiptKinds } from '../../../domain/records/receipt.ts'
 import type { DeletionResult } from '../../../services/deletion/requests.ts'
@@ -39,7 +40,7 @@ export const DeleteUserRequest = Type.Object(
   { title: 'DeleteUserRequest' },
 )
 
-const counts = Type.Record(Type.String(), Type.Integer())
+const counts = Type.Record(AnyKey, Type.Integer())
 
 export const Receipt = Type.Object(
   {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
 import { ErrorDetail } from '../schemas.ts'
 import type { Health } from '../../../services/health.ts'
 
@@ -8,7 +9,7 @@ const HealthReport = Type.Object(
     status: Type.Enum(['ok', 'degraded'], { title: 'HealthStatus' }),
     version: Type.String(),
     dependencies: Type.Record(
-      Type.String(),
+      AnyKey,
       Type.Object({
         status: Type.Enum(['ok', 'down', 'not_configured'], { title: 'DependencyStatus' }),
         detail: Type.Optional(Type.String()),

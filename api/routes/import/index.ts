@@ -14,6 +14,8 @@ const Counts = Type.Object(
     threads: Type.Integer(),
     messages: Type.Integer({ description: 'Entries of threads; each holds the messages that were added together.' }),
     runs: Type.Integer(),
+    tool_calls: Type.Integer(),
+    feedback: Type.Integer(),
     files: Type.Integer(),
   },
   { title: 'ImportCounts' },
@@ -24,7 +26,6 @@ const ImportReport = Type.Object(
     imported: Counts,
     existing: Counts,
     refused: Counts,
-    left_out: Type.Object({ tool_calls: Type.Integer(), feedback: Type.Integer() }),
     problems: Type.Array(
       Type.Object({
         kind: Type.String(),

@@ -25,6 +25,8 @@ const auditEntry = new Schema<AuditEntryRecord>(
 )
 auditEntry.index({ key: 1 }, { unique: true })
 auditEntry.index({ user_id: 1, _id: 1 })
+// For the operator, who may filter by action alone.
+auditEntry.index({ action: 1, _id: 1 })
 auditEntry.index({ remove_at: 1 }, { expireAfterSeconds: 0 })
 
 export function auditModels(connection: Connection) {

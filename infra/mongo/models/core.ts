@@ -95,6 +95,14 @@ const assistant = new Schema<AssistantRecord>(
     },
     has_files: Boolean,
     embedding_model: String,
+    vector_generation: Number,
+    last_generation: Number,
+    reembedding: {
+      type: new Schema(
+        { generation: { type: Number, required: true }, model: text, started_at: date, error: String },
+        { _id: false },
+      ),
+    },
     holds: Number,
     deleting: Boolean,
     budgets: { type: [String], default: undefined },

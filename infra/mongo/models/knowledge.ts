@@ -28,6 +28,8 @@ const file = new Schema<FileRecord>(
     characters: count,
     extracted: { type: Boolean, required: true },
     embedded: count,
+    generation: Number,
+    next: { type: new Schema({ generation: count, embedded: count }, { _id: false }) },
     created_at: date,
     updated_at: date,
   },

@@ -1,0 +1,7 @@
+import Type from 'typebox'
+
+/**
+ * The key of a record that may have any keys: `Type.Record(AnyKey, …)`. With a plain string the pattern of keys is
+ * `^.*$`, which matches no line breaks, so that values under keys with line breaks would not be checked.
+ */
+export const AnyKey = Type.String({ pattern: String.raw`^[\s\S]*$` })

@@ -1,0 +1,55 @@
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { EngineDeps } from './deps.ts'
+import type { RunWriter } from './run-writer.ts'
+
+interface FailedAttempt {
+  run: RunRecord
+  /** Undefined if it has not been read. */
+  thread: ThreadRecord | undefined
+  assistant: AssistantRecord
+  writer: RunWriter
+}
+
+/**
+ * Logs the reason, stores what the server said for the run's error, and tells readers at once if the model is asked
+ * again, because that may take a while. Returns the failure for the workflow. What the server said of a run that is
+ * not stored is not kept anywhere.
+ */
+export async function reportModelFailure(
+  deps: EngineDeps,
+  error: ModelFailure,
+  { run, thread, assistant, writer }: FailedAttempt,
+): Promise<ModelFailure> {
+  const failure = (await isStored(deps, thread, run)) ? error : withoutDetails(error)
+  deps.onModelFailure(run, deps.accountOf(assistant), failure)
+  if (failure.details !== '')
+    await deps.collections.runs
+      .updateOne({ _id: run._id, fence: run.fence }, { $set: { failure_details: failure.details } })
+      .catch(deps.onError)
+  if (failure.retryable) {
+    writer.push({ type: 'retrying' })
+    await writer.drain()
+  }
+  return withoutDetails(failure)
+}
+
+/** Whether the thread stays after the run: see docs/retention.md. */
+async function isStored(
+  { collections }: EngineDeps,
+  known: ThreadRecord | undefined,
+  run: RunRecord,
+): Promise<boolean> {
+  const thread = known ?? (await collections.threads.findById(run.thread_id, { expires_at: 1 }).lean<ThreadRecord>())
+  return thread !== null && thread.expires_at === undefined
+}
+
+/**
+ * Servers quote the request in their errors, and the workflow's history would keep the quotation. It is stored with
+ * the run instead.
+ */
+function withoutDetails({ message, statusCode, type, retryable, retryAfterMs }: ModelFailure): ModelFailure {
+  return new ModelFailure(message, { statusCode, type, retryable, retryAfterMs })
+}

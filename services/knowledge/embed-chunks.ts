@@ -1,0 +1,141 @@
+import { type FileChunk, chunkId } from '../../domain/records/chunk-group.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { Embedder } from './embedder.ts'
+import { readChunks } from './stored-chunks.ts'
+import type { VectorStore } from './vector-store.ts'
+
+export interface EmbedChunksDeps {
+  collections: Pick<KnowledgeCollections, 'chunks'>
+  vectors: Pick<VectorStore, 'upsert' | 'settle'>
+  embedder: Embedder
+}
+
+/** Texts in one request: about 50,000 tokens, a sixth of the limit of the largest provider. */
+export const embeddingBatch = 128
+/** Concurrent requests. As many batches may be in a write meanwhile: both are repeated after a kill. */
+export const embeddingsAtOnce = 4
+/** An interrupted attempt left at most so many vectors behind the count of those that it stored. */
+export const uncountedVectors = embeddingBatch * embeddingsAtOnce
+/**
+ * How often written rows are compacted, which keeps further writes small: without it the memory of a large
+ * ingestion grew.
+ */
+const settleEveryChunks = 8192
+
+export interface Destination {
+  space: string
+  /** The first chunk to embed. */
+  from: number
+  /** No attempt has stored a vector from this chunk on. */
+  untouched: number
+  /** Notes how many chunks, from the first, have stored vectors. False ends the work, as when the file was deleted. */
+  onStored(embedded: number): Promise<boolean>
+}
+
+/**
+ * Embeds the chunks of a file that are extracted by now. Requests and writes overlap; vectors and the count are
+ * stored in order. Holds the batches under way and those that are being written: eight at most.
+ */
+export async function embedChunks(
+  deps: EmbedChunksDeps,
+  file: FileRecord,
+  destination: Destination,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController()
+  const either = AbortSignal.any([signal, failed.signal])
+  const underWay: EmbeddedBatch[] = []
+  let read: FileChunk[] = []
+  let next = destination.from
+  let writing: Promise<boolean> | undefined
+  try {
+    for (;;) {
+      while (next < file.chunks && underWay.length < embeddingsAtOnce) {
+        if (read.length === 0) {
+          const end = Math.min(next + embeddingBatch * embeddingsAtOnce, file.chunks)
+          read = await readChunks(deps.collections, file, next, end)
+        }
+        const chunks = read.splice(0, embeddingBatch)
+        if (chunks.length === 0) return
+        underWay.push(beginBatch(deps, chunks, either))
+        next += chunks.length
+      }
+      await underWay[0]?.embedding
+      // One write at a time, while the next batches are embedded.
+      if ((await writing) === false) return
+      // Batches that arrived together are stored together.
+      const arrived = underWay.splice(0, countArrived(underWay))
+      const first = arrived[0]?.chunks[0]
+      if (!first) return
+      writing = storeBatches(deps, file, arrived, destination)
+      writing.catch(() => undefined)
+    }
+  } catch (error) {
+    failed.abort()
+    throw error
+  } finally {
+    // What follows this step must not overlap with its last write.
+    await writing?.catch(() => undefined)
+  }
+}
+
+interface EmbeddedBatch {
+  chunks: FileChunk[]
+  embedding: Promise<void>
+  /** One vector for each chunk, once `embedding` has settled. */
+  vectors?: number[][]
+}
+
+function beginBatch(deps: EmbedChunksDeps, chunks: FileChunk[], signal: AbortSignal): EmbeddedBatch {
+  const texts = chunks.map((chunk) => embeddedText(chunk))
+  const batch: EmbeddedBatch = {
+    chunks,
+    embedding: deps.embedder.embed(texts, signal).then((vectors) => {
+      batch.vectors = vectors
+    }),
+  }
+  batch.embedding.catch(() => undefined)
+  return batch
+}
+
+function countArrived(batches: EmbeddedBatch[]): number {
+  const waiting = batches.findIndex((batch) => batch.vectors === undefined)
+  return waiting < 0 ? batches.length : waiting
+}
+
+/** What `onStored` says. */
+async function storeBatches(
+  deps: EmbedChunksDeps,
+  file: FileRecord,
+  batches: EmbeddedBatch[],
+  { space, untouched, onStored }: Destination,
+): Promise<boolean> {
+  const records = batches.flatMap(({ chunks, vectors }) =>
+    chunks.map((chunk, index) => ({
+      id: chunkId(file._id, chunk.position),
+      fileId: file._id,
+      position: chunk.position,
+      text: searchedText(file, chunk),
+      vector: vectors?.[index] ?? [],
+    })),
+  )
+  await deps.vectors.upsert(space, records, { areNew: (records[0]?.position ?? 0) >= untouched })
+  const embedded = (records.at(-1)?.position ?? 0) + 1
+  if (!(await onStored(embedded))) return false
+  if (Math.floor(embedded / settleEveryChunks) > Math.floor((embedded - records.length) / settleEveryChunks)) {
+    await deps.vectors.settle(space, file._id)
+  }
+  return true
+}
+
+/** The subject of a chunk is often named only in the headings above it. */
+function embeddedText(chunk: FileChunk): string {
+  return chunk.heading === undefined || chunk.text.startsWith(chunk.heading)
+    ? chunk.text
+    : `${chunk.heading}\n${chunk.text}`
+}
+
+function searchedText(file: FileRecord, chunk: FileChunk): string {
+  return `${file.name} ${embeddedText(chunk)}`
+}

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { createAttempts } from '../../services/engine/attempts.ts'
+import { SupersededError } from '../../services/engine/run-writer.ts'
+import { runAttempt } from './run-attempt.ts'
+
+function attempts() {
+  let time = 0
+  const created = createAttempts({ clock: () => time })
+  return {
+    ...created,
+    pause: (id: string, step = 1) => created.pause({ ...runAttempt(id), step, usages: [] }),
+    pass: (ms: number) => {
+      time += ms
+    },
+  }
+}
+
+describe('attempts', () => {
+  it('stop when a newer one takes the run', () => {
+    const { begin, supersede } = attempts()
+    const stopped: unknown[] = []
+    const end = begin('a', { fence: 2, stop: (reason) => stopped.push(reason) })
+    supersede('a', 2)
+    supersede('b', 3)
+    expect(stopped).toEqual([])
+    supersede('a', 3)
+    expect(stopped).toEqual([expect.any(SupersededError)])
+    end()
+    supersede('a', 4)
+    expect(stopped).toHaveLength(1)
+  })
+
+  it('are continued once, by the next step', () => {
+    const { pause, between, resume } = attempts()
+    pause('a')
+    expect(between('a')?.run._id).toBe('a')
+    expect(resume('a', 1)?.assistant._id).toBe('assistant')
+    expect(resume('a', 1)).toBeUndefined()
+    pause('b')
+    expect(resume('b', 2)).toBeUndefined()
+  })
+
+  it('are forgotten after ten seconds, or when a newer one takes the run', () => {
+    const { pause, between, resume, supersede, pass } = attempts()
+    pause('a')
+    pass(9_999)
+    expect(between('a')).toBeDefined()
+    pass(1)
+    expect(between('a')).toBeUndefined()
+    expect(resume('a', 1)).toBeUndefined()
+    pause('b')
+    supersede('b', 2)
+    expect(resume('b', 1)).toBeUndefined()
+  })
+
+  it('wait in a limited number', () => {
+    const { pause, between } = attempts()
+    for (let index = 0; index <= 1000; index++) pause(`run ${index}`)
+    expect(between('run 0')).toBeUndefined()
+    expect(between('run 1')).toBeDefined()
+    expect(between('run 1000')).toBeDefined()
+  })
+})

@@ -1,0 +1,29 @@
+import type { FirstAttempt } from '../../services/runs/first-attempts.ts'
+
+const now = new Date(0)
+
+/** A run with its assistant and thread, as a process hands it from one step to the next. */
+export function runAttempt(id: string): FirstAttempt {
+  const common = { user_id: 'user', project_id: 'project', public: false, created_at: now }
+  return {
+    run: {
+      _id: id,
+      ...common,
+      thread_id: 'thread',
+      assistant_id: 'assistant',
+      status: 'pending',
+      input_json: '[]',
+      overrides: {},
+      fence: 1,
+    },
+    assistant: {
+      _id: 'assistant',
+      ...common,
+      name: 'A',
+      access_mode: 'authenticated',
+      allowed_origins: [],
+      updated_at: now,
+    },
+    thread: { _id: 'thread', ...common, name: 'T', metadata_json: '{}', last_outcome: 'none', updated_at: now },
+  }
+}
