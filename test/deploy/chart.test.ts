@@ -4,12 +4,14 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import { pythonPrograms } from '../support/python-packages.ts'
-import { goProgram } from './go-program.ts'
+import { goModule, goProgram } from './go-program.ts'
 import { runProgram } from './run-program.ts'
 
 const chart = path.join(import.meta.dirname, '../../deploy/helm')
 const kubernetes = '1.31'
 const validator = 'kubernetes-validate==1.37.0'
+const keda = 'github.com/kedacore/keda/v2@v2.21.0'
+const prometheusOperator = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
 /** All that can be switched on. */
 const everything = [
   'workers.runs.autoscaling.enabled=true',
@@ -21,15 +23,23 @@ const everything = [
   'persistence.existingClaim=data',
 ].flatMap((value) => ['--set', value])
 
-/** The Helm chart, rendered by Helm and checked against the schemas of Kubernetes. */
+/** The Helm chart, rendered by Helm and checked against the schemas of Kubernetes, KEDA and the Prometheus operator. */
 describe('the chart', () => {
   let helm: string
   let python: string
   let folder: string
+  /** KEDA's parameters of scalers, then the custom resource definitions. */
+  let definitions: string[]
   beforeAll(async () => {
     // A first run builds Helm, which takes a minute on a quiet machine and many on a busy one.
     helm = await goProgram('helm-3.22.0', 'helm.sh/helm/v3/cmd/helm@v3.22.0', 'helm')
     python = path.join(await pythonPrograms('chart', [validator]), 'python')
+    const [ofKeda, ofOperator] = await Promise.all([goModule(keda), goModule(prometheusOperator)])
+    definitions = [
+      path.join(ofKeda, 'schema/generated/scalers-schema.json'),
+      path.join(ofKeda, 'config/crd/bases/keda.sh_scaledobjects.yaml'),
+      path.join(ofOperator, 'example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml'),
+    ]
     folder = await mkdtemp(path.join(tmpdir(), 'chart-'))
   }, 1_800_000)
   afterAll(() => rm(folder, { recursive: true, force: true }))
@@ -43,6 +53,17 @@ describe('the chart', () => {
     const file = path.join(folder, 'rendered.yaml')
     await writeFile(file, documents(text).filter(isOfKubernetes).join('\n---\n'))
     return runProgram(python, ['-m', 'kubernetes_validate', '--strict', '--kubernetes-version', kubernetes, file])
+  }
+
+  async function validateCustom(text: string): Promise<string> {
+    const file = path.join(folder, 'custom.yaml')
+    await writeFile(
+      file,
+      documents(text)
+        .filter((document) => !isOfKubernetes(document))
+        .join('\n---\n'),
+    )
+    return runProgram(python, [path.join(import.meta.dirname, 'custom_resources.py'), file, ...definitions])
   }
 
   it('passes the linter of Helm', async () => {
@@ -59,6 +80,26 @@ describe('the chart', () => {
     }
     const wrong = (await render()).replace('terminationGracePeriodSeconds', 'graceSeconds')
     await expect(validate(wrong)).rejects.toThrow(/graceSeconds/)
+  })
+
+  it('renders valid resources of KEDA and of the Prometheus operator', async () => {
+    const unversioned = everything.map((option) =>
+      option.replace('versioning.enabled=true', 'versioning.enabled=false'),
+    )
+    for (const options of [everything, unversioned])
+      expect((await validateCustom(await render(...options))).match(/: valid$/gm)).toHaveLength(3)
+    const rendered = await render(...everything)
+    for (const [right, wrong, reason] of [
+      ['minReplicaCount', 'minReplicas', /'minReplicas' was unexpected/],
+      ['targetQueueSize: "50"', 'targetQueueSize: 50', /50 is not of type 'string'/],
+      ['workerDeploymentName', 'deployment', /deployment is not a parameter of temporal/],
+      ['interval: 15s', 'interval: soon', /'soon' does not match/],
+      ['monitoring.coreos.com/v1', 'monitoring.coreos.com/v2', /no CRD describes it/],
+    ] as const) {
+      const changed = rendered.replace(right, wrong)
+      expect(changed).not.toBe(rendered)
+      await expect(validateCustom(changed)).rejects.toThrow(reason)
+    }
   })
 
   it('has the objects that its page lists', async () => {
