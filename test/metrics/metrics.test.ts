@@ -1,14 +1,22 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { eventually } from '../support/eventually.ts'
+import { knowledgeClient } from '../support/knowledge.ts'
+import { installTimeoutMs } from '../support/python-packages.ts'
+import { allEvents } from '../support/sse.ts'
+import { insertUser } from '../support/users.ts'
 import { conversation } from '../runs/support.ts'
+import { prometheusPrograms, startPrometheus } from './prometheus.ts'
 
 const token = 'a token for the metrics, long enough'
 
 describe('metrics', () => {
   let service: ModelService
   beforeAll(async () => {
-    service = await startModelService({ env: { METRICS_PORT: '0', METRICS_TOKEN: token } })
+    service = await startModelService({ env: { METRICS_PORT: '0', METRICS_TOKEN: token, EMBEDDING_DIMENSIONS: '256' } })
   })
   afterAll(() => service.close())
 
@@ -70,5 +78,61 @@ describe('metrics', () => {
       'temporal_worker_task_slots_available',
     ])
       expect(worker).toMatch(new RegExp(`^${name}\\{.*task_queue="[^"]*runs".*\\} [0-9]`, 'm'))
+  })
+
+  describe('with a Prometheus that scrapes them', () => {
+    const deployed = path.join(import.meta.dirname, '../../deploy')
+    const rules = path.join(deployed, 'prometheus/alerts.yml')
+    let folder: string
+    let prometheus: Awaited<ReturnType<typeof startPrometheus>>
+    beforeAll(async () => {
+      await prometheusPrograms()
+      folder = await mkdtemp(path.join(tmpdir(), 'prometheus-'))
+      const jobs = { 'assistant-api': service.api.metricsPort, 'assistant-worker': service.worker?.metricsPort }
+      prometheus = await startPrometheus({ jobs, token, rules, folder })
+    }, installTimeoutMs)
+    afterAll(async () => {
+      await prometheus.stop()
+      await rm(folder, { recursive: true, force: true })
+    })
+
+    /** Uploads a file, and asks about it: a run with a tool call and a search. */
+    async function askAboutFile() {
+      const client = await knowledgeClient(await insertUser(service))
+      await client.upload([{ name: 'harbour.md', content: '# Harbour\n\nThe dredging cost 73,500 marks.\n' }])
+      const { body: thread } = await client.call('POST', '/threads/', { assistant_id: client.assistantId })
+      service.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'dredging' } }] })
+      service.model.reply({ text: ['73,500', ' marks.'], usage: { prompt_tokens: 11, completion_tokens: 3 } })
+      const ids = { thread_id: thread.thread_id, assistant_id: client.assistantId }
+      const input = [{ type: 'human', content: 'What did the dredging cost?' }]
+      expect((await allEvents(await client.fetch('POST', '/runs/stream', { ...ids, input }))).at(-1)?.event).toBe('end')
+    }
+    const expectData = (expression: string) =>
+      eventually(`data for ${expression}`, async () => (await prometheus.count(expression)) > 0, 40_000)
+
+    it('have data for every panel of the dashboard and for every alert', async () => {
+      await askAboutFile()
+      const { panels } = JSON.parse(await readFile(path.join(deployed, 'grafana/assistant-platform.json'), 'utf8'))
+      const ofPanels: string[] = panels.flatMap(({ targets = [] }: { targets?: { expr: string }[] }) =>
+        targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '1m')),
+      )
+      // What they compare, whether an alert fires or not, and without the failures that nothing here has caused.
+      const ofAlerts = [...(await readFile(rules, 'utf8')).matchAll(/^ +expr: (.*)$/gm)].map(([, expression = '']) =>
+        expression.replaceAll(/ (==|>) /g, ' $1 bool ').replaceAll(/\{(status|outcome)[^}]*\}/g, ''),
+      )
+      expect(ofPanels.length).toBeGreaterThan(25)
+      expect(ofAlerts.length).toBeGreaterThan(10)
+      for (const expression of [...ofPanels, ...ofAlerts])
+        // Temporal has refused no request here; the expression must be valid.
+        if (expression.includes('temporal_request_failure_total')) await prometheus.count(expression)
+        else await expectData(expression)
+      const loaded = await eventually('all rules are evaluated', async () => {
+        const evaluated = await prometheus.rules()
+        return evaluated.every(({ health }) => health !== 'unknown') && evaluated
+      })
+      expect(loaded).toHaveLength(ofAlerts.length)
+      expect(loaded.filter(({ health }) => health !== 'ok')).toEqual([])
+      await expect(prometheus.count('sum by (')).rejects.toThrow(/parse error/)
+    }, 120_000)
   })
 })
