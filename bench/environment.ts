@@ -36,8 +36,12 @@ export interface BenchContext {
   modelUrl: string
   /** A new user's token. */
   newToken(): Promise<string>
-  /** Starts one of our scripts beside the service; resolves when it prints a JSON line. */
-  startProcess(script: string, env?: Record<string, string>): Promise<BenchProcess & { ready: Record<string, unknown> }>
+  /** Starts one of our scripts beside the service; resolves when it prints a JSON line, or the log line `isReady`. */
+  startProcess(
+    script: string,
+    env?: Record<string, string>,
+    isReady?: string,
+  ): Promise<BenchProcess & { ready: Record<string, unknown> }>
   log(line: string): void
 }
 
@@ -120,7 +124,7 @@ export async function withBenchContext(work: (context: BenchContext) => Promise<
       askModel: () => modelClient.send('/v1/chat/completions', { method: 'POST', body: { stream: true } }),
       modelUrl,
       newToken: () => tokens.sign({ user_id: randomUUID(), project_id: randomUUID() }),
-      startProcess: (script, more = {}) => start(script, { ...env, ...more }),
+      startProcess: (script, more = {}, isReady) => start(script, { ...env, ...more }, isReady),
       log,
     })
   } finally {

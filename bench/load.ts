@@ -14,19 +14,20 @@ export interface Load {
   whole: number[]
 }
 
-/** Keeps `atOnce` requests under way for `ms` milliseconds, and waits for the last of them. */
+/** Keeps `atOnce` requests under way for `ms` milliseconds or until there were `count`, and waits for the last of them. */
 export async function drive(
   once: (slot: number) => Promise<Timing>,
-  { atOnce, ms }: { atOnce: number; ms: number },
+  { atOnce, ms, count = Infinity }: { atOnce: number; ms: number; count?: number },
 ): Promise<Load> {
   const first: number[] = []
   const whole: number[] = []
   let failed = 0
   let failure: string | undefined
+  let begun = 0
   const startedAt = performance.now()
   await Promise.all(
     Array.from({ length: atOnce }, async (_, slot) => {
-      while (performance.now() - startedAt < ms) {
+      while (performance.now() - startedAt < ms && begun++ < count) {
         try {
           const timing = await once(slot)
           first.push(timing.first)

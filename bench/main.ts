@@ -2,12 +2,17 @@ import { cpus, loadavg } from 'node:os'
 import { type BenchContext, withBenchContext } from './environment.ts'
 import { knowledgeParts } from './knowledge/index.ts'
 import { databaseParts } from './database/index.ts'
+import { benchLogins } from './logins.ts'
+import { benchNpmStart } from './npm-start.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchRuns } from './runs/index.ts'
+import { benchMemory } from './runs/memory.ts'
 import { benchReads } from './runs/reads.ts'
 import { benchSteps } from './runs/steps.ts'
 import { benchTurns } from './runs/turns.ts'
 import { benchSizes } from './sizes.ts'
+import { benchStreams } from './streams.ts'
+import { benchStart } from './start.ts'
 
 /** Each part is measured on its own servers, because data of an earlier part would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {
@@ -17,7 +22,12 @@ const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   reads: benchReads,
   ...knowledgeParts,
   ...databaseParts,
+  start: benchStart,
+  'npm-start': benchNpmStart,
+  memory: benchMemory,
+  logins: benchLogins,
   recovery: benchRecovery,
+  streams: benchStreams,
   sizes: benchSizes,
 }
 const groups: Record<string, string[]> = {

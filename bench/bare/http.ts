@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { mongo } from 'mongoose'
 import { createTokens } from '../../services/auth/tokens.ts'
+import { sendPaced } from './paced.ts'
 
 /**
  * The minimum that Fastify can do: an answer without headers, limits or logs, and a read of one thread after the
@@ -28,6 +29,17 @@ app.get<{ Params: { tid: string } }>('/threads/:tid', async (request, reply) => 
   ])
   const thread = user && project && (await threads.findOne({ _id: request.params.tid, user_id: user._id }))
   return thread ?? reply.code(404).send()
+})
+/** The same events for all readers, `words` of them, one every `ms` milliseconds. Each has the time of its sending. */
+app.get<{ Querystring: { words: string; ms: string } }>('/stream', (request, reply) => {
+  reply.hijack()
+  reply.raw.writeHead(200, { 'content-type': 'text/event-stream' })
+  const wordAt = (sentAt: number) => {
+    const message = { type: 'AIMessage', data: { id: 'm', content: `${sentAt} ` } }
+    return `event: data\nid: ${sentAt}-0\ndata: ${JSON.stringify([message])}\n\n`
+  }
+  const pace = { words: Number(request.query.words), everyMs: Number(request.query.ms) }
+  sendPaced(reply.raw, pace, wordAt, 'event: end\ndata:\n\n')
 })
 const url = await app.listen({ port: 0, host: '127.0.0.1' })
 console.log(JSON.stringify({ url }))

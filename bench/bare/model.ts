@@ -1,4 +1,5 @@
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
+import { sendPaced } from './paced.ts'
 
 /**
  * A model server that answers twenty words at once, as fast as possible, so that a measurement shows the cost of
@@ -52,6 +53,19 @@ function callOrAnswer(body: string): string {
   return `${chunk({ tool_calls: [call] }, null)}${chunk({}, 'tool_calls')}${usage}data: [DONE]\n\n`
 }
 
+/**
+ * A question `paced: N MS` is answered with N words, one every MS milliseconds. Each word is the time at which it is
+ * sent.
+ */
+function answerPaced(body: string, response: ServerResponse): boolean {
+  const [, count, ms] = /paced: (\d+) (\d+)/.exec(body) ?? []
+  if (count === undefined) return false
+  const wordAt = (sentAt: number) => chunk({ content: `${sentAt} ` }, null)
+  const pace = { words: Number(count), everyMs: Number(ms) }
+  sendPaced(response, pace, wordAt, `${chunk({}, 'stop')}${usage}data: [DONE]\n\n`)
+  return true
+}
+
 const own = { url: '' }
 
 async function chat(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -59,6 +73,7 @@ async function chat(request: IncomingMessage, response: ServerResponse): Promise
   for await (const piece of request.setEncoding('utf8')) body += String(piece)
   const isStreamed = /"stream":\s*true/.test(body)
   response.writeHead(200, { 'content-type': isStreamed ? 'text/event-stream' : 'application/json' })
+  if (isStreamed && answerPaced(body, response)) return
   response.end(isStreamed ? callOrAnswer(body) : whole)
 }
 
