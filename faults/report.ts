@@ -26,19 +26,19 @@ export function problemsByFault(injected: Injected[], problems: Problem[]): Map<
   return groups
 }
 
-/** The table of the report: fault × injected × lost × doubled × wrong × recovery. */
-export function reportTable(injected: Injected[], problems: Problem[]): string {
+/** The table of the report: fault (or step of an upgrade) × injected × lost × doubled × wrong × recovery. */
+export function reportTable(injected: Injected[], problems: Problem[], of: 'fault' | 'step' = 'fault'): string {
   const groups = problemsByFault(injected, problems)
   const faults = [...new Set([...injected.map(({ fault }) => fault), ...groups.keys()])].toSorted()
-  const row = (name: string, of: Injected[], wrong: Problem[]) => {
-    const times = of
+  const row = (name: string, ones: Injected[], wrong: Problem[]) => {
+    const times = ones
       .flatMap(({ recoveryMs }) => (recoveryMs === undefined ? [] : [recoveryMs / 1000]))
       .toSorted((a, b) => a - b)
     const seconds = (value: number | undefined) => (value === undefined ? '–' : value.toFixed(1))
     const count = (kind: Problem['kind']) => String(wrong.filter((problem) => problem.kind === kind).length)
     return [
       name,
-      String(of.length),
+      String(ones.length),
       count('lost'),
       count('doubled'),
       count('wrong'),
@@ -54,7 +54,15 @@ export function reportTable(injected: Injected[], problems: Problem[]): string {
     ),
   )
   return table(
-    ['fault', 'injected', 'lost', 'doubled', 'wrong', 'recovery: median (s)', 'recovery: worst (s)'],
+    [
+      of,
+      of === 'fault' ? 'injected' : 'done',
+      'lost',
+      'doubled',
+      'wrong',
+      'recovery: median (s)',
+      'recovery: worst (s)',
+    ],
     [...rows, row('all', injected, problems)],
   )
 }

@@ -14,12 +14,22 @@ import { createSimulatedUser, probe, simulateUser } from './load.ts'
 import { type Progress, createProgress } from './progress.ts'
 import { type Random, createRandom } from './random.ts'
 import { type Injected, reportTable } from './report.ts'
-import { type WholeService, startWholeService } from './service.ts'
+import { type WholeService, startWholeService, thisCheckout } from './service.ts'
+import { soak } from './soak.ts'
 import { startStandIns } from './stand-ins.ts'
+import { makeFirstCurrent, upgradeSteps } from './upgrade.ts'
 
 export interface FaultsOptions {
+  /** How many faults are injected; ignored with `upgrade` and `soakMinutes`. */
   faults: number
   seed: string
+  /**
+   * Instead of faults, a rolling upgrade and its rollback. The first build runs the code in the folder `from`, the
+   * second the code of this checkout; clients work for `pauseMs` between two steps.
+   */
+  upgrade?: { from: string; pauseMs: number }
+  /** Instead of faults, clients work for so many minutes, after which no process may have grown. */
+  soakMinutes?: number | undefined
   /** Injects a fault that the service cannot survive, instead of the others: the checker must find the loss. */
   isControl?: boolean
   /** Only faults whose name contains this. */
@@ -54,6 +64,8 @@ export async function runFaults({
   isControl = false,
   only = '',
   clients = 4,
+  upgrade,
+  soakMinutes,
   say,
 }: FaultsOptions): Promise<FaultsResult> {
   const random = createRandom(seed)
@@ -62,7 +74,8 @@ export async function runFaults({
   await mkdir(path.join(dataDir, 'logs'), { recursive: true })
   const log = createClientLog(path.join(dataDir, 'client.jsonl'))
   const standIns = await startStandIns()
-  const service = await startWholeService({ dataDir, env: standIns.env, say })
+  const from = upgrade && { root: upgrade.from, id: '1' }
+  const service = await startWholeService({ dataDir, env: standIns.env, say, ...(from && { build: from }) })
   const stores = await openStores({ addresses: service.addresses, dataDir })
   const progress = createProgress()
   const clientOf = (name: string, patience = patienceMs) => {
@@ -75,6 +88,7 @@ export async function runFaults({
   let isStopped = false
   let isSound = false
   try {
+    if (from) await makeFirstCurrent(service, from)
     const bystander = clientOf('bystander', limits.patienceMs)
     const { undisturbed, digest } = await prepareBystander(bystander, stores)
     const before = await digest()
@@ -95,24 +109,28 @@ export async function runFaults({
     failure.catch(() => undefined)
 
     const injected: Injected[] = []
-    const injections = injectionsOf({ service, standIns, random, dataDir, isControl, only })
-    for (let number = 1; number <= faults; number++) {
-      const one = await Promise.race([
-        disturb(injections.next().value, { progress, log, limitMs: recoveryMs }),
-        failure,
-      ])
+    const soaked =
+      soakMinutes === undefined
+        ? undefined
+        : await Promise.race([soak(service, { minutes: soakMinutes, say }), failure])
+    const injections = from
+      ? upgradeSteps({ service, stores, from, to: { ...thisCheckout, id: '2' } }).values()
+      : injectionsOf({ faults: soaked ? 0 : faults, service, standIns, random, dataDir, isControl, only })
+    for (const injection of injections) {
+      const one = await Promise.race([disturb(injection, { progress, log, limitMs: recoveryMs }), failure])
       injected.push(one)
       const felt = one.recoveryMs === undefined ? '' : `, streams paused for ${(one.recoveryMs / 1000).toFixed(1)} s`
-      say(`${number}/${faults} ${one.fault} (${one.details})${felt}`)
-      await pause(random.between(0, 500))
+      say(`${injected.length} ${one.fault} (${one.details})${felt}`)
+      await Promise.race([pause(upgrade?.pauseMs ?? random.between(0, 500)), failure])
     }
 
     isStopped = true
-    say('All faults are injected; waiting until the service is idle.')
+    say('Waiting until the service is idle.')
     await Promise.race([Promise.all(working), failure])
     const unfinished = await untilQuiet(stores, quietMs)
     const problems = [
       ...log.problems,
+      ...(soaked?.problems ?? []),
       ...(await check({ log, stores, effects: standIns.effects, mails: standIns.mails, undisturbed, unfinished })),
       ...wrongOf(service, before === (await digest())),
     ]
@@ -126,7 +144,7 @@ export async function runFaults({
     return {
       injected,
       problems,
-      table: reportTable(injected, problems),
+      table: soaked?.table ?? reportTable(injected, problems, upgrade ? 'step' : 'fault'),
       intended: counts(() => true),
       acknowledged: counts(({ acknowledged }) => acknowledged !== undefined),
       dataDir,
@@ -157,6 +175,7 @@ async function disturb(
 
 /** Every fault equally often, in an order that the seed decides. */
 function* injectionsOf({
+  faults,
   service,
   standIns,
   random,
@@ -164,20 +183,21 @@ function* injectionsOf({
   isControl,
   only,
 }: {
+  faults: number
   service: WholeService
   standIns: Awaited<ReturnType<typeof startStandIns>>
   random: Random
   dataDir: string
   isControl: boolean
   only: string
-}): Generator<Injection, never> {
-  for (;;) {
-    if (isControl) yield journalLoss(service, dataDir)
-    else {
-      const round = roundOfInjections({ service, standIns, random }).filter(({ fault }) => fault.includes(only))
-      if (round.length === 0) throw new Error(`no fault is called ${only}`)
-      yield* random.shuffled(round)
-    }
+}): Generator<Injection, void> {
+  for (let left = faults; left > 0;) {
+    const round = isControl
+      ? [journalLoss(service, dataDir)]
+      : roundOfInjections({ service, standIns, random }).filter(({ fault }) => fault.includes(only))
+    if (round.length === 0) throw new Error(`no fault is called ${only}`)
+    yield* random.shuffled(round).slice(0, left)
+    left -= round.length
   }
 }
 

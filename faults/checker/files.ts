@@ -36,9 +36,11 @@ export async function checkFiles(
   }
 }
 
-/** The chunks of a record, which holds a group of them. */
+/** The chunks of a record, which holds a group of them, or one if an earlier version stored it. */
 export function chunksIn(group: StoredRecord): StoredRecord[] {
-  const members: unknown = JSON.parse(String(group['chunks_json']))
+  const { chunks_json: text } = group
+  if (typeof text !== 'string') return [group]
+  const members: unknown = JSON.parse(text)
   if (!Array.isArray(members)) return []
   return members.map((member: StoredRecord, index) => ({ ...member, position: Number(group['position']) + index }))
 }
@@ -47,5 +49,7 @@ export function chunkTexts(groups: StoredRecord[]): ChunkText[] {
   return groups
     .flatMap(chunksIn)
     .toSorted((a, b) => Number(a['position']) - Number(b['position']))
-    .map(({ position, text, tokens, page, heading }) => JSON.stringify({ position, text, tokens, page, heading }))
+    .map(({ position, text, tokens, page, heading }) =>
+      JSON.stringify({ position, text, tokens, page: page ?? undefined, heading: heading ?? undefined }),
+    )
 }

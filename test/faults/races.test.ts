@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi } from '../../api/start-api.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { type Answer, apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { codeTo, mailTo, mailsTo } from '../support/mailbox.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { goodPassword, insertUser, newEmail } from '../support/users.ts'
@@ -33,8 +34,17 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
   }
   const withStatus = (answers: Answer[], status: number) => answers.filter((answer) => answer.status === status)
 
+  /** Prints how far a long race has come. */
   async function eachTrial(trial: () => Promise<void>): Promise<void> {
-    for (let done = 0; done < trials; done++) await trial()
+    const started = Date.now()
+    const { currentTestName } = expect.getState()
+    for (let done = 1; done <= trials; done++) {
+      await trial()
+      if (done % 25 === 0) {
+        const seconds = Math.round((Date.now() - started) / 1000)
+        console.log(`${done} of ${trials} trials in ${seconds} s: ${currentTestName}`)
+      }
+    }
   }
 
   async function verifiedUser(): Promise<string> {
@@ -79,8 +89,12 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
       const code = await codeTo(email)
       const wrong = code === '000000' ? '111111' : '000000'
       const answers = await race((url) => apiClient(url).call('POST', '/auth/verify-email', { email, code: wrong }))
-      expect(withStatus(answers, 400)).toHaveLength(atOnce)
-      expect(answers.filter(({ body }) => String(body.detail).includes('wrong'))).toHaveLength(3)
+      // 503: Temporal takes ten attempts at once, and a busy machine does not reach the others within five seconds.
+      const busy = withStatus(answers, 503)
+      expect(withStatus(answers, 400)).toHaveLength(atOnce - busy.length)
+      const counted = answers.filter(({ body }) => String(body.detail).includes('wrong'))
+      expect(counted.length).toBeLessThanOrEqual(3)
+      expect(counted.length).toBeGreaterThanOrEqual(3 - busy.length)
       expect((await post('/auth/verify-email', { email, code })).status).toBe(400)
     }))
 
@@ -124,11 +138,14 @@ describe(`${atOnce} requests at once, at two API processes`, { timeout: 60_000 +
         return doomed ? client.call('DELETE', `/threads/${doomed.thread_id}`) : client.call('POST', '/threads/', {})
       })
       const { threads, users } = service.collections
-      for (const { status } of answers) expect([200, 403]).toContain(status)
-      const count = await threads.countDocuments({ user_id: user.userId })
-      expect(count).toBeLessThanOrEqual(8)
-      expect(count).toBe(answers.slice(8).filter(({ status }) => status === 200).length)
-      expect(await users.findById(user.userId).lean()).toMatchObject({ thread_counter: count })
+      // 202: the deletion takes longer than the request waits.
+      for (const { status } of answers.slice(0, 8)) expect([200, 202]).toContain(status)
+      for (const { status } of answers.slice(8)) expect([200, 403]).toContain(status)
+      const created = withStatus(answers.slice(8), 200).length
+      expect(created).toBeLessThanOrEqual(8)
+      const left = () => threads.countDocuments({ user_id: user.userId })
+      await eventually('the deletions', async () => (await left()) === created, 120_000)
+      expect(await users.findById(user.userId).lean()).toMatchObject({ thread_counter: created })
     }))
 
   it('give a public token to one assistant', () =>

@@ -96,8 +96,17 @@ describe('GET /ok', () => {
       return true
     })
     await partly.close()
+    const threadsBefore = workerThreads()
     const whole = await startService()
+    // The workers of all queues share one thread for their workflows: a thread for each took 36 MB.
+    expect(workerThreads() - threadsBefore).toBe(1)
     await eventually('all workers to be seen', async () => (await workers(whole.url)).status === 'ok')
     await whole.close()
   })
 })
+
+/** Threads of this process that execute JavaScript, besides the main thread. */
+function workerThreads(): number {
+  const report = process.report.getReport() as { workers?: unknown[] }
+  return report.workers?.length ?? 0
+}
