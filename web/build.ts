@@ -3,8 +3,6 @@ import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync }
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import react from '@vitejs/plugin-react'
-import { build } from 'vite'
 
 const web = import.meta.dirname
 const root = path.dirname(web)
@@ -18,6 +16,8 @@ const stampFile = path.join(dist, '.stamp')
 async function buildConsole({ force = false } = {}): Promise<boolean> {
   const stamp = sourcesStamp()
   if (!force && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return false
+  // Only now, because most starts need neither.
+  const [{ build }, { default: react }] = await Promise.all([import('vite'), import('@vitejs/plugin-react')])
   const fresh = `${dist}-${process.pid}`
   const shared = { configFile: false, logLevel: 'warn', define: { 'process.env.NODE_ENV': '"production"' } } as const
   await build({

@@ -171,6 +171,63 @@ test('a user buys a plan, pays, and returns with a larger quota', async () => {
   provider.away(false)
 })
 
+test('a user exports the data of the account, and imports the archive with a report', async () => {
+  const { page, user, assistantId } = await site.signedIn()
+  await user.post('/threads/', { name: 'Berths in May', assistant_id: assistantId })
+  await page.getByRole('button', { name: /^Your account/ }).click()
+  await page.getByRole('menuitem', { name: 'Your data' }).click()
+  await page.getByRole('button', { name: 'Make a link to the archive' }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download the archive' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe('export.tar.gz')
+  const archive = await download.path()
+
+  const other = await site.signedIn()
+  const { page: target } = other
+  await target.goto(`${site.url}/console/data`)
+  expect(await target.getByRole('button', { name: 'Import the archive' }).isDisabled()).toBe(true)
+  const wrong = { name: 'wrong.tar.gz', mimeType: 'application/gzip', buffer: Buffer.from('no archive') }
+  await target.getByLabel('Archive (.tar.gz)').setInputFiles(wrong)
+  await target.getByRole('button', { name: 'Import the archive' }).click()
+  await target.getByRole('alert').waitFor()
+  await target.getByLabel('Archive (.tar.gz)').setInputFiles(archive)
+  await target.getByRole('button', { name: 'Import the archive' }).click()
+  await target.getByText('The archive is imported.').waitFor()
+  await expect.poll(() => target.locator('tr', { hasText: 'Chats' }).innerText()).toMatch(/Chats\s+1\s+0\s+0/)
+  await site.expectAccessible(target, 'the report of an import')
+  await target.emulateMedia({ colorScheme: 'dark' })
+  await site.expectAccessible(target, 'the report of an import, dark')
+  expect(await other.user.get('/projects/')).toHaveLength(2)
+
+  // Nothing twice, and what the quota refuses is told with its reason.
+  const { threads, users } = site.service.collections
+  await threads.deleteMany({ user_id: other.user.userId })
+  await users.updateOne({ _id: other.user.userId }, { $set: { thread_max: 0 } })
+  await target.getByRole('button', { name: 'Import the archive' }).click()
+  await target.getByText('Some records were refused.').waitFor()
+  await target.getByRole('heading', { name: 'Why records were refused' }).waitFor()
+  await expect.poll(() => target.locator('tr', { hasText: 'Assistants' }).innerText()).toMatch(/Assistants\s+0\s+1\s+0/)
+})
+
+test('the daily budget of a project is set, and shows its use', async () => {
+  const { page, user } = await site.signedIn()
+  await page.getByRole('link', { name: 'Projects' }).click()
+  await page.getByRole('button', { name: 'Daily budget: main' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Most answers a day').fill('20')
+  await dialog.getByLabel(/^Highest cost a day/).fill('0.5')
+  await dialog.getByRole('button', { name: 'Save the budget' }).click()
+  await dialog.getByText('0 of 20').waitFor()
+  await site.expectAccessible(page, 'a budget')
+  const budget = await user.get(`/projects/${user.projectId}/budget`)
+  expect(budget.limits).toEqual({ runs: 20, tokens: null, money: 0.5 })
+  await dialog.getByLabel('Most answers a day').fill('')
+  await dialog.getByRole('button', { name: 'Save the budget' }).click()
+  await expect.poll(async () => (await user.get(`/projects/${user.projectId}/budget`)).limits.runs).toBeNull()
+})
+
 test('the audit log is shown in pages, and filtered by action', async () => {
   const { page, user } = await site.signedIn()
   const audit = createAudit({ collections: site.service.collections, keepDays: 1 })

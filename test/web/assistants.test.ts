@@ -174,6 +174,9 @@ test('an assistant is published with a token, and its snippet works', async () =
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Saved').waitFor()
   await site.expectAccessible(page, 'publish')
+  await page.getByLabel('Most answers a day').fill('1')
+  await page.getByRole('button', { name: 'Save the budget' }).click()
+  await page.getByText('0 of 1', { exact: true }).waitFor()
   await site.picture(page, 'assistant-publish', { size: { width: 1280, height: 800 } })
   const snippet = (await page.locator('.snippet pre').first().textContent()) ?? ''
   const token = /Bearer (\S+)'/.exec(snippet)?.[1] ?? ''

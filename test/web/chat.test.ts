@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Console, say, startConsole } from './support.ts'
 
@@ -198,4 +199,26 @@ test('chats are found, renamed and deleted', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('No chat with these words.').waitFor()
   expect((await user.get('/threads/')).total).toBe(5)
+
+  // More than one page of chats: older ones come when the end of the list is seen, and with a search.
+  const { threads } = site.service.collections
+  const known = await threads.findOne({ user_id: user.userId, name: 'Tides' }).lean()
+  if (known === null) throw new Error('the chat is missing')
+  const older = Array.from({ length: 250 }, (_, place) => ({
+    ...known,
+    _id: newId(),
+    name: `Log ${place} of the harbour`,
+    updated_at: new Date(known.updated_at.getTime() - (place + 1) * 1000),
+  }))
+  await threads.insertMany(older)
+  await page.reload()
+  await expect.poll(() => page.locator('.thread-item').count(), { timeout: 30_000 }).toBe(200)
+  await page.getByRole('searchbox', { name: 'Search chats' }).fill('log 249')
+  await page.getByRole('link', { name: 'Log 249 of the harbour' }).waitFor()
+  expect(await page.locator('.thread-item').count()).toBe(1)
+  await page.reload()
+  await expect.poll(() => page.locator('.thread-item').count(), { timeout: 30_000 }).toBe(200)
+  await page.locator('.thread-item').nth(199).scrollIntoViewIfNeeded()
+  await expect.poll(() => page.locator('.thread-item').count(), { timeout: 30_000 }).toBe(255)
+  await site.expectAccessible(page, 'many chats')
 })

@@ -117,6 +117,11 @@ const plans = createRoute({
   component: lazyRouteComponent(() => import('./pages/plans.tsx'), 'Plans'),
   validateSearch: checkoutOf,
 })
+const data = createRoute({
+  getParentRoute: () => shell,
+  path: '/data',
+  component: lazyRouteComponent(() => import('./pages/account/data.tsx'), 'AccountData'),
+})
 const audit = createRoute({
   getParentRoute: () => shell,
   path: '/audit',
@@ -147,7 +152,7 @@ const routeTree = root.addChildren([
   callback,
   deleted,
   paid,
-  shell.addChildren([consoleHome, newChat, chat, assistants, assistant, projects, usage, plans, account, audit]),
+  shell.addChildren([consoleHome, newChat, chat, assistants, assistant, projects, usage, plans, account, data, audit]),
 ])
 
 export const router = createRouter({

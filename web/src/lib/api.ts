@@ -1,4 +1,4 @@
-import { QueryClient, useQuery } from '@tanstack/react-query'
+import { QueryClient, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { ApiError, type Schemas, createClient, unwrap } from '../../../client/src/index.ts'
 import { getSession, logOut } from './session.ts'
 
@@ -83,6 +83,7 @@ export const keys = {
   plans: ['plans'],
   checkout: (id: string) => ['checkout', id],
   audit: ['audit'],
+  budget: (id: string) => ['budget', id],
 } as const
 
 export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) })
@@ -116,10 +117,20 @@ export const useFiles = (id: string | undefined) =>
         : false,
   })
 
+const threadsInPage = 200
+
+/** The chats of the project, newest first, in pages. */
 export const useThreads = () =>
-  useQuery({
+  useInfiniteQuery({
     queryKey: keys.threads,
-    queryFn: () => unwrap(api.GET('/threads/', { params: { query: { limit: 200 } } })),
+    initialPageParam: 0,
+    queryFn: ({ pageParam: offset }) =>
+      unwrap(api.GET('/threads/', { params: { query: { limit: threadsInPage, offset } } })),
+    // A page may be shorter than its limit, because answers are limited in bytes.
+    getNextPageParam: ({ threads, total, offset }) => {
+      const next = offset + threads.length
+      return threads.length > 0 && next < total ? next : undefined
+    },
   })
 
 /** The keys of an assistant's configuration. */

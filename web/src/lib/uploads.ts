@@ -3,6 +3,7 @@ import { ApiError, readEvents } from '../../../client/src/index.ts'
 import { texts } from '../texts/index.ts'
 import { type Schemas, keys, queryClient, tokenOf, wordsOf } from './api.ts'
 import { newId } from './new-id.ts'
+import { sendBody } from './send-body.ts'
 import { say } from './toasts.ts'
 
 /** A file that is being uploaded and processed. */
@@ -77,24 +78,11 @@ async function uploadOne(assistantId: string, key: string, file: File): Promise<
 
 const refresh = (assistantId: string) => queryClient.invalidateQueries({ queryKey: keys.files(assistantId) })
 
-/** Uses XMLHttpRequest, because `fetch` does not report how much of a body has been sent. */
 function send(assistantId: string, file: File, onProgress: (progress: number) => void) {
-  return new Promise<Schemas['UploadFilesResponse']>((resolve, reject) => {
-    const request = new XMLHttpRequest()
-    request.open('POST', `/assistants/${encodeURIComponent(assistantId)}/files?wait=false`)
-    request.setRequestHeader('authorization', `Bearer ${tokenOf() ?? ''}`)
-    request.responseType = 'json'
-    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total))
-    request.addEventListener('load', () => {
-      const body: unknown = request.response
-      if (request.status === 200) resolve(body as Schemas['UploadFilesResponse'])
-      else reject(new ApiError(request.status, body))
-    })
-    request.addEventListener('error', () => reject(new TypeError('network')))
-    const form = new FormData()
-    form.append('files', file)
-    request.send(form)
-  })
+  const form = new FormData()
+  form.append('files', file)
+  const path = `/assistants/${encodeURIComponent(assistantId)}/files?wait=false`
+  return sendBody<Schemas['UploadFilesResponse']>(path, form, { onProgress })
 }
 
 /** The file when its ingestion has ended. A broken stream is opened again. */

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { FolderKanban, Pencil, Plus, Trash2 } from 'lucide-react'
+import { FolderKanban, Gauge, Pencil, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type Project, type Schemas, api, keys, queryClient, unwrap, useProjects, wordsOf } from '../lib/api.ts'
 import { useSession } from '../lib/session.ts'
@@ -12,6 +12,7 @@ import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
+import { BudgetSettings } from './budget.tsx'
 import { openProject } from './shell.tsx'
 
 const t = texts.projects
@@ -21,6 +22,7 @@ export function Projects() {
   const projects = useProjects()
   const session = useSession()
   const [edited, setEdited] = useState<Project | 'new'>()
+  const [budgeted, setBudgeted] = useState<Project>()
   const [deleted, setDeleted] = useState<Schemas['ProjectDeleteResponse']>()
   const navigate = useNavigate()
   const remove = (projectId: string, confirm: boolean) =>
@@ -73,6 +75,11 @@ export function Projects() {
                 </Button>
               )}
               <IconButton
+                label={`${texts.budget.title}: ${project.name}`}
+                icon={<Gauge size={15} />}
+                onClick={() => setBudgeted(project)}
+              />
+              <IconButton
                 label={`${texts.edit}: ${project.name}`}
                 icon={<Pencil size={15} />}
                 onClick={() => setEdited(project)}
@@ -89,6 +96,14 @@ export function Projects() {
         })}
       </ul>
       {edited && <ProjectDialog project={edited === 'new' ? undefined : edited} onClose={() => setEdited(undefined)} />}
+      {budgeted && (
+        <Dialog title={texts.budget.ofProject(budgeted.name)} onClose={() => setBudgeted(undefined)}>
+          <div className="stack-small">
+            <p className="muted">{texts.budget.projectText}</p>
+            <BudgetSettings owner={{ projectId: budgeted.project_id }} />
+          </div>
+        </Dialog>
+      )}
       {deleted && (
         <ConfirmDialog
           title={t.deleteTitle}

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import {
+  Archive,
   Bot,
   ChartColumn,
   ChevronsUpDown,
@@ -174,6 +175,11 @@ function UserMenu() {
           label: texts.plans.title,
           icon: <CreditCard size={16} aria-hidden="true" />,
           onSelect: () => void navigate({ to: '/console/plans' }),
+        },
+        {
+          label: texts.data.title,
+          icon: <Archive size={16} aria-hidden="true" />,
+          onSelect: () => void navigate({ to: '/console/data' }),
         },
         {
           label: texts.audit.title,

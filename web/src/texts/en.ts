@@ -119,6 +119,8 @@ export const en = {
     searchChats: 'Search chats',
     noChats: 'No chats yet.',
     noMatch: 'No chat with these words.',
+    olderChats: 'Show older chats',
+    searchingOlder: 'Searching older chats …',
     apiDocs: 'API documentation',
   },
 
@@ -400,6 +402,59 @@ export const en = {
     ended: 'This plan has ended.',
     expired: 'This checkout has expired. Nothing was paid; choose a plan again.',
     cancelled: 'Nothing was bought.',
+  },
+
+  data: {
+    title: 'Your data',
+    text: 'Take everything that belongs to your account with you, or bring it here from another account.',
+    exportTitle: 'Export',
+    exportText:
+      'An archive of your projects, assistants, chats, files and feedback. Passwords, keys and tokens are not in it.',
+    makeLink: 'Make a link to the archive',
+    download: 'Download the archive',
+    validUntil: (time: string) => `Valid until ${time}. Everybody who has the link can download it.`,
+    importTitle: 'Import',
+    importText:
+      'Adds the contents of an exported archive to this account. Nothing is overwritten, and an import can be repeated: what is there already is not added twice.',
+    archive: 'Archive (.tar.gz)',
+    import: 'Import the archive',
+    sending: (size: string) => `Sending ${size} …`,
+    storing: 'Storing the last records …',
+    done: 'The archive is imported. Files are being processed.',
+    partlyDone: 'Some records were refused. Cure the reason and import the archive again to add the rest.',
+    report: 'Report of the import',
+    kind: 'Records',
+    imported: 'Imported',
+    existing: 'There before',
+    refused: 'Refused',
+    kinds: {
+      projects: 'Projects',
+      assistants: 'Assistants',
+      threads: 'Chats',
+      messages: 'Messages',
+      runs: 'Answers',
+      tool_calls: 'Tool calls',
+      feedback: 'Feedback',
+      files: 'Files',
+    },
+    problems: 'Why records were refused',
+    missingSecrets: 'Settings without their secrets: enter these again',
+    unpublished: (assistants: number) =>
+      `${count(assistants, 'assistant was', 'assistants were')} public before. An import publishes nothing: publish again what you want to share.`,
+  },
+
+  budget: {
+    title: 'Daily budget',
+    ofProject: (name: string) => `Daily budget of ${name}`,
+    projectText: 'Counts all answers of this project, those for public callers too. A day ends at 00:00 UTC.',
+    publicText: 'Counts the answers for public callers of this assistant. A day ends at 00:00 UTC.',
+    today: { runs: 'Answers today', tokens: 'Tokens today', money: 'Cost today' },
+    max: { runs: 'Most answers a day', tokens: 'Most tokens a day' },
+    maxMoney: (currency: string) => `Highest cost a day (${currency})`,
+    of: (used: string, most: string) => `${used} of ${most}`,
+    noLimit: 'no limit',
+    help: 'When a limit is reached, further requests are refused until the day ends. Leave a field empty for no limit.',
+    save: 'Save the budget',
   },
 
   audit: {

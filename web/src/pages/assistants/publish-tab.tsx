@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { CodeBlock, CopyButton } from '../../ui/code-block.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
 import { CheckField } from '../../ui/field.tsx'
+import { BudgetSettings } from '../budget.tsx'
 import { LinesField } from './schema-form.tsx'
 
 const t = texts.publish
@@ -94,7 +95,14 @@ export function PublishTab({ assistantId, state }: { assistantId: string; state:
       {mode === 'authenticated' ? (
         <p className="muted">{t.closed}</p>
       ) : (
-        <Snippets assistantId={assistantId} token={mode === 'public_token' ? token : undefined} />
+        <>
+          <section className="card stack-small">
+            <h2>{texts.budget.title}</h2>
+            <p className="muted">{texts.budget.publicText}</p>
+            <BudgetSettings owner={{ assistantId }} />
+          </section>
+          <Snippets assistantId={assistantId} token={mode === 'public_token' ? token : undefined} />
+        </>
       )}
       {isRenewing && (
         <ConfirmDialog

@@ -28,6 +28,21 @@ export function Chat() {
   return <Conversation key={threadId} threadId={threadId} />
 }
 
+interface WithAssistant {
+  assistant_id?: string | null | undefined
+}
+
+/** The assistant that answers: the thread's own, that of its runs, or the first of all. */
+function assistantIdOf(
+  thread: { data: WithAssistant | undefined },
+  runs: { data: { runs: WithAssistant[] } | undefined },
+  assistants: { data: WithAssistant[] | undefined },
+): string | undefined {
+  return (
+    thread.data?.assistant_id ?? runs.data?.runs[0]?.assistant_id ?? assistants.data?.[0]?.assistant_id ?? undefined
+  )
+}
+
 function Conversation({ threadId }: { threadId: string }) {
   const path = { params: { path: { tid: threadId } } }
   const thread = useQuery({ queryKey: keys.thread(threadId), queryFn: () => unwrap(api.GET('/threads/{tid}', path)) })
@@ -70,7 +85,7 @@ function Conversation({ threadId }: { threadId: string }) {
   const current = runList.findLast(({ run_id: id, status }) =>
     followedOf(id) ? !followedOf(id)?.isOver : status === 'running' || status === 'pending',
   )
-  const assistantId = thread.data?.assistant_id ?? runList[0]?.assistant_id ?? assistants.data?.[0]?.assistant_id
+  const assistantId = assistantIdOf(thread, runs, assistants)
   const assistant = assistants.data?.find(({ assistant_id: id }) => id === assistantId)
 
   const attempt = async (action: () => Promise<unknown>): Promise<boolean> => {
@@ -82,11 +97,19 @@ function Conversation({ threadId }: { threadId: string }) {
       return false
     }
   }
+  /** Somebody may be quicker than the first answers of the service. */
+  const loadedAssistantId = async () => {
+    const begun = { cancelRefetch: false }
+    return assistantIdOf(
+      ...(await Promise.all([thread.refetch(begun), runs.refetch(begun), assistants.refetch(begun)])),
+    )
+  }
   const send = (content: string, messageId?: string) =>
     attempt(async () => {
-      if (assistantId === undefined) throw new Error(t.noAssistantsText)
+      const answering = assistantId ?? (await loadedAssistantId())
+      if (answering === undefined) throw new Error(t.noAssistantsText)
       const isFirst = turns.length === 0
-      await sendMessage({ threadId, assistantId, content, messageId })
+      await sendMessage({ threadId, assistantId: answering, content, messageId })
       if (isFirst && (thread.data?.name === '' || thread.data?.name === 'main'))
         await unwrap(api.PUT('/threads/{tid}', { ...path, body: { name: nameOf(content) } }))
     })

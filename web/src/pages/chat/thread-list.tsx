@@ -1,6 +1,6 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { type Thread, api, keys, queryClient, unwrap, useThreads } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
@@ -13,20 +13,31 @@ import { Problem, Skeleton } from '../../ui/states.tsx'
 
 const t = texts.nav
 
-/** The chats of the project, newest first, with a search by name. */
+/** Further chats are loaded until so many are found. */
+const enoughFound = 30
+
+/**
+ * The chats of the project, newest first, with a search by name. Older pages are loaded when the end of the list comes
+ * into view, and for a search that has found few.
+ */
 export function ThreadList() {
-  const threads = useThreads()
+  const pages = useThreads()
   const [words, setWords] = useState('')
   const { threadId } = useParams({ strict: false })
-  const found = (threads.data?.threads ?? []).filter(({ name }) =>
-    name.toLowerCase().includes(words.trim().toLowerCase()),
-  )
+  const wanted = words.trim().toLowerCase()
+  const known = distinct(pages.data?.pages.flatMap(({ threads }) => threads) ?? [])
+  const found = known.filter(({ name }) => name.toLowerCase().includes(wanted))
+  const { hasNextPage, isFetching, fetchNextPage } = pages
+  const searchesOn = wanted !== '' && hasNextPage && !pages.isError && found.length < enoughFound
+  useEffect(() => {
+    if (searchesOn && !isFetching) void fetchNextPage()
+  }, [searchesOn, isFetching, fetchNextPage])
   return (
     <section className="threads" aria-labelledby="chats-title">
       <h2 className="section-label" id="chats-title">
         {t.chats}
       </h2>
-      {(threads.data?.threads.length ?? 0) > 5 && (
+      {known.length > 5 && (
         <input
           type="search"
           className="input"
@@ -36,15 +47,53 @@ export function ThreadList() {
           onChange={(event) => setWords(event.target.value)}
         />
       )}
-      {threads.isPending && <Skeleton lines={4} height={26} />}
-      {threads.isError && <Problem error={threads.error} onRetry={() => void threads.refetch()} />}
-      {threads.data && found.length === 0 && <p className="muted small thread-none">{words ? t.noMatch : t.noChats}</p>}
+      {pages.isPending && <Skeleton lines={4} height={26} />}
+      {pages.isError && <Problem error={pages.error} onRetry={() => void pages.refetch()} />}
+      {pages.data && found.length === 0 && !searchesOn && (
+        <p className="muted small thread-none">{words ? t.noMatch : t.noChats}</p>
+      )}
       <ul className="thread-list">
         {found.map((thread) => (
           <ThreadItem key={thread.thread_id} thread={thread} isCurrent={thread.thread_id === threadId} />
         ))}
       </ul>
+      {searchesOn && (
+        <p className="muted small thread-none" role="status">
+          {t.searchingOlder}
+        </p>
+      )}
+      {hasNextPage && !searchesOn && <Older isBusy={isFetching} onWanted={() => void fetchNextPage()} />}
     </section>
+  )
+}
+
+/** A thread that got a message between two pages is in both. */
+function distinct(threads: Thread[]): Thread[] {
+  return [...new Map(threads.map((thread) => [thread.thread_id, thread])).values()]
+}
+
+/** Loads the next page when it comes into view; also a button, for those who do not scroll. */
+function Older({ isBusy, onWanted }: { isBusy: boolean; onWanted: () => void }) {
+  const end = useRef<HTMLDivElement>(null)
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    const observer = new IntersectionObserver((entries) =>
+      setSeen(entries.some(({ isIntersecting }) => isIntersecting)),
+    )
+    if (end.current) observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => {
+    if (isSeen && !isBusy) onWanted()
+    // Wanted once for each time that it is in view and the page before has come.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [isSeen, isBusy])
+  return (
+    <div ref={end}>
+      <Button size="small" wide busy={isBusy} onClick={onWanted}>
+        {t.olderChats}
+      </Button>
+    </div>
   )
 }
 

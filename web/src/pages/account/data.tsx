@@ -1,0 +1,170 @@
+import { useState } from 'react'
+import { type Schemas, api, queryClient, unwrap } from '../../lib/api.ts'
+import { formatBytes, formatDateTime, formatNumber } from '../../lib/format.ts'
+import { sendBody } from '../../lib/send-body.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { useTitle } from '../../lib/use-title.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import { ProgressBar } from '../../ui/states.tsx'
+
+const t = texts.data
+type Report = Schemas['ImportReport']
+
+/** Export of all data of the account, and import of such an archive. */
+export function AccountData() {
+  useTitle(t.title)
+  return (
+    <div className="page page-narrow">
+      <header className="stack-small">
+        <h1>{t.title}</h1>
+        <p className="muted">{t.text}</p>
+      </header>
+      <Export />
+      <Import />
+    </div>
+  )
+}
+
+function Export() {
+  const [link, setLink] = useState<Schemas['ExportLink']>()
+  const form = useSubmit(async () => setLink(await unwrap(api.POST('/user/export'))))
+  return (
+    <section className="card stack-small">
+      <h2>{t.exportTitle}</h2>
+      <p className="muted">{t.exportText}</p>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      {link && (
+        <Notice tone="ok">
+          <a href={pathOf(link.url)} download>
+            {t.download}
+          </a>{' '}
+          {t.validUntil(formatDateTime(link.expires_at))}
+        </Notice>
+      )}
+      <div>
+        <Button busy={form.isBusy} onClick={() => void form.submit()}>
+          {t.makeLink}
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+/** The console has the same address as the service that made the link. */
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url)
+  return `${pathname}${search}`
+}
+
+function Import() {
+  const [file, setFile] = useState<File>()
+  const [progress, setProgress] = useState(0)
+  const [report, setReport] = useState<Report>()
+  const form = useSubmit(async () => {
+    if (!file) return
+    setReport(undefined)
+    setProgress(0)
+    try {
+      const options = { contentType: 'application/octet-stream', onProgress: setProgress }
+      setReport(await sendBody<Report>('/user/import', file, options))
+    } finally {
+      // A part may have been imported before a fault.
+      await queryClient.invalidateQueries()
+    }
+  })
+  return (
+    <form className="card form" onSubmit={form.onSubmit}>
+      <h2>{t.importTitle}</h2>
+      <p className="muted">{t.importText}</p>
+      {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+      <div className="field">
+        <label htmlFor="archive">{t.archive}</label>
+        <input
+          id="archive"
+          type="file"
+          className="input"
+          accept=".gz,.tgz,application/gzip"
+          disabled={form.isBusy}
+          onChange={(event) => setFile(event.target.files?.[0])}
+        />
+      </div>
+      {form.isBusy && file && (
+        <div className="stack-tight" role="status">
+          <span className="small muted">{progress < 1 ? t.sending(formatBytes(file.size)) : t.storing}</span>
+          <ProgressBar value={progress} label={t.importTitle} />
+        </div>
+      )}
+      <div>
+        <Button type="submit" busy={form.isBusy} disabled={file === undefined}>
+          {t.import}
+        </Button>
+      </div>
+      {report && <ReportView report={report} />}
+    </form>
+  )
+}
+
+function ReportView({ report }: { report: Report }) {
+  const refusals = Object.values(report.refused).reduce((sum, amount) => sum + amount, 0)
+  return (
+    <div className="stack-small">
+      <Notice tone={refusals === 0 ? 'ok' : 'warn'}>{refusals === 0 ? t.done : t.partlyDone}</Notice>
+      <ScrollRegion label={t.report}>
+        <table className="table">
+          <thead>
+            <tr>
+              <th>{t.kind}</th>
+              <th>{t.imported}</th>
+              <th>{t.existing}</th>
+              <th>{t.refused}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {kindsOf(report.imported).map((kind) => (
+              <tr key={kind}>
+                <td>{t.kinds[kind]}</td>
+                <td>{formatNumber(report.imported[kind])}</td>
+                <td>{formatNumber(report.existing[kind])}</td>
+                <td>{formatNumber(report.refused[kind])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </ScrollRegion>
+      {report.problems.length > 0 && (
+        <section className="stack-small">
+          <h3>{t.problems}</h3>
+          <ul className="stack-tight small">
+            {report.problems.map(({ kind, id, reason }) => (
+              <li key={`${kind}/${id}`}>
+                {kindName(kind)} <code>{id}</code>: {reason}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {report.missing_secrets.length > 0 && (
+        <section className="stack-small">
+          <h3>{t.missingSecrets}</h3>
+          <ul className="stack-tight small">
+            {report.missing_secrets.map(({ assistant_id: id, name, members }) => (
+              <li key={id}>
+                {name}: <code>{members.join(', ')}</code>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {report.unpublished.length > 0 && <p className="small">{t.unpublished(report.unpublished.length)}</p>}
+    </div>
+  )
+}
+
+type Kind = keyof Report['imported']
+
+const isKind = (name: string): name is Kind => Object.hasOwn(t.kinds, name)
+const kindsOf = (counts: Report['imported']): Kind[] => Object.keys(counts).filter(isKind)
+const kindName = (kind: string): string => (isKind(kind) ? t.kinds[kind] : kind)
