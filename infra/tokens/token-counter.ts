@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { CountTokens } from '../../services/engine/fit.ts'
 import type { CountAnswer, CountCancelled, CountJob } from './messages.ts'
+import { rememberCounts } from './remembered-counts.ts'
 
 interface Waiting {
   resolve(counts: number[]): void
@@ -9,7 +10,7 @@ interface Waiting {
 
 /**
  * Counts tokens in a separate thread: a megabyte takes seconds, which would block this one. The thread starts with
- * the first text and works on the texts of several users in turns.
+ * the first text and works on the texts of several users in turns. Each text is counted once.
  */
 export function createTokenCounter() {
   const waiting = new Map<number, Waiting>()
@@ -53,7 +54,7 @@ export function createTokenCounter() {
   }
 
   return {
-    count,
+    count: rememberCounts(count),
     async close(): Promise<void> {
       await thread?.terminate()
     },
