@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type MultitaskStrategy, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
@@ -14,6 +15,9 @@ export type EnqueueRun = ReturnType<typeof createEnqueueRun>
 
 /** `eager`: this process executes the first step. `refused`: the strategy is `reject` and another run is open. */
 export type Enqueued = 'eager' | 'enqueued' | 'refused'
+
+/** How long a start waits for the end of a workflow that has no run left. It takes some ten milliseconds. */
+const closingWaitsMs = [10, 20, 40, 80]
 
 /**
  * Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. `taskTimeoutMs` is the
@@ -33,8 +37,26 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
       projectId: run.project_id,
     }
     const message = { runId: run._id, strategy, maxDurationMs: runMaxMinutes * 60_000 }
+    const startNew = () => workflows.startNew(threadContract, { ...start, run: message }, { taskTimeoutMs })
+    const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
+
+    /**
+     * A caller may send its next run in the moment in which the run before has ended, but not its workflow. A signal
+     * would make Temporal refuse the workflow's end, and the last step would be executed once more before this run.
+     */
+    async function startAfterClosing(): ReturnType<typeof startNew> {
+      for (const ms of closingWaitsMs) {
+        if (await runs.exists({ ...others, _id: { $ne: run._id } })) break
+        await sleep(ms)
+        const started = await startNew()
+        if (started !== 'already_running') return started
+      }
+      return 'already_running'
+    }
+
     // Most threads are idle.
-    const started = await workflows.startNew(threadContract, { ...start, run: message }, { taskTimeoutMs })
+    let started = await startNew()
+    if (started === 'already_running') started = await startAfterClosing()
     if (started !== 'already_running') return started === 'eager' ? 'eager' : 'enqueued'
     if (strategy !== 'reject') {
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)
@@ -42,7 +64,6 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
     }
     // While a model answers, a thread's workflow answers updates late. It is asked only if the records do not
     // decide.
-    const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
     if (await runs.exists({ ...others, _id: { $lt: run._id } })) return 'refused'
     const outcome = await workflows.updateWithStart(threadContract, start, 'tryEnqueueRun', message)
     if (outcome.status === 'answered') return outcome.answer ? 'enqueued' : 'refused'

@@ -1,0 +1,71 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createEnqueueRun } from '../../services/runs/enqueue-run.ts'
+import type { Collections } from '../../services/collections.ts'
+import { useFakeTimers } from '../support/fake-timers.ts'
+import { runAttempt } from './run-attempt.ts'
+
+/**
+ * A thread whose workflow closes after so many starts; `openRuns` says for each look whether another run of the thread
+ * is open.
+ */
+function thread({ closesAfter, openRuns = [] }: { closesAfter: number; openRuns?: boolean[] }) {
+  const calls: string[] = []
+  const enqueueRun = createEnqueueRun({
+    collections: {
+      runs: {
+        exists: async () => (openRuns.shift() ? { _id: 'another' } : null),
+      } as unknown as Collections['runs'],
+    },
+    workflows: {
+      async startNew() {
+        calls.push('start')
+        return calls.length > closesAfter ? 'eager' : 'already_running'
+      },
+      async signalWithStart() {
+        calls.push('signal')
+      },
+      async updateWithStart() {
+        calls.push('update')
+        return { status: 'answered', answer: true } as never
+      },
+    },
+    runMaxMinutes: 1,
+  })
+  return { calls, enqueue: (strategy: 'enqueue' | 'reject') => enqueueRun(runAttempt('a').run, strategy) }
+}
+
+describe('a run whose thread has a workflow', () => {
+  useFakeTimers()
+
+  it('starts it anew when the last run has ended and the workflow is about to', async () => {
+    for (const strategy of ['enqueue', 'reject'] as const) {
+      const { calls, enqueue } = thread({ closesAfter: 2 })
+      const enqueued = enqueue(strategy)
+      await vi.advanceTimersByTimeAsync(1000)
+      expect(await enqueued).toBe('eager')
+      expect(calls).toEqual(['start', 'start', 'start'])
+    }
+  })
+
+  it('is handed to the workflow at once while another run is open', async () => {
+    const { calls, enqueue } = thread({ closesAfter: Infinity, openRuns: [true] })
+    expect(await enqueue('enqueue')).toBe('enqueued')
+    expect(calls).toEqual(['start', 'signal'])
+  })
+
+  it('is handed to the workflow when another run was begun meanwhile', async () => {
+    const { calls, enqueue } = thread({ closesAfter: Infinity, openRuns: [false, true] })
+    const enqueued = enqueue('enqueue')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await enqueued).toBe('enqueued')
+    expect(calls).toEqual(['start', 'start', 'signal'])
+  })
+
+  it('is handed to a workflow that does not end', async () => {
+    const { calls, enqueue } = thread({ closesAfter: Infinity })
+    const enqueued = enqueue('enqueue')
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await enqueued).toBe('enqueued')
+    expect(calls).toEqual(['start', 'start', 'start', 'start', 'start', 'signal'])
+  })
+})
