@@ -110,6 +110,48 @@ test('a tool gets a form from its schema, and "try it" shows the tools of the mo
   await mcp.close()
 })
 
+test('files of another embedding model are embedded anew from the page', async () => {
+  const { page, assistantId } = await site.signedIn()
+  const tab = async () => {
+    await page.goto(`${site.url}/console/assistants/${assistantId}`)
+    await page.getByRole('tab', { name: 'Knowledge' }).click()
+  }
+  await tab()
+  await page.locator('.drop input[type=file]').setInputFiles(pdf)
+  await page.getByText('Ready', { exact: true }).waitFor()
+  const start = page.getByRole('button', { name: 'Embed them anew' })
+  expect(await start.count()).toBe(0)
+  // As after a change of EMBEDDING_MODEL.
+  const { assistants } = site.service.collections
+  const known = await assistants.findById(assistantId).lean()
+  const $set = { embedding_model: 'an older model' }
+  await assistants.updateOne({ _id: assistantId }, { $set })
+  await tab()
+  await page.getByText('Before: an older model. Now:').waitFor()
+  await site.expectAccessible(page, 'files of another embedding model')
+  await start.click()
+  await expect
+    .poll(async () => (await assistants.findById(assistantId).lean())?.embedding_model, { timeout: 60_000 })
+    .toBe(known?.embedding_model)
+  await page.getByText('Before: an older model. Now:').waitFor({ state: 'detached' })
+  await page.getByLabel('Enter a question').fill('What did the dredging cost?')
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.locator('.passage', { hasText: '73,500' }).waitFor()
+
+  // One that was given up says why, and continues.
+  const model = String(known?.embedding_model)
+  const reembedding = { generation: 7, model, started_at: new Date(), error: 'The text was refused.' }
+  await assistants.updateOne({ _id: assistantId }, { $set: { ...$set, reembedding, last_generation: 7 } })
+  await tab()
+  await page.getByText('The text was refused.').waitFor()
+  await site.expectAccessible(page, 'files that could not be embedded anew')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('The text was refused.').waitFor({ state: 'detached' })
+  await expect
+    .poll(async () => (await assistants.findById(assistantId).lean())?.embedding_model, { timeout: 60_000 })
+    .toBe(model)
+})
+
 test('a file is processed, searched, opened, cited in a chat, and deleted', async () => {
   const { page } = await site.signedIn()
   await page.getByRole('link', { name: 'Assistants' }).click()

@@ -319,6 +319,19 @@ export const en = {
     failed: (name: string) => `“${name}” could not be read.`,
   },
 
+  reembedding: {
+    outdated:
+      'These files were embedded with another model than this service uses now. They are found by their words only, and new files are not taken.',
+    running:
+      'The files are being embedded with the current model. Until then, some passages are found by their words only.',
+    failed: (reason: string) => `The files could not all be embedded with the current model: ${reason}`,
+    models: (before: string | undefined, now: string) =>
+      before === undefined ? `Now: ${now}` : `Before: ${before}. Now: ${now}.`,
+    start: 'Embed them anew',
+    continue: 'Continue',
+    progress: (done: number, all: number) => `${done} of ${count(all, 'passage', 'passages')} embedded`,
+  },
+
   publish: {
     access: 'Who may use it',
     modes: {

@@ -7,6 +7,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { Problem, ProgressBar, Skeleton } from '../../ui/states.tsx'
 import { FileRow } from './file-row.tsx'
 import { PassageSearch } from './passage-search.tsx'
+import { Reembedding } from './reembedding.tsx'
 
 const t = texts.knowledge
 
@@ -17,6 +18,7 @@ export function KnowledgeTab({ assistantId }: { assistantId: string }) {
     <div className="stack">
       <DropZone assistantId={assistantId} />
       <UploadList assistantId={assistantId} />
+      {hasReady && <Reembedding assistantId={assistantId} />}
       {files.isPending && <Skeleton lines={4} height={44} />}
       {files.isError && <Problem error={files.error} onRetry={() => void files.refetch()} />}
       {files.data?.files.length === 0 && <p className="muted">{t.none}</p>}
