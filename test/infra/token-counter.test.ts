@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { createTokenCounter } from '../../infra/tokens/token-counter.ts'
+import { slowText } from '../support/slow-text.ts'
 
-/** Each character is a token of its own, and found only after a long search. */
-const worst = 'a\u0300\u0301\u0489'.repeat(100_000)
+const worst = slowText(400_000)
 
 describe('the thread that counts tokens', () => {
   const counter = createTokenCounter()
@@ -35,7 +35,7 @@ describe('the thread that counts tokens', () => {
     expect(await count(['My own words.'], 1000)).toEqual([countTokens('My own words.')])
     expect(isWorstDone).toBe(false)
     clearInterval(timer)
-    // Counted here, they would take minutes.
+    // Counted here, they would take a quarter of a minute.
     expect(longestMs).toBeLessThan(5000)
     stop.abort(new Error('enough'))
     await worstJobs

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
+import { slowText } from '../support/slow-text.ts'
 import { conversation } from './support.ts'
-
-/** Megabytes in which each character is a token, found only after a long search: minutes of counting. */
-const worst = 'a\u0300\u0301\u0489'.repeat(250_000)
 
 describe('the text that is slowest to tokenise', () => {
   const service = useModelService({ env: { MODEL_CONTEXT_TOKENS: '3000000' } })
@@ -29,7 +27,7 @@ describe('the text that is slowest to tokenise', () => {
 
     // Each another text: the same one would be counted once.
     for (let index = 0; index < 4; index++) {
-      const values = [{ type: 'human', content: `${index}${worst}` }]
+      const values = [{ type: 'human', content: slowText(1_750_000, index + 1) }]
       await attacker.client.post(`/threads/${attacker.threadId}/state`, { values })
     }
     const { run_id: attack } = await attacker.start('Count this')
@@ -37,7 +35,7 @@ describe('the text that is slowest to tokenise', () => {
       const begun = performance.now()
       gate.resolve()
       await until(`piece ${index} `)
-      // Counted in the same thread, one of these pieces would wait for minutes.
+      // Counted in the same thread, one of these pieces would wait for a quarter of a minute.
       expect(performance.now() - begun).toBeLessThan(10_000)
     }
     await until('event: end')
