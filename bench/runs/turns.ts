@@ -7,10 +7,14 @@ import { questions } from './settings.ts'
 import { type Client, type Talk, bearer, createClient, newTalk, newThread, streamRun } from './talks.ts'
 
 const turnsOf = { 'turn 5': 4, 'turn 500': 499 }
+const shortTurn = () => 'word '.repeat(20)
+/** 100 answers of about 4 KB, no two alike: tokens have to be counted to see whether the window of the model is full. */
+const longTurn = (turn: number) => Array.from({ length: 700 }, (_, index) => `w${turn * 7919 + index}`).join(' ')
+const longTurns = 100
 
 /**
  * Whether the cost of a turn is independent of the length of the thread. Earlier turns are added as states, as
- * short as those of a run.
+ * short as those of a run. Then the same for a conversation of about 450 KB.
  */
 export async function benchTurns(context: BenchContext): Promise<void> {
   const client = createClient(context.url)
@@ -18,10 +22,10 @@ export async function benchTurns(context: BenchContext): Promise<void> {
   const temporal = new TemporalClient({ connection })
   const user = await newTalk(context, client)
   const times = new Map<string, { whole: number[]; written: number[]; events: number[] }>()
-  const long = await threadOf(client, user, turnsOf['turn 500'])
+  const long = await threadOf(client, user, turnsOf['turn 500'], shortTurn)
   for (let index = 0; index < questions / 2; index++)
     for (const [name, turns] of Object.entries(turnsOf)) {
-      const talk = name === 'turn 500' ? long : await threadOf(client, user, turns)
+      const talk = name === 'turn 500' ? long : await threadOf(client, user, turns, shortTurn)
       const before = await writtenBytes(context)
       const { whole } = await streamRun(client, talk)
       const workflow = temporal.workflow.getHandle(threadContract.id({ threadId: talk.threadId }))
@@ -47,22 +51,31 @@ export async function benchTurns(context: BenchContext): Promise<void> {
       ],
     ),
   )
+  const large = await threadOf(client, user, longTurns, longTurn)
+  const first: number[] = []
+  for (let index = 0; index <= questions / 2; index++) first.push((await streamRun(client, large)).first)
+  context.log(`\n### A conversation of ${longTurns} answers of 4 KB: first words (milliseconds)\n`)
+  const [counted = 0, ...remembered] = first
+  context.log(
+    table(
+      ['its first question', 'later questions, median'],
+      [[counted, quantile(remembered, 0.5)].map((ms) => ms.toFixed(0))],
+    ),
+  )
   await connection.close()
   await client.close()
 }
 
-async function threadOf(client: Client, user: Talk, turns: number): Promise<Talk> {
+async function threadOf(client: Client, user: Talk, turns: number, answerOf: (turn: number) => string): Promise<Talk> {
   const talk = await newThread(client, user)
-  const values = [
-    { type: 'human', content: 'Say something.' },
-    { type: 'ai', content: 'word '.repeat(20) },
-  ]
-  for (let turn = 0; turn < turns; turn++)
-    await client.send(`/threads/${talk.threadId}/state`, {
-      method: 'POST',
-      headers: bearer(talk.token),
-      body: { values },
-    })
+  for (let turn = 0; turn < turns; turn++) {
+    const values = [
+      { type: 'human', content: 'Say something.' },
+      { type: 'ai', content: answerOf(turn) },
+    ]
+    const headers = bearer(talk.token)
+    await client.send(`/threads/${talk.threadId}/state`, { method: 'POST', headers, body: { values } })
+  }
   return talk
 }
 
