@@ -90,7 +90,7 @@ describe('Schemathesis', () => {
     const counts = answers.get(operation) ?? new Map<number, number>()
     answers.set(operation, counts.set(status, (counts.get(status) ?? 0) + 1))
     // Ten wrong passwords that it generates would lock out the tool's own logins for a quarter of an hour.
-    if (guessesPasswords.has(operation)) void service.collections.loginFailures.deleteMany({})
+    if (guessesPasswords.has(operation)) void service.collections.loginFailures.deleteMany({}).exec()
   }
 
   const run = async (secondsInCi: number, credentials: Record<string, string>, options: string[]) => {
