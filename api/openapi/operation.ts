@@ -44,7 +44,8 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
  * The refusals that follow from the kind of a route: a body can be malformed (400), too large (413) or of another
  * type (415), a token can be missing (401) or pinned to a project that is gone (403), a caller can be too fast
  * (429), and every route can fail (500) or need a server that is away (503). Declared answers that cannot occur are
- * removed: 422 without any input, and the failures of a model (499, 502, 504) if no model is called.
+ * removed: 422 without any input, and a budget that is used up (402) and the failures of a model (499, 502, 504) if no
+ * model is called.
  */
 function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   const { auth } = route.config ?? {}
@@ -67,7 +68,7 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   const impossible = [
     ...(hasInput ? [] : ['422']),
     ...(hasBody || !isCompat ? [] : ['400', '413']),
-    ...(!isCompat || isStreaming(declared) ? [] : ['499', '502', '504']),
+    ...(!isCompat || isStreaming(declared) ? [] : ['402', '499', '502', '504']),
   ]
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }

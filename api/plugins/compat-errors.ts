@@ -26,6 +26,7 @@ export const CompatValidationError = Type.Intersect([ValidationError, Type.Objec
 export const compatRefusals = {
   400: CompatError,
   401: CompatError,
+  402: CompatError,
   403: CompatError,
   404: CompatError,
   413: CompatError,

@@ -73,7 +73,7 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
         headers: TokenHeader,
         querystring: StreamQuery,
         body: PublicCreateRunPayload,
-        response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
+        response: { ...eventStream, ...refusals(401, 402, 403, 404, 409, 503) },
       },
     },
     async (request, reply) => {

@@ -66,7 +66,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         tags,
         querystring: StreamQuery,
         body: CreateRunPayload,
-        response: { ...eventStream, ...refusals(401, 403, 404, 409, 503) },
+        response: { ...eventStream, ...refusals(401, 402, 403, 404, 409, 503) },
       },
     },
     async (request, reply) => {
@@ -97,7 +97,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
         summary: 'Run an assistant on a thread in the background',
         tags,
         body: CreateRunPayload,
-        response: { 200: Run, ...refusals(401, 403, 404, 409, 503) },
+        response: { 200: Run, ...refusals(401, 402, 403, 404, 409, 503) },
       },
     },
     async (request, reply) => {
