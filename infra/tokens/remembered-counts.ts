@@ -20,8 +20,8 @@ export function rememberCounts(count: CountTokens): CountTokens {
   function remember(key: string, tokens: number): void {
     counts.delete(key)
     counts.set(key, tokens)
-    if (counts.size <= maxRemembered) return
-    for (const oldest of counts.keys()) return void counts.delete(oldest)
+    const [oldest] = counts.keys()
+    if (counts.size > maxRemembered && oldest !== undefined) counts.delete(oldest)
   }
 
   return async (texts, limit, turn) => {
