@@ -44,8 +44,8 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
  * The refusals that follow from the kind of a route: a body can be malformed (400), too large (413) or of another
  * type (415), a token can be missing (401) or pinned to a project that is gone (403), a caller can be too fast
  * (429), and every route can fail (500) or need a server that is away (503). Declared answers that cannot occur are
- * removed: 422 without any input, and a budget that is used up (402) and the failures of a model (499, 502, 504) if no
- * model is called.
+ * removed: 422 without any input; and if no model is called, a budget that is used up (402) and the failures of a
+ * model (499, 502, 504).
  */
 function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   const { auth } = route.config ?? {}

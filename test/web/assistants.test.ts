@@ -123,23 +123,21 @@ test('files of another embedding model are embedded anew from the page', async (
   expect(await start.count()).toBe(0)
   // As after a change of EMBEDDING_MODEL.
   const { assistants } = site.service.collections
-  const known = await assistants.findById(assistantId).lean()
+  const modelOfFiles = async () => String((await assistants.findById(assistantId).lean())?.embedding_model)
+  const model = await modelOfFiles()
   const $set = { embedding_model: 'an older model' }
   await assistants.updateOne({ _id: assistantId }, { $set })
   await tab()
   await page.getByText('Before: an older model. Now:').waitFor()
   await site.expectAccessible(page, 'files of another embedding model')
   await start.click()
-  await expect
-    .poll(async () => (await assistants.findById(assistantId).lean())?.embedding_model, { timeout: 60_000 })
-    .toBe(known?.embedding_model)
+  await expect.poll(modelOfFiles, { timeout: 60_000 }).toBe(model)
   await page.getByText('Before: an older model. Now:').waitFor({ state: 'detached' })
   await page.getByLabel('Enter a question').fill('What did the dredging cost?')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('.passage', { hasText: '73,500' }).waitFor()
 
   // One that was given up says why, and continues.
-  const model = String(known?.embedding_model)
   const reembedding = { generation: 7, model, started_at: new Date(), error: 'The text was refused.' }
   await assistants.updateOne({ _id: assistantId }, { $set: { ...$set, reembedding, last_generation: 7 } })
   await tab()
@@ -147,9 +145,7 @@ test('files of another embedding model are embedded anew from the page', async (
   await site.expectAccessible(page, 'files that could not be embedded anew')
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByText('The text was refused.').waitFor({ state: 'detached' })
-  await expect
-    .poll(async () => (await assistants.findById(assistantId).lean())?.embedding_model, { timeout: 60_000 })
-    .toBe(model)
+  await expect.poll(modelOfFiles, { timeout: 60_000 }).toBe(model)
 })
 
 test('a file is processed, searched, opened, cited in a chat, and deleted', async () => {

@@ -84,6 +84,7 @@ export const keys = {
   checkout: (id: string) => ['checkout', id],
   audit: ['audit'],
   budget: (id: string) => ['budget', id],
+  reembedding: (id: string) => ['reembedding', id],
 } as const
 
 export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) })

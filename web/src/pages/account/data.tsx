@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Schemas, api, queryClient, unwrap } from '../../lib/api.ts'
 import { formatBytes, formatDateTime, formatNumber } from '../../lib/format.ts'
 import { sendBody } from '../../lib/send-body.ts'
@@ -135,31 +135,34 @@ function ReportView({ report }: { report: Report }) {
         </table>
       </ScrollRegion>
       {report.problems.length > 0 && (
-        <section className="stack-small">
-          <h3>{t.problems}</h3>
-          <ul className="stack-tight small">
-            {report.problems.map(({ kind, id, reason }) => (
-              <li key={`${kind}/${id}`}>
-                {kindName(kind)} <code>{id}</code>: {reason}
-              </li>
-            ))}
-          </ul>
-        </section>
+        <Details title={t.problems}>
+          {report.problems.map(({ kind, id, reason }) => (
+            <li key={`${kind}/${id}`}>
+              {kindName(kind)} <code>{id}</code>: {reason}
+            </li>
+          ))}
+        </Details>
       )}
       {report.missing_secrets.length > 0 && (
-        <section className="stack-small">
-          <h3>{t.missingSecrets}</h3>
-          <ul className="stack-tight small">
-            {report.missing_secrets.map(({ assistant_id: id, name, members }) => (
-              <li key={id}>
-                {name}: <code>{members.join(', ')}</code>
-              </li>
-            ))}
-          </ul>
-        </section>
+        <Details title={t.missingSecrets}>
+          {report.missing_secrets.map(({ assistant_id: id, name, members }) => (
+            <li key={id}>
+              {name}: <code>{members.join(', ')}</code>
+            </li>
+          ))}
+        </Details>
       )}
       {report.unpublished.length > 0 && <p className="small">{t.unpublished(report.unpublished.length)}</p>}
     </div>
+  )
+}
+
+function Details({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="stack-small">
+      <h3>{title}</h3>
+      <ul className="stack-tight small">{children}</ul>
+    </section>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { api, queryClient, unwrap } from '../../lib/api.ts'
+import { api, keys, queryClient, unwrap } from '../../lib/api.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
@@ -9,6 +9,7 @@ import { ProgressBar } from '../../ui/states.tsx'
 const t = texts.reembedding
 /** How often the progress is read. */
 const everyMs = 2000
+const tones = { outdated: 'warn', running: 'plain', failed: 'danger' } as const
 
 /**
  * Says that the service embeds with another model than the one that the files were embedded with, and embeds them
@@ -16,7 +17,7 @@ const everyMs = 2000
  */
 export function Reembedding({ assistantId }: { assistantId: string }) {
   const path = { params: { path: { aid: assistantId } } }
-  const queryKey = ['reembedding', assistantId]
+  const queryKey = keys.reembedding(assistantId)
   const { data } = useQuery({
     queryKey,
     retry: false,
@@ -29,7 +30,7 @@ export function Reembedding({ assistantId }: { assistantId: string }) {
   if (data === undefined || data.status === 'current') return undefined
   const { status, chunks, chunks_done: done } = data
   return (
-    <Notice tone={status === 'failed' ? 'danger' : status === 'running' ? 'plain' : 'warn'}>
+    <Notice tone={tones[status]}>
       <div className="stack-small">
         <div>{status === 'failed' ? t.failed(data.error ?? '') : t[status]}</div>
         <div className="small">{t.models(data.model, data.configured_model)}</div>
