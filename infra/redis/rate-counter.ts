@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { within } from '../../services/within.ts'
 import type { RedisClient } from './connect.ts'
 
@@ -47,7 +48,7 @@ export function createRateCounter(redis: Pick<RedisClient, 'eval'>, prefix: stri
 }
 
 function createLocalCounter() {
-  const counters = new Map<string, { current: number; endsAt: number }>()
+  const counters = new LRUCache<string, { current: number; endsAt: number }>({ max: maxLocalCounters })
   const open = (key: string) => {
     const counter = counters.get(key)
     return counter !== undefined && counter.endsAt > Date.now() ? counter : undefined
@@ -57,10 +58,7 @@ function createLocalCounter() {
     hit(key: string, windowMs: number): Count {
       const counter = open(key) ?? { current: 0, endsAt: Date.now() + windowMs }
       counter.current += 1
-      // A counter that is set again moves to the end, so the first is the oldest.
-      if (counter.current === 1) counters.delete(key)
       counters.set(key, counter)
-      if (counters.size > maxLocalCounters) counters.delete(counters.keys().next().value ?? key)
       return show(counter)
     },
     read(key: string): Count {

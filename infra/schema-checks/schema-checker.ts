@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 import type { Semaphore } from '../../services/semaphore.ts'
 import type { CheckForeignArguments } from '../../services/tools/check-arguments.ts'
 import type { CheckAnswer, CheckJob } from './messages.ts'
@@ -16,7 +17,7 @@ const maxRefused = 1000
  * check is never terminated together with another user's.
  */
 export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs = defaultLimitMs } = {}) {
-  const refused = new Set<string>()
+  const refused = new LRUCache<string, true>({ max: maxRefused })
   /** Undefined once the thread has ended before it was ready. */
   let thread: Promise<Worker | undefined> | undefined
   let isClosed = false
@@ -31,7 +32,7 @@ export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs
       if (release === undefined || isClosed || refused.has(key)) return undefined
       const answer = await run(job)
       signal.throwIfAborted()
-      if (answer === undefined) refuse(key)
+      if (answer === undefined) refused.set(key, true)
       return answer?.problem
     } finally {
       release?.()
@@ -63,11 +64,6 @@ export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs
       worker.ref()
       worker.postMessage(job)
     })
-  }
-
-  function refuse(key: string): void {
-    refused.add(key)
-    for (const oldest of refused) if (refused.size > maxRefused) refused.delete(oldest)
   }
 
   return {

@@ -1,11 +1,11 @@
 import { parentPort } from 'node:worker_threads'
+import { LRUCache } from 'lru-cache'
 import { RE2JS } from 're2js'
 import { type ArgumentCheck, argumentCheck } from '../../domain/tool-arguments.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { CheckAnswer, CheckJob } from './messages.ts'
 
-const maxKnown = 100
-const known = new Map<string, ArgumentCheck | undefined>()
+const known = new LRUCache<string, { check: ArgumentCheck | undefined }>({ max: 100 })
 
 /**
  * Regular expressions in linear time (RE2). A schema with an expression that only JavaScript supports (lookarounds,
@@ -21,11 +21,9 @@ parentPort?.on('message', ({ schemaJson, argsJson }: CheckJob) => {
 say('ready')
 
 function checkOf(schemaJson: string): ArgumentCheck | undefined {
-  if (known.has(schemaJson)) return known.get(schemaJson)
-  const check = argumentCheck(parseOwnJson<object>(schemaJson), linear)
-  known.set(schemaJson, check)
-  for (const oldest of known.keys()) if (known.size > maxKnown) known.delete(oldest)
-  return check
+  const found = known.get(schemaJson) ?? { check: argumentCheck(parseOwnJson<object>(schemaJson), linear) }
+  known.set(schemaJson, found)
+  return found.check
 }
 
 function say(answer: CheckAnswer): void {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { CountTokens } from '../../services/engine/fit.ts'
 
 /** About 3 MB. */
@@ -9,20 +10,7 @@ const maxRemembered = 20_000
  * messages are new. Counts are kept by the SHA-256 of their text; those that were not needed for longest are dropped.
  */
 export function rememberCounts(count: CountTokens): CountTokens {
-  const counts = new Map<string, number>()
-
-  function recall(key: string): number | undefined {
-    const tokens = counts.get(key)
-    if (tokens !== undefined) remember(key, tokens)
-    return tokens
-  }
-
-  function remember(key: string, tokens: number): void {
-    counts.delete(key)
-    counts.set(key, tokens)
-    const [oldest] = counts.keys()
-    if (counts.size > maxRemembered && oldest !== undefined) counts.delete(oldest)
-  }
+  const counts = new LRUCache<string, number>({ max: maxRemembered })
 
   return async (texts, limit, turn) => {
     turn.signal.throwIfAborted()
@@ -31,7 +19,7 @@ export function rememberCounts(count: CountTokens): CountTokens {
     let left = limit
     while (result.length < texts.length && left >= 0) {
       const start = result.length
-      const known = recall(keys[start] ?? '')
+      const known = counts.get(keys[start] ?? '')
       if (known !== undefined) {
         result.push(known)
         left -= known
@@ -42,7 +30,7 @@ export function rememberCounts(count: CountTokens): CountTokens {
       for (const tokens of await count(texts.slice(start, end), left, turn)) {
         left -= tokens
         // Where the limit is exceeded, a text was counted only in part.
-        if (left >= 0) remember(keys[result.length] ?? '', tokens)
+        if (left >= 0) counts.set(keys[result.length] ?? '', tokens)
         result.push(tokens)
       }
     }

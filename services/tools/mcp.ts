@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { CallToolResult, Tool as RemoteTool } from '@modelcontextprotocol/sdk/types.js'
+import { LRUCache } from 'lru-cache'
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
 import { foreignSchemaBytes } from '../../domain/foreign-schema.ts'
@@ -44,7 +45,7 @@ export type McpTools = ReturnType<typeof createMcpTools>
  * middle of a run. `now` is for tests.
  */
 export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => number = Date.now) {
-  const known = new Map<string, { at: number; list: RemoteTools }>()
+  const known = new LRUCache<string, { at: number; list: RemoteTools }>({ max: maxServers })
 
   async function listOf(server: McpServer, signal: AbortSignal): Promise<RemoteTools> {
     const key = createHash('sha256').update(JSON.stringify(server)).digest('base64')
@@ -54,9 +55,7 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
       const { listRemoteTools } = await client()
       const limit = AbortSignal.any([signal, AbortSignal.timeout(listTimeoutMs)])
       const list = withinLimits(await listRemoteTools(server, outbound, limit))
-      known.delete(key)
       known.set(key, { at: now(), list })
-      for (const oldest of known.keys()) if (known.size > maxServers) known.delete(oldest)
       return list
     } catch (error) {
       signal.throwIfAborted()
