@@ -22,24 +22,26 @@ export async function toolStep(
 ): Promise<void> {
   const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
-  const [{ run, assistant }, waiting] = await Promise.all([
-    deps.attempts.between(input.runId) ?? readRun(deps, input.runId),
-    toolCalls.findById(key).lean<ToolCallRecord>(),
-  ])
+  const { run, assistant } = deps.attempts.between(input.runId) ?? (await readRun(deps, input.runId))
   if (run === null || run.status !== 'running') return
   const tools = assistant === null || assistant.deleting ? [] : await deps.toolsOf(assistant, signal)
-  const tool = tools.find((candidate) => candidate.name === waiting?.name)
-  const claimable: ToolCallRecord['status'][] =
-    tool === undefined || tool.safeToRepeat ? ['waiting', 'claimed'] : ['waiting']
-  const call = await toolCalls
-    .findOneAndUpdate(
-      { _id: key, status: { $in: claimable } },
-      { $set: { status: 'claimed' as const, claimed_by: attempt } },
-      { returnDocument: 'after' },
-    )
-    .lean<ToolCallRecord>()
+  const toolOf = (found: ToolCallRecord | null) => tools.find(({ name }) => name === found?.name)
+  const claim = (status: ToolCallRecord['status']) =>
+    toolCalls
+      .findOneAndUpdate(
+        { _id: key, status },
+        { $set: { status: 'claimed' as const, claimed_by: attempt } },
+        { returnDocument: 'after' },
+      )
+      .lean<ToolCallRecord>()
+  /** Begun by an earlier attempt, which may have died. */
+  async function claimAgain(): Promise<ToolCallRecord | null> {
+    const tool = toolOf(await toolCalls.findById(key).lean<ToolCallRecord>())
+    return tool === undefined || tool.safeToRepeat ? claim('claimed') : null
+  }
+  const call = (await claim('waiting')) ?? (await claimAgain())
 
-  const result = call === null ? unknownOutcome : await resultOf(deps, run, tool, call, signal)
+  const result = call === null ? unknownOutcome : await resultOf(deps, run, toolOf(call), call, signal)
   signal.throwIfAborted()
   // The claim failed: an earlier attempt began the call, and its outcome is unknown.
   const claimedBy = call === null ? { $ne: attempt } : attempt
