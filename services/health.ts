@@ -17,6 +17,8 @@ type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: stri
 const timeoutMs = 2000
 /** How long an answer of the dependencies is cached: load balancers ask often, and anybody may ask. */
 const keptMs = 500
+/** For this time longer, nobody waits for the next answer of the dependencies. */
+const staleMs = 1500
 
 /**
  * Checks dependencies in parallel, each within two seconds. The error of a probe is not shown, because it may name
@@ -38,9 +40,9 @@ export function createHealth(probes: Probe[], version: string) {
   }
 
   return {
-    report: kept(askAll, keptMs),
+    report: kept(askAll, keptMs, staleMs),
     /** The dependencies that requests need and that do not answer. */
-    away: kept(askAway, keptMs),
+    away: kept(askAway, keptMs, staleMs),
   }
 }
 
