@@ -2,7 +2,7 @@ import type { RunView } from '../../domain/run-events.ts'
 import type { RunFeed } from '../../services/runs/run-feeds.ts'
 import type { EventStream } from './event-stream.ts'
 
-/** Readers get about thirty states a second; changes in between are merged into the next state. */
+/** Readers get at most thirty states a second; changes in between are merged into the next state. */
 const mergeMs = 33
 /** Long states are sent less often, about a megabyte a second, so that one reader does not occupy the process. */
 const bytesPerMs = 1000
@@ -38,10 +38,11 @@ export function followRun(
       tellRetries()
       const state = await follower.send(feed.view)
       if (state === 'over') return
-      const pauseMs = Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs)
+      const nextAt = performance.now() + Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs)
       await waiter.until(() => isUrgent() || (changed && stream.isWritable))
       // Only after the first text was sent, so that neither the first token nor the end is delayed.
-      if (state === 'sent') await waiter.until(() => isUrgent() || feed.view.terminal !== undefined, pauseMs)
+      if (state === 'sent')
+        await waiter.until(() => isUrgent() || feed.view.terminal !== undefined, nextAt - performance.now())
     }
   }
 
@@ -88,7 +89,7 @@ function createWaiter() {
   return {
     wake: () => look(),
     async until(isTrue: () => boolean, atMostMs?: number): Promise<void> {
-      if (isTrue()) return
+      if (isTrue() || (atMostMs !== undefined && atMostMs <= 0)) return
       await new Promise<void>((resolve) => {
         const timer = atMostMs === undefined ? undefined : setTimeout(resolve, atMostMs)
         look = () => {
