@@ -38,9 +38,9 @@ export function composeRuns(core: Core) {
   const modelSteps = createModelSteps({
     firstAttempts: core.firstAttempts,
     slots: createStepSlots(core, settings.modelStepsAtOnce),
-    modelStep: (input, signal) => modelStep(engine, input, signal),
+    modelStep: (input, options) => modelStep(engine, input, options),
   })
-  const runs = createRuns({ ...core, modelSteps })
+  const runs = createRuns({ ...core, attempts: engine.attempts, modelSteps })
   const readForRun = createReadForRun({ threads, assistants })
   const runOutput = createRunOutput(core.scanLog)
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })

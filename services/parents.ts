@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../domain/errors.ts'
+import type { ThreadRecord } from '../domain/records/thread.ts'
 import type { Collections } from './collections.ts'
 
 type HeldCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads'>
@@ -57,9 +58,15 @@ export async function parentsRemain(
   return project !== null && assistant !== null
 }
 
-/** As `parentsRemain`, for records below a thread. */
-export async function threadRemains({ threads }: Pick<HeldCollections, 'threads'>, threadId: string): Promise<boolean> {
-  return (await threads.exists({ _id: threadId, deleting: { $ne: true } })) !== null
+/** As `parentsRemain`, for records below a thread: the thread as it is now; null if it is being deleted. */
+export function remainingThread(
+  { threads }: Pick<HeldCollections, 'threads'>,
+  threadId: string,
+): Promise<Pick<ThreadRecord, 'last_seq'> | null> {
+  return threads
+    .findOne({ _id: threadId, deleting: { $ne: true } }, { last_seq: 1 })
+    .lean<ThreadRecord>()
+    .exec()
 }
 
 /** A real change: a write that changes nothing would not conflict with the deletion marker. */

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -5,6 +6,7 @@ import { SupersededError } from './run-writer.ts'
 
 interface AttemptUnderWay {
   fence: number
+  threadId: string
   stop(reason: Error): void
 }
 
@@ -23,6 +25,9 @@ export interface PausedAttempt {
 /** How long an attempt waits for its next step. Most tools answer within this time. */
 const pausedMs = 10_000
 const maxPaused = 1000
+/** Within this time after an attempt's end, the workflow of its thread may not have ended yet. */
+const endingMs = 500
+const maxEnding = 1000
 
 export type Attempts = ReturnType<typeof createAttempts>
 
@@ -37,22 +42,30 @@ export type Attempts = ReturnType<typeof createAttempts>
  */
 export function createAttempts({ clock = () => performance.now() } = {}) {
   const underWay = new Map<string, Set<AttemptUnderWay>>()
-  const paused = new Map<string, PausedAttempt & { until: number }>()
-
-  const current = (runId: string): PausedAttempt | undefined => {
-    const attempt = paused.get(runId)
-    return attempt !== undefined && clock() < attempt.until ? attempt : undefined
-  }
+  const timing = { ttlResolution: 0, perf: { now: clock } }
+  const paused = new LRUCache<string, PausedAttempt>({ max: maxPaused, ttl: pausedMs, ...timing })
+  /** Threads of attempts that have just ended. */
+  const ending = new LRUCache<string, true>({ max: maxEnding, ttl: endingMs, ...timing })
 
   return {
     /** Registers an attempt until the returned function is called. */
-    begin(runId: string, attempt: AttemptUnderWay): () => void {
+    begin({ _id: runId, thread_id: threadId, fence }: RunRecord, stop: (reason: Error) => void): () => void {
+      const attempt = { fence, threadId, stop }
       const attempts = underWay.get(runId) ?? new Set()
       underWay.set(runId, attempts.add(attempt))
       return () => {
         attempts.delete(attempt)
         if (attempts.size === 0) underWay.delete(runId)
+        ending.set(threadId, true)
       }
+    },
+    /** Whether a run of the thread is under way in this process, or its workflow may not have ended yet. */
+    isBusy(threadId: string): boolean {
+      if (ending.has(threadId)) return true
+      for (const attempts of underWay.values())
+        for (const attempt of attempts) if (attempt.threadId === threadId) return true
+      for (const { run } of paused.values()) if (run.thread_id === threadId) return true
+      return false
     },
     /** Stops attempts of the run with an older fence. */
     supersede(runId: string, fence: number): void {
@@ -60,21 +73,12 @@ export function createAttempts({ clock = () => performance.now() } = {}) {
       if ((paused.get(runId)?.run.fence ?? fence) < fence) paused.delete(runId)
     },
     /** Keeps an attempt for its next step. */
-    pause(attempt: PausedAttempt): void {
-      const runId = attempt.run._id
-      paused.delete(runId)
-      // The oldest come first.
-      for (const [id, { until }] of paused) {
-        if (clock() < until && paused.size < maxPaused) break
-        paused.delete(id)
-      }
-      paused.set(runId, { ...attempt, until: clock() + pausedMs })
-    },
+    pause: (attempt: PausedAttempt): void => void paused.set(attempt.run._id, attempt),
     /** The paused attempt of a run, for the tools that are called meanwhile. */
-    between: current,
+    between: (runId: string): PausedAttempt | undefined => paused.get(runId),
     /** Gives the paused attempt to its next step, once. */
     resume(runId: string, step: number): PausedAttempt | undefined {
-      const attempt = current(runId)
+      const attempt = paused.get(runId)
       paused.delete(runId)
       return attempt?.step === step ? attempt : undefined
     },

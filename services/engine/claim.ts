@@ -61,19 +61,25 @@ const maxAttemptsOfStep = 16
 const showRunningAfterMs = 500
 
 /**
- * Marks a run that was not claimed as running when it has taken a while. This is for display only, so nobody waits
+ * Marks a run that was not claimed as running when it was accepted and has taken a while. This is for display only, so nobody waits
  * for it. The returned function stops the timer.
  */
-export function showAsRunning({ collections: { runs }, onError }: EngineDeps, run: RunRecord): () => Promise<void> {
+export function showAsRunning(
+  { collections: { runs }, onError }: EngineDeps,
+  run: RunRecord,
+  accepted: Promise<void> = Promise.resolve(),
+): () => Promise<void> {
   let writing: Promise<unknown> = Promise.resolve()
-  const timer = setTimeout(() => {
-    writing = runs
+  const show = () =>
+    runs
       .updateOne(
         { _id: run._id, fence: run.fence, status: 'pending' },
         { $set: { status: 'running', started_at: run.started_at } },
         { writeConcern: { w: 1, journal: false } },
       )
       .then(() => undefined, onError)
+  const timer = setTimeout(() => {
+    writing = accepted.then(show, () => undefined)
   }, showRunningAfterMs)
   return async () => {
     clearTimeout(timer)

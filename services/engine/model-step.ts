@@ -8,6 +8,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { type Claim, showAsRunning, takeRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
+import type { StepOptions } from './model-steps.ts'
 import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
 import { SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
@@ -25,28 +26,27 @@ import { usageOfMessage } from './usage.ts'
 export async function modelStep(
   deps: EngineDeps,
   { runId, step }: StepInput,
-  cancellation: AbortSignal,
+  { signal: cancellation, accepted }: StepOptions,
 ): Promise<StepResult> {
   const claim = await takeRun(deps, { runId, step })
   if (claim === null) return resultOfEarlierAttempt(deps, { runId, step })
   const { run, known } = claim
   const superseded = new AbortController()
   const stop = (reason: unknown) => superseded.abort(reason)
-  const endAttempt = deps.attempts.begin(runId, { fence: run.fence, stop })
+  const endAttempt = deps.attempts.begin(run, stop)
   // A claim has marked the run as running, and so has an earlier step.
-  const stopShowing = known === undefined || step > 0 ? async () => {} : showAsRunning(deps, run)
+  const stopShowing = known === undefined || step > 0 ? async () => {} : showAsRunning(deps, run, accepted)
   const signal = AbortSignal.any([cancellation, superseded.signal])
   try {
-    return await executeStep(deps, claim, { step, signal, stop, stopShowing })
+    return await executeStep(deps, claim, { step, signal, accepted, stop, stopShowing })
   } finally {
     endAttempt()
     await stopShowing()
   }
 }
 
-interface Attempt {
+interface Attempt extends StepOptions {
   step: number
-  signal: AbortSignal
   stop(reason: unknown): void
   /** Wait for this before the run's record is written. */
   stopShowing(): Promise<void>
@@ -55,7 +55,7 @@ interface Attempt {
 async function executeStep(
   deps: EngineDeps,
   { run, isFresh, known }: Claim,
-  { step, signal, stop, stopShowing }: Attempt,
+  { step, signal, accepted, stop, stopShowing }: Attempt,
 ): Promise<StepResult> {
   const runId = run._id
   const assistant =
@@ -70,6 +70,7 @@ async function executeStep(
     runId,
     fence: run.fence,
     initial: step === 0 ? [{ type: 'open' }] : [],
+    accepted,
     restate: () => answer.entries(),
     onSuperseded: () => stop(new SupersededError()),
     onError: deps.onError,
@@ -108,6 +109,7 @@ async function executeStep(
       thread,
       onConversation,
     })
+      .finally(() => accepted)
       .catch(async (error: unknown) => {
         throw error instanceof ModelFailure
           ? await reportModelFailure(deps, error, { run, thread, assistant, writer })

@@ -23,6 +23,8 @@ interface RunWriterOptions {
   fence: number
   /** Entries to publish before, and together with, the first entries. */
   initial: RunEntry[]
+  /** Nothing is published before this is fulfilled. */
+  accepted?: Promise<void> | undefined
   /** The whole message that is being written, as entries that replace its earlier pieces. */
   restate: () => RunEntry[]
   /** Called once when the stream refuses this writer. */
@@ -31,11 +33,20 @@ interface RunWriterOptions {
 }
 
 /**
- * Publishes a step's entries: the first at once, later ones merged while an earlier publication is under way. When
+ * Publishes a step's entries: the first at once when the run is accepted, later ones merged while an earlier publication is under way. When
  * Redis did not accept some, the whole message is published again as soon as it does: a run does not fail because
  * Redis is away.
  */
-export function createRunWriter({ stream, runId, fence, initial, restate, onSuperseded, onError }: RunWriterOptions) {
+export function createRunWriter({
+  stream,
+  runId,
+  fence,
+  initial,
+  accepted,
+  restate,
+  onSuperseded,
+  onError,
+}: RunWriterOptions) {
   let pending: RunEntry[] = [...initial]
   let flushing: Promise<void> | undefined
   let superseded = false
@@ -55,6 +66,9 @@ export function createRunWriter({ stream, runId, fence, initial, restate, onSupe
     })
 
   async function flush(): Promise<void> {
+    await accepted?.catch(() => {
+      superseded = true
+    })
     while (pending.length > 0 && !superseded) {
       published += 1
       const entries = lost || published % snapshotEvery === 0 ? [...restate(), ...pending.filter(isNotPiece)] : pending

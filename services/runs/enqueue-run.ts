@@ -13,21 +13,30 @@ interface EnqueueRunDeps {
 
 export type EnqueueRun = ReturnType<typeof createEnqueueRun>
 
-/** `eager`: this process executes the first step. `refused`: the strategy is `reject` and another run is open. */
-export type Enqueued = 'eager' | 'enqueued' | 'refused'
+/**
+ * `eager`: a workflow was started, and this process executes the first step. `started`: a worker will. `enqueued`: a
+ * workflow that runs has the run. `refused`: the strategy is `reject` and another run is open.
+ */
+export type Enqueued = 'eager' | 'started' | 'enqueued' | 'refused'
+
+interface EnqueueOptions {
+  /** Timeout of a new workflow's tasks; default: the configured one. */
+  taskTimeoutMs?: number
+  /** Called if the thread's workflow runs: other runs may be before this one. */
+  onBusy?(): void
+}
 
 /** How long a start waits for the end of a workflow that has no run left. It takes some ten milliseconds. */
 const closingWaitsMs = [10, 20, 40, 80]
 
 /**
- * Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. `taskTimeoutMs` is the
- * timeout of a new workflow's tasks; default: the configured one.
+ * Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat.
  */
 export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinutes }: EnqueueRunDeps) {
   return async (
     run: RunRecord,
     strategy: MultitaskStrategy,
-    { taskTimeoutMs }: { taskTimeoutMs?: number } = {},
+    { taskTimeoutMs, onBusy }: EnqueueOptions = {},
   ): Promise<Enqueued> => {
     const start = {
       threadId: run.thread_id,
@@ -56,8 +65,11 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
 
     // Most threads are idle.
     let started = await startNew()
-    if (started === 'already_running') started = await startAfterClosing()
-    if (started !== 'already_running') return started === 'eager' ? 'eager' : 'enqueued'
+    if (started === 'already_running') {
+      onBusy?.()
+      started = await startAfterClosing()
+    }
+    if (started !== 'already_running') return started
     if (strategy !== 'reject') {
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)
       return 'enqueued'

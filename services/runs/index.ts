@@ -14,9 +14,11 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
+import type { Attempts } from '../engine/attempts.ts'
 import type { ModelSteps } from '../engine/model-steps.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
-import { parentsRemain, threadRemains } from '../parents.ts'
+import { parentsRemain, remainingThread } from '../parents.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -43,7 +45,9 @@ interface RunsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'toolCalls'>
   transaction: RunInTransaction
   firstAttempts: Pick<FirstAttempts, 'offer' | 'withdraw'>
-  modelSteps: Pick<ModelSteps, 'beginFirst'>
+  modelSteps: Pick<ModelSteps, 'beginFirst' | 'acceptFirst' | 'dropFirst'>
+  attempts: Pick<Attempts, 'isBusy'>
+  conversations: Pick<Conversations, 'isAtHand'>
   enqueueRun: EnqueueRun
   budgetCounting: Pick<BudgetCounting, 'admit' | 'giveBack'>
   workflows: Pick<WorkflowClient, 'signal'>
@@ -64,6 +68,8 @@ export type Runs = ReturnType<typeof createRuns>
 /** Operations on runs: start, read, list, cancel. Callers check access before. */
 export function createRuns(deps: RunsDeps) {
   const { runs } = deps.collections
+  /** Whether Temporal gave the last workflow that was started here to this process. */
+  let startsEagerly = false
 
   /** Throws `unavailable` if no model is configured for the assistant. */
   function requireModel(assistant: AssistantRecord): void {
@@ -85,6 +91,33 @@ export function createRuns(deps: RunsDeps) {
       await deps.collections.threads.create([thread], { session })
       await runs.insertMany([run], { session, lean: true })
     })
+  }
+
+  /**
+   * Whether the model can be asked before Temporal has taken the run, because nothing indicates that the thread is
+   * busy. If it is after all, the answer is dropped: so a run that would then be refused does not ask early.
+   */
+  function mayBeginEarly(thread: ThreadRecord, strategy: MultitaskStrategy): boolean {
+    return (
+      startsEagerly && strategy !== 'reject' && deps.conversations.isAtHand(thread) && !deps.attempts.isBusy(thread._id)
+    )
+  }
+
+  /**
+   * Whether the parents of a new run remain. Checked after the thread's workflow was told: a deletion that begins
+   * later finds the workflow and waits for it. What was begun of the run is accepted if it has seen all of its thread.
+   */
+  async function checkParents(run: RunRecord, thread: ThreadRecord, isNew: boolean): Promise<boolean> {
+    try {
+      if (isNew) return await parentsRemain(deps.collections, run)
+      const now = await remainingThread(deps.collections, thread._id)
+      if (now !== null && now.last_seq !== thread.last_seq) deps.modelSteps.dropFirst(run._id)
+      return now !== null
+    } catch (error) {
+      // The run is accepted and continues even if this check fails.
+      deps.onError(error)
+      return true
+    }
   }
 
   /** Removes a run whose thread was being deleted when it was stored. */
@@ -142,28 +175,31 @@ export function createRuns(deps: RunsDeps) {
       }
       await store(run, withThread ? thread : undefined)
       const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
-      const enqueued = await deps.enqueueRun(run, strategy, { taskTimeoutMs }).catch(async (cause: unknown) => {
+      if (mayBeginEarly(thread, strategy)) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+      const onBusy = () => deps.modelSteps.dropFirst(run._id)
+      const withdraw = () => {
         deps.firstAttempts.withdraw(run._id)
+        deps.modelSteps.dropFirst(run._id)
+      }
+      const enqueued = await deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy }).catch(async (cause: unknown) => {
+        withdraw()
         await endRun(deps, run._id, notStarted)
         throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
       })
+      if (enqueued === 'eager' || enqueued === 'started') startsEagerly = enqueued === 'eager'
       if (enqueued === 'eager') deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-      else deps.firstAttempts.withdraw(run._id)
+      else withdraw()
       if (enqueued === 'refused') {
         await runs.deleteOne({ _id: run._id })
         await deps.budgetCounting.giveBack(budgets)
         throw new AppError('conflict', 'Another run is under way on this thread.')
       }
       if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
-      // Checked after the thread's workflow was told: a deletion that begins later finds the workflow and waits for
-      // it.
-      const remains = withThread ? parentsRemain(deps.collections, run) : threadRemains(deps.collections, thread._id)
-      // The run is accepted and continues even if this check fails.
-      const unknown = (error: unknown) => {
-        deps.onError(error)
-        return true
+      if (await checkParents(run, thread, withThread)) {
+        deps.modelSteps.acceptFirst(run._id)
+        return run
       }
-      if (await remains.catch(unknown)) return run
+      deps.modelSteps.dropFirst(run._id)
       await takeBack(run)
       if (withThread) await deps.collections.threads.deleteOne({ _id: thread._id })
       throw new AppError('not_found', withThread ? 'There is no such assistant.' : 'There is no such thread.')

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Message, foldMessages, messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
@@ -27,9 +28,21 @@ const keptMs = 5 * 60_000
  */
 export function createConversations(
   { checkpoints, threads }: Pick<Collections, 'checkpoints' | 'threads'>,
-  { clock = Date.now } = {},
+  { clock = () => performance.now() } = {},
 ) {
-  const kept = new Map<string, Conversation & { createdAt: number; until: number }>()
+  const kept = new LRUCache<string, Conversation & { createdAt: number }>({
+    max: keptConversations,
+    ttl: keptMs,
+    ttlResolution: 0,
+    perf: { now: clock },
+  })
+
+  /** What is kept of a thread, unless something was added to it since. */
+  function keptOf(thread: Known): Conversation | undefined {
+    if (thread.last_seq === undefined) return { messages: [], lastSeq: 0 }
+    const found = kept.get(thread._id)
+    return found?.lastSeq === thread.last_seq && found.createdAt === thread.created_at.getTime() ? found : undefined
+  }
 
   async function readEnd(threadId: string, maxBytes: number): Promise<Conversation> {
     const newestFirst: CheckpointRecord[] = []
@@ -93,28 +106,22 @@ export function createConversations(
       maxBytes: number,
       { thread, runId }: { thread?: Known | undefined; runId?: string | undefined } = {},
     ): Promise<Conversation> {
-      if (thread?.last_seq === undefined && thread !== undefined) return { messages: [], lastSeq: 0 }
-      const found = thread && kept.get(threadId)
-      const isKept =
-        found?.lastSeq === thread?.last_seq && found?.createdAt === thread?.created_at.getTime() && found !== undefined
-      if (!isKept || clock() >= found.until) return readEnd(threadId, maxBytes)
-      if (runId === undefined) return found
+      const found = thread && keptOf(thread)
+      if (found === undefined) return readEnd(threadId, maxBytes)
+      if (runId === undefined || thread?.last_seq === undefined) return found
       return (await withEntriesOfOthers(threadId, found, runId)) ?? readEnd(threadId, maxBytes)
     },
 
+    /** Whether the thread is empty, or this process has stored its newest entry a moment ago. */
+    isAtHand: (thread: Known): boolean => keptOf(thread) !== undefined,
+
     /** Keeps a conversation that was read here, with what was stored right behind it. */
     remember(thread: Known, { messages, lastSeq }: Conversation): void {
-      const { _id } = thread
-      kept.delete(_id)
-      const now = clock()
-      for (const [id, { until }] of kept) {
-        if (until > now && kept.size < keptConversations) break
-        kept.delete(id)
-      }
+      kept.delete(thread._id)
       let bytes = 0
       for (const message of messages) bytes += message.data.content.length + JSON.stringify(callsOf(message)).length
       if (bytes > keptBytes) return
-      kept.set(_id, { messages, lastSeq, createdAt: thread.created_at.getTime(), until: now + keptMs })
+      kept.set(thread._id, { messages, lastSeq, createdAt: thread.created_at.getTime() })
     },
   }
 }

@@ -4,7 +4,7 @@ import { SupersededError } from '../../services/engine/run-writer.ts'
 import { runAttempt } from './run-attempt.ts'
 
 function attempts() {
-  let time = 0
+  let time = 1
   const created = createAttempts({ clock: () => time })
   return {
     ...created,
@@ -19,7 +19,7 @@ describe('attempts', () => {
   it('stop when a newer one takes the run', () => {
     const { begin, supersede } = attempts()
     const stopped: unknown[] = []
-    const end = begin('a', { fence: 2, stop: (reason) => stopped.push(reason) })
+    const end = begin({ ...runAttempt('a').run, fence: 2 }, (reason) => stopped.push(reason))
     supersede('a', 2)
     supersede('b', 3)
     expect(stopped).toEqual([])
@@ -43,7 +43,7 @@ describe('attempts', () => {
   it('are forgotten after ten seconds, or when a newer one takes the run', () => {
     const { pause, between, resume, supersede, pass } = attempts()
     pause('a')
-    pass(9_999)
+    pass(10_000)
     expect(between('a')).toBeDefined()
     pass(1)
     expect(between('a')).toBeUndefined()
@@ -51,6 +51,25 @@ describe('attempts', () => {
     pause('b')
     supersede('b', 2)
     expect(resume('b', 1)).toBeUndefined()
+  })
+
+  it('make their thread busy until its workflow has had time to end', () => {
+    const { begin, isBusy, pause, resume, pass } = attempts()
+    const { run } = runAttempt('a')
+    expect(isBusy(run.thread_id)).toBe(false)
+    const end = begin(run, () => {})
+    expect(isBusy(run.thread_id)).toBe(true)
+    expect(isBusy('another')).toBe(false)
+    pause('a')
+    end()
+    pass(1000)
+    expect(isBusy(run.thread_id)).toBe(true)
+    resume('a', 1)
+    expect(isBusy(run.thread_id)).toBe(false)
+    begin(run, () => {})()
+    expect(isBusy(run.thread_id)).toBe(true)
+    pass(501)
+    expect(isBusy(run.thread_id)).toBe(false)
   })
 
   it('wait in a limited number', () => {

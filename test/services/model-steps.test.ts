@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { StepInput, StepResult } from '../../domain/contracts/thread.ts'
 import { createModelSteps } from '../../services/engine/model-steps.ts'
+import { SupersededError } from '../../services/engine/run-writer.ts'
 import { createFirstAttempts } from '../../services/runs/first-attempts.ts'
 import { runAttempt } from './run-attempt.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
@@ -11,7 +12,12 @@ const validMs = 2000
 function modelSteps() {
   const firstAttempts = createFirstAttempts({ taskTimeoutMs: validMs })
   const slots = { free: 1 }
-  const executions: { input: StepInput; signal: AbortSignal; end(result?: Error): void }[] = []
+  const executions: {
+    input: StepInput
+    signal: AbortSignal
+    accepted: Promise<void> | undefined
+    end(result?: Error): void
+  }[] = []
   const tryAcquire = () => {
     if (slots.free === 0) return undefined
     slots.free -= 1
@@ -22,10 +28,10 @@ function modelSteps() {
   const steps = createModelSteps({
     firstAttempts,
     slots: { tryAcquire, inSlot: async (_runId, _options, work) => work() },
-    modelStep(input, signal) {
+    modelStep(input, { signal, accepted }) {
       firstAttempts.take(input.runId)
       const { promise, resolve, reject } = Promise.withResolvers<StepResult>()
-      executions.push({ input, signal, end: (error) => (error ? reject(error) : resolve({ next: 'done' })) })
+      executions.push({ input, signal, accepted, end: (error) => (error ? reject(error) : resolve({ next: 'done' })) })
       signal.addEventListener('abort', () => reject(signal.reason))
       return promise
     },
@@ -35,6 +41,8 @@ function modelSteps() {
     executions,
     offer: () => firstAttempts.offer(runAttempt('a')),
     begin: () => steps.beginFirst('a', validMs),
+    accept: () => steps.acceptFirst('a'),
+    drop: () => steps.dropFirst('a'),
     execute: (step = 0, signal = new AbortController().signal) =>
       steps.execute({ runId: 'a', step }, { signal, mayLeave: true }),
   }
@@ -44,10 +52,12 @@ describe('model steps', () => {
   useFakeTimers()
 
   it('execute the first step once: the workflow joins the one that has begun', async () => {
-    const { offer, begin, execute, executions, slots } = modelSteps()
+    const { offer, begin, accept, execute, executions, slots } = modelSteps()
     offer()
     begin()
+    begin()
     expect(slots.free).toBe(0)
+    accept()
     const result = execute()
     expect(executions).toHaveLength(1)
     executions[0]?.end()
@@ -76,6 +86,44 @@ describe('model steps', () => {
     cancellation.abort(new Error('cancelled'))
     await expect(result).rejects.toThrow('cancelled')
     expect(executions[0]?.signal.aborted).toBe(true)
+  })
+
+  it('hold the first step back until its run is accepted', async () => {
+    const { offer, begin, accept, execute, executions } = modelSteps()
+    offer()
+    begin()
+    const accepted = vi.fn<() => void>()
+    void executions[0]?.accepted?.then(accepted)
+    void execute()
+    await vi.advanceTimersByTimeAsync(2 * validMs)
+    expect(accepted).not.toHaveBeenCalled()
+    expect(executions[0]?.signal.aborted).toBe(false)
+    accept()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(accepted).toHaveBeenCalled()
+    // Accepted and asked for: a repetition is an attempt of its own, and it cannot be dropped any more.
+    void execute()
+    expect(executions).toHaveLength(2)
+    expect(executions[1]?.accepted).toBeUndefined()
+  })
+
+  it('execute a first step anew that was dropped, before and after the workflow asked for it', async () => {
+    for (const isAskedFor of [false, true]) {
+      const { offer, begin, drop, execute, executions, slots } = modelSteps()
+      offer()
+      begin()
+      const early = isAskedFor ? execute() : undefined
+      drop()
+      await vi.advanceTimersByTimeAsync(0)
+      const result = early ?? execute()
+      await vi.advanceTimersByTimeAsync(0)
+      await expect(executions[0]?.accepted).rejects.toThrow(SupersededError)
+      expect(executions[0]?.signal.aborted).toBe(true)
+      expect(executions).toHaveLength(2)
+      executions[1]?.end()
+      expect(await result).toEqual({ next: 'done' })
+      expect(slots.free).toBe(1)
+    }
   })
 
   it('begin nothing when the workflow was quicker, or without a free slot', async () => {

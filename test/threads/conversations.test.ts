@@ -50,7 +50,7 @@ describe('the conversation of a thread', () => {
 
   it('is taken from the cache only while the thread is unchanged', async () => {
     const { thread, log, reread } = await newThread(1)
-    let now = 0
+    let now = 1
     const conversations = createConversations(service.collections, { clock: () => now })
     const known = (await reread()) ?? thread
     const remembered = { messages: [human('m1', 'from memory')], lastSeq: 1 }
