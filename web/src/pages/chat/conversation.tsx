@@ -38,9 +38,10 @@ function assistantIdOf(
   runs: { data: { runs: WithAssistant[] } | undefined },
   assistants: { data: WithAssistant[] | undefined },
 ): string | undefined {
-  return (
-    thread.data?.assistant_id ?? runs.data?.runs[0]?.assistant_id ?? assistants.data?.[0]?.assistant_id ?? undefined
-  )
+  const own = thread.data?.assistant_id ?? runs.data?.runs[0]?.assistant_id
+  // Only when it is known that the thread has none.
+  const first = thread.data && runs.data ? assistants.data?.[0]?.assistant_id : undefined
+  return own ?? first ?? undefined
 }
 
 function Conversation({ threadId }: { threadId: string }) {
