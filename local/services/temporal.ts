@@ -3,7 +3,7 @@ import { searchAttributeNames } from '../../domain/contracts/search-attributes.t
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf, withTicks } from './command.ts'
 import { downloadArchive } from './download.ts'
-import { exchange, freePort } from './ports.ts'
+import { freePort } from './ports.ts'
 import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
 import { type Log, firstThatWorks } from './ways.ts'
@@ -91,6 +91,7 @@ export async function startTemporal(options: {
   const uiPort = await freePort()
   const namespace = options.namespace ?? 'default'
   const address = `127.0.0.1:${port}`
+  const uiUrl = `http://127.0.0.1:${uiPort}`
   const home = path.join(options.dataDir, 'temporal')
   const server = await startServer(
     {
@@ -109,29 +110,21 @@ export async function startTemporal(options: {
       ].flat(),
       cwd: home,
       logFile: path.join(options.dataDir, 'logs', 'temporal.log'),
-      ready: async () => (await isServing(address, namespace)) && (await exchange(uiPort, httpGet)) !== undefined,
+      ready: () => isServing(uiUrl, namespace),
     },
     options.watch,
   )
-  return { ...server, address, uiUrl: `http://127.0.0.1:${uiPort}` }
+  return { ...server, address, uiUrl }
 }
 
-const httpGet = 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
-
-/** The port opens before the namespace and its search attributes exist. */
-async function isServing(address: string, namespace: string): Promise<boolean> {
-  // Loaded while the server starts.
-  const { Connection } = await import('@temporalio/client')
-  const port = Number(address.split(':')[1])
-  if ((await exchange(port, '\r\n')) === undefined) return false
-  const connection = await Connection.connect({ address, connectTimeout: 2_000 }).catch(() => undefined)
-  if (!connection) return false
+/** Asked through the Web UI. The port opens before the namespace and its search attributes exist. */
+async function isServing(uiUrl: string, namespace: string): Promise<boolean> {
+  const url = `${uiUrl}/api/v1/namespaces/${encodeURIComponent(namespace)}/search-attributes`
   try {
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })
+    const { customAttributes = {} } = (await answer.json()) as { customAttributes?: object }
     return searchAttributeNames.every((name) => name in customAttributes)
   } catch {
     return false
-  } finally {
-    await connection.close()
   }
 }
