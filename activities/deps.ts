@@ -16,7 +16,7 @@ export interface ActivityDeps {
   /** Without a trailing slash. */
   frontendUrl: string
   engine: EngineDeps
-  modelSteps: Pick<ModelSteps, 'execute'>
+  modelSteps: Pick<ModelSteps, 'execute' | 'beginNext'>
   feedback: FeedbackActivityDeps
   deletion: Deletion
   cleanup: CleanupActivityDeps

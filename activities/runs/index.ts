@@ -18,7 +18,7 @@ import { toolStep } from '../../services/engine/tool-step.ts'
 import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(deps: EngineDeps, modelSteps: Pick<ModelSteps, 'execute'>) {
+export function createRunActivities(deps: EngineDeps, modelSteps: Pick<ModelSteps, 'execute' | 'beginNext'>) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
@@ -27,7 +27,10 @@ export function createRunActivities(deps: EngineDeps, modelSteps: Pick<ModelStep
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
       settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
-    default: step((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
+    default: step(async (input: ToolInput): Promise<void> => {
+      await toolStep(deps, input, attemptName(), cancellationSignal())
+      if (deps.attempts.noteCall(input)) modelSteps.beginNext({ runId: input.runId, step: input.step + 1 })
+    }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { ToolInput } from '../../domain/contracts/thread.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -20,10 +21,12 @@ export interface PausedAttempt {
   thread: ThreadRecord | undefined
   /** The tokens of the steps so far, if they are known. */
   usages: ModelUsage[] | undefined
+  /** The calls before this step that were not made here yet, by number. Undefined if there may be no such step. */
+  openCalls: Set<number> | undefined
 }
 
 /** How long an attempt waits for its next step. Most tools answer within this time. */
-const pausedMs = 10_000
+export const pausedMs = 10_000
 const maxPaused = 1000
 /** Within this time after an attempt's end, the workflow of its thread may not have ended yet. */
 const endingMs = 500
@@ -76,6 +79,12 @@ export function createAttempts({ clock = () => performance.now() } = {}) {
     pause: (attempt: PausedAttempt): void => void paused.set(attempt.run._id, attempt),
     /** The paused attempt of a run, for the tools that are called meanwhile. */
     between: (runId: string): PausedAttempt | undefined => paused.get(runId),
+    /** A call was made in this process. Returns whether it was the last one before the next step. */
+    noteCall({ runId, step, index }: ToolInput): boolean {
+      const attempt = paused.get(runId)
+      if (attempt?.step !== step + 1 || attempt.openCalls?.delete(index) !== true) return false
+      return attempt.openCalls.size === 0
+    },
     /** Gives the paused attempt to its next step, once. */
     resume(runId: string, step: number): PausedAttempt | undefined {
       const attempt = paused.get(runId)

@@ -124,7 +124,7 @@ async function executeStep(
     await writer.drain()
     return { next: 'done' }
   }
-  const planned = await tools
+  const planned = plannedTools(message, await tools)
   let approval = false
   if (stored === undefined) {
     const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
@@ -132,13 +132,22 @@ async function executeStep(
     const { seq } = await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId })
     const remembered = remember(deps, { thread, conversation, message, seq })
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
+    const isLast = step + 1 >= config.maxSteps
+    const openCalls = isLast ? undefined : new Set(planned.calls.map(({ index }) => index))
     // People take longer to decide.
     if (!approval)
-      deps.attempts.pause({ run: { ...run, status: 'running' }, step: step + 1, assistant, thread: remembered, usages })
+      deps.attempts.pause({
+        run: { ...run, status: 'running' },
+        step: step + 1,
+        assistant,
+        thread: remembered,
+        usages,
+        openCalls,
+      })
   }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
-  return { next: 'tools', ...plannedTools(message, planned), approval, maxSteps: config.maxSteps }
+  return { next: 'tools', ...planned, approval, maxSteps: config.maxSteps }
 }
 
 /**

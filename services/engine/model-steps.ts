@@ -1,9 +1,10 @@
 import type { StepInput, StepQueued, StepResult } from '../../domain/contracts/thread.ts'
 import type { FirstAttempts } from '../runs/first-attempts.ts'
+import { pausedMs } from './attempts.ts'
 import { SupersededError } from './run-writer.ts'
 import type { StepSlots } from './step-slots.ts'
 
-/** A first step that began before the workflow asked for it. */
+/** A step that began before the workflow asked for it. */
 interface BegunStep {
   /** Undefined if the step was dropped. */
   result: Promise<StepResult | undefined>
@@ -27,9 +28,10 @@ export type ModelSteps = ReturnType<typeof createModelSteps>
 /**
  * The model steps of one process, as many at once as there are slots.
  *
- * The first step of a run begins before the workflow asks for it: at the latest when Temporal gives the run's first
- * workflow task to this process, and as soon as the run is stored if its thread is known to be idle. The workflow then
- * joins it. So readers wait less for the first words.
+ * A step begins before the workflow asks for it if this process knows that it will: the first step of a run when
+ * Temporal gives the run's first workflow task to this process, or as soon as the run is stored if its thread is known
+ * to be idle; further steps when all tools have been called here. The workflow then joins the step. So readers wait
+ * less.
  */
 export function createModelSteps({
   firstAttempts,
@@ -40,24 +42,52 @@ export function createModelSteps({
   slots: StepSlots
   modelStep(input: StepInput, options: StepOptions): Promise<StepResult>
 }) {
-  /** Until they are both accepted and joined, or dropped. */
+  /** By run and number, until they are both accepted and joined, or dropped. */
   const begun = new Map<string, BegunStep>()
 
-  function drop(runId: string): void {
-    const step = begun.get(runId)
+  function begin(input: StepInput, validMs: number): void {
+    const key = keyOf(input)
+    const release = begun.has(key) ? undefined : slots.tryAcquire()
+    if (release === undefined) return
+    const cancellation = new AbortController()
+    const acceptance = Promise.withResolvers<void>()
+    const result = modelStep(input, { signal: cancellation.signal, accepted: acceptance.promise })
+      .catch((error: unknown) => {
+        if (step.isDropped) return undefined
+        throw error
+      })
+      .finally(release)
+    const timer = setTimeout(() => drop(key), validMs).unref()
+    const step = { result, cancellation, acceptance, timer, isAccepted: false, isJoined: false, isDropped: false }
+    // The workflow learns of a failure when it joins.
+    result.catch(() => undefined)
+    acceptance.promise.catch(() => undefined)
+    begun.set(key, step)
+  }
+
+  function accept(key: string): void {
+    const step = begun.get(key)
+    if (step === undefined) return
+    step.isAccepted = true
+    step.acceptance.resolve()
+    if (step.isJoined) begun.delete(key)
+  }
+
+  function drop(key: string): void {
+    const step = begun.get(key)
     if (step === undefined) return
     clearTimeout(step.timer)
-    begun.delete(runId)
+    begun.delete(key)
     step.isDropped = true
     const reason = new SupersededError()
     step.acceptance.reject(reason)
     step.cancellation.abort(reason)
   }
 
-  async function join(runId: string, step: BegunStep, signal: AbortSignal): Promise<StepResult | undefined> {
+  async function join(key: string, step: BegunStep, signal: AbortSignal): Promise<StepResult | undefined> {
     clearTimeout(step.timer)
     step.isJoined = true
-    if (step.isAccepted) begun.delete(runId)
+    if (step.isAccepted) begun.delete(key)
     const cancel = () => step.cancellation.abort(signal.reason)
     if (signal.aborted) cancel()
     signal.addEventListener('abort', cancel, { once: true })
@@ -72,36 +102,20 @@ export function createModelSteps({
      */
     beginFirst(runId: string, validMs: number): void {
       // The workflow may have been quicker.
-      if (begun.has(runId) || !firstAttempts.isStarting(runId)) return
-      const release = slots.tryAcquire()
-      if (release === undefined) return
-      const cancellation = new AbortController()
-      const acceptance = Promise.withResolvers<void>()
-      const result = modelStep({ runId, step: 0 }, { signal: cancellation.signal, accepted: acceptance.promise })
-        .catch((error: unknown) => {
-          if (step.isDropped) return undefined
-          throw error
-        })
-        .finally(release)
-      const timer = setTimeout(() => drop(runId), validMs).unref()
-      const step = { result, cancellation, acceptance, timer, isAccepted: false, isJoined: false, isDropped: false }
-      // The workflow learns of a failure when it joins.
-      result.catch(() => undefined)
-      acceptance.promise.catch(() => undefined)
-      begun.set(runId, step)
+      if (firstAttempts.isStarting(runId)) begin({ runId, step: 0 }, validMs)
     },
 
     /** The run was accepted, and nothing was added to its thread since the step began. */
-    acceptFirst(runId: string): void {
-      const step = begun.get(runId)
-      if (step === undefined) return
-      step.isAccepted = true
-      step.acceptance.resolve()
-      if (step.isJoined) begun.delete(runId)
-    },
+    acceptFirst: (runId: string): void => accept(keyOf({ runId, step: 0 })),
 
     /** Stops the step. Nothing of it remains, and a workflow that asks for it gets another execution. */
-    dropFirst: drop,
+    dropFirst: (runId: string): void => drop(keyOf({ runId, step: 0 })),
+
+    /** Begins a step whose tools have all been called in this process, which has the paused attempt. */
+    beginNext(input: StepInput): void {
+      begin(input, pausedMs)
+      accept(keyOf(input))
+    },
 
     /** Executes a step that a workflow asks for. `queued` if no slot is free and the step `mayLeave`. */
     async execute(
@@ -109,13 +123,16 @@ export function createModelSteps({
       { signal, mayLeave }: { signal: AbortSignal; mayLeave: boolean },
     ): Promise<StepResult | StepQueued> {
       const { runId, step } = input
-      if (step === 0) {
-        firstAttempts.noteStarted(runId)
-        const first = begun.get(runId)
-        const result = first && (await join(runId, first, signal))
-        if (result !== undefined) return result
-      }
+      if (step === 0) firstAttempts.noteStarted(runId)
+      const key = keyOf(input)
+      const early = begun.get(key)
+      const result = early && (await join(key, early, signal))
+      if (result !== undefined) return result
       return slots.inSlot(runId, { signal, mayLeave }, () => modelStep(input, { signal }))
     },
   }
+}
+
+function keyOf({ runId, step }: StepInput): string {
+  return `${runId}/${step}`
 }

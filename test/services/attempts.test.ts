@@ -8,7 +8,8 @@ function attempts() {
   const created = createAttempts({ clock: () => time })
   return {
     ...created,
-    pause: (id: string, step = 1) => created.pause({ ...runAttempt(id), step, usages: [] }),
+    pause: (id: string, step = 1, openCalls?: Set<number>) =>
+      created.pause({ ...runAttempt(id), step, usages: [], openCalls }),
     pass: (ms: number) => {
       time += ms
     },
@@ -51,6 +52,23 @@ describe('attempts', () => {
     pause('b')
     supersede('b', 2)
     expect(resume('b', 1)).toBeUndefined()
+  })
+
+  it('know when all tools before the next step have been called here, each once', () => {
+    const { pause, noteCall } = attempts()
+    expect(noteCall({ runId: 'a', step: 0, index: 0 })).toBe(false)
+    pause('a', 1, new Set([0, 1]))
+    const calls = [
+      { runId: 'a', step: 1, index: 0 },
+      { runId: 'a', step: 0, index: 0 },
+      { runId: 'a', step: 0, index: 0 },
+      { runId: 'a', step: 0, index: 1 },
+      { runId: 'a', step: 0, index: 1 },
+    ]
+    expect(calls.map(noteCall)).toEqual([false, false, false, true, false])
+    // No step may follow.
+    pause('b')
+    expect(noteCall({ runId: 'b', step: 0, index: 0 })).toBe(false)
   })
 
   it('make their thread busy until its workflow has had time to end', () => {

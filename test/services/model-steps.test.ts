@@ -43,6 +43,7 @@ function modelSteps() {
     begin: () => steps.beginFirst('a', validMs),
     accept: () => steps.acceptFirst('a'),
     drop: () => steps.dropFirst('a'),
+    beginNext: (step: number) => steps.beginNext({ runId: 'a', step }),
     execute: (step = 0, signal = new AbortController().signal) =>
       steps.execute({ runId: 'a', step }, { signal, mayLeave: true }),
   }
@@ -124,6 +125,21 @@ describe('model steps', () => {
       expect(await result).toEqual({ next: 'done' })
       expect(slots.free).toBe(1)
     }
+  })
+
+  it('execute a further step once that has begun after its tools', async () => {
+    const { beginNext, execute, executions } = modelSteps()
+    beginNext(2)
+    await expect(executions[0]?.accepted).resolves.toBeUndefined()
+    const others = execute(1)
+    const result = execute(2)
+    expect(executions.map(({ input }) => input.step)).toEqual([2, 1])
+    for (const { end } of executions) end()
+    expect(await Promise.all([others, result])).toEqual([{ next: 'done' }, { next: 'done' }])
+    // The workflow may never ask, because its run was ended.
+    beginNext(3)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(executions[2]?.signal.aborted).toBe(true)
   })
 
   it('begin nothing when the workflow was quicker, or without a free slot', async () => {
