@@ -4,26 +4,41 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
+import { startHttpServer } from '../support/http-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
 import { conversation } from './support.ts'
 
-const timeoutSeconds = 3
+const timeoutSeconds = 5
 
-describe('the first question of a run', () => {
+describe('the questions of a run', () => {
   let proxy: Awaited<ReturnType<typeof startProxyOf>>
   let service: ModelService
   let second: Awaited<ReturnType<typeof startApi>>
+  let weather: Awaited<ReturnType<typeof startHttpServer>>
+  let onWeather = () => {}
 
   beforeAll(async () => {
+    weather = await startHttpServer(async (_request, response) => {
+      onWeather()
+      response.end('sunny')
+    })
     proxy = await startProxyOf(inject('services').temporalAddress)
     service = await startModelService({
       env: {
         TEMPORAL_ADDRESS: proxy.throughProxy,
         RUNS_IN_API: 'true',
         DEPENDENCY_TIMEOUT_SECONDS: String(timeoutSeconds),
+        OUTBOUND_ALLOW: '127.0.0.1/32',
       },
-      respond: ({ body: { messages } }) => ({ text: `Answer to ${String(messages.at(-1)?.content)}` }),
+      respond: ({ body: { messages } }) => {
+        const last = messages.at(-1)
+        if (last?.content === 'Weather?') {
+          const args = { method: 'GET', url: weather.url }
+          return { toolCalls: [1, 2].map((id) => ({ id: `call ${id}`, name: 'http_request', arguments: args })) }
+        }
+        return { text: last?.role === 'tool' ? 'It is sunny.' : `Answer to ${String(last?.content)}` }
+      },
     })
     second = await startApi({ ...service.settings, checkResponses: true }, createLogger('second', 'silent'))
     await second.servesRuns
@@ -36,6 +51,7 @@ describe('the first question of a run', () => {
     await second.platform.close()
     await service.close()
     await proxy.close()
+    await weather.close()
   })
 
   const questions = (content: string) =>
@@ -45,7 +61,7 @@ describe('the first question of a run', () => {
     await service.temporal.workflow.getHandle(threadContract.id({ threadId })).result()
   }
 
-  it('is sent before Temporal has taken the run, and nothing is shown until then', async () => {
+  it('are sent before Temporal has taken the run, and nothing is shown until then', async () => {
     const talk = await conversation(service)
     proxy.swallow()
     const run = talk.stream('First')
@@ -61,7 +77,7 @@ describe('the first question of a run', () => {
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['First', 'Answer to First'])
   })
 
-  it('is dropped if Temporal does not take the run', async () => {
+  it('are dropped if Temporal does not take the run', async () => {
     const talk = await conversation(service)
     const { ended } = service.model.reply({
       when: ({ body }) => body.messages.at(-1)?.content === 'Refused',
@@ -77,7 +93,7 @@ describe('the first question of a run', () => {
     expect(await service.collections.checkpoints.countDocuments({ thread_id: talk.threadId })).toBe(0)
   })
 
-  it('is not sent early if the run may be refused', async () => {
+  it('are not sent early if the run may be refused', async () => {
     const talk = await conversation(service)
     proxy.swallow()
     const answer = await talk.client.fetch(
@@ -90,7 +106,7 @@ describe('the first question of a run', () => {
     expect(questions('Maybe')).toEqual([])
   })
 
-  it('is sent again, with the answer before, if another process had a run on the thread', async () => {
+  it('are sent again, with the answer before, if another process had a run on the thread', async () => {
     const talk = await conversation(service)
     const gate = Promise.withResolvers<void>()
     const { arrived } = service.model.reply({
@@ -117,5 +133,36 @@ describe('the first question of a run', () => {
       'Two',
       'Answer to Two',
     ])
+  })
+
+  it('are sent as soon as all tools have been called, while Temporal is silent', async () => {
+    const talk = await conversation(service, { 'type==agent/tools': [{ type: 'http_request' }] })
+    const silence = Promise.withResolvers<void>()
+    let calls = 0
+    onWeather = () => {
+      calls += 1
+      // Both calls have been given out by now.
+      if (calls < 2) return
+      proxy.swallow()
+      silence.resolve()
+    }
+    const run = talk.stream('Weather?')
+    await silence.promise
+    const withResults = () => service.model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool')
+    await eventually('the next question', async () => withResults().length === 1)
+    proxy.restore()
+    expect(await run).toMatchObject({ end: 'end' })
+    expect(withResults()).toHaveLength(1)
+    expect(withResults()[0]?.body.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool'])
+    await untilItsWorkflowHasEnded(talk.threadId)
+    const messages = await talk.messages()
+    expect(messages.map(({ type }) => type)).toEqual([
+      'HumanMessage',
+      'AIMessage',
+      'ToolMessage',
+      'ToolMessage',
+      'AIMessage',
+    ])
+    expect(messages.at(-1).data.content).toBe('It is sunny.')
   })
 })
