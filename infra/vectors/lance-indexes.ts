@@ -9,22 +9,34 @@ const vectorIndexRows = 20_000
 /** Rows outside the text index are searched one by one: this many take a few milliseconds. */
 const unindexedRows = 4000
 const manyFragments = 50
+/**
+ * While a file is being embedded, a merge waits until this share of the rows is outside of the text index: a merge of a
+ * large table takes seconds, in which nothing is written.
+ */
+const unindexedShare = 1 / 8
 /** From this size on, building takes hundreds of megabytes, which a separate process gives back. */
 const largeTableRows = 20_000
 
 const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
 
-/** Updates the indexes of a table where that pays; those of a large table in a separate process. */
-export async function refreshIndexes(table: Table, place: { uri: string; space: string }): Promise<void> {
+/**
+ * Updates the indexes of a table where that pays; those of a large table in a separate process. `isGrowing`: more rows
+ * will follow soon.
+ */
+export async function refreshIndexes(
+  table: Table,
+  { uri, space, isGrowing }: { uri: string; space: string; isGrowing: boolean },
+): Promise<void> {
   try {
     const due = await dueWork(table)
-    if (!due.textIndex && !due.merging && !due.vectorIndex) return
+    const merging = due.merging && !(isGrowing && due.unindexed < due.rows * unindexedShare)
+    if (!due.textIndex && !merging && !due.vectorIndex) return
     if (due.rows < largeTableRows) return await buildIndexes(table)
   } catch (error) {
     if (isConflict(error)) return
     throw unavailable(error)
   }
-  const child = fork(processPath, [place.uri, place.space], {
+  const child = fork(processPath, [uri, space], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -38,10 +50,12 @@ async function dueWork(table: Table) {
   const rows = await table.countRows()
   const text = names.includes(textIndexName) ? await table.indexStats(textIndexName) : undefined
   const { numFragments } = (await table.stats()).fragmentStats
+  const unindexed = text?.numUnindexedRows ?? 0
   return {
     rows,
+    unindexed,
     textIndex: !names.includes(textIndexName),
-    merging: (text?.numUnindexedRows ?? 0) >= unindexedRows || numFragments >= manyFragments,
+    merging: unindexed >= unindexedRows || numFragments >= manyFragments,
     vectorIndex: !names.includes(vectorIndexName) && rows >= vectorIndexRows,
   }
 }

@@ -58,7 +58,7 @@ export function createLanceStore(uri: string): VectorStore {
       if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
         await removeDoubles(table, fileId)
       }
-      await refreshIndexes(table, { uri, space })
+      await refreshIndexes(table, { uri, space, isGrowing: expected === undefined })
     })
   }
 

@@ -53,7 +53,7 @@ export interface VectorStore {
   /**
    * Call when a file is complete, and from time to time during a long one: creates or refreshes indexes where it
    * pays. With `expected`, the number of the file's chunks, duplicates are removed that two writers made at the
-   * same moment.
+   * same moment; without it more chunks will follow, and indexes are refreshed less often.
    */
   settle(space: string, fileId: string, expected?: number): Promise<void>
   close(): Promise<void>

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import { toColumns } from '../../infra/vectors/lance-rows.ts'
+import { createLanceTables, textIndexName } from '../../infra/vectors/lance-tables.ts'
 import { createLanceStore } from '../../infra/vectors/lancedb.ts'
 import { createPineconeStore } from '../../infra/vectors/pinecone.ts'
 import { createVectorStore } from '../../infra/vectors/index.ts'
@@ -230,6 +231,32 @@ describe('lancedb', () => {
     expect(new Set(found.map(({ id }) => id)).size).toBe(found.length)
     await store.close()
   })
+
+  it('merges new rows into the indexes of a large table less often while a file grows', async () => {
+    const uri = join(folder, 'growing')
+    const store = createLanceStore(uri)
+    let rows = 0
+    const write = async (count: number) => {
+      const records = Array.from({ length: count }, (_, index) => record('f1', rows + index, `line ${rows + index}`))
+      rows += count
+      await store.upsert('a', records, { areNew: true })
+    }
+    const tables = createLanceTables(uri)
+    const outside = () => tables.use('a', async (table) => (await table.indexStats(textIndexName))?.numUnindexedRows)
+    for (let part = 0; part < 5; part++) await write(8000)
+    await store.settle('a', 'f1')
+    expect(await outside()).toBe(0)
+    await write(5000)
+    await store.settle('a', 'f1')
+    expect(await outside()).toBe(5000)
+    await write(5000)
+    await store.settle('a', 'f1')
+    expect(await outside()).toBe(0)
+    await write(5000)
+    await store.settle('a', 'f1', rows)
+    expect(await outside()).toBe(0)
+    await Promise.all([store.close(), tables.close()])
+  }, 60_000)
 
   it('creates the table of an assistant once for simultaneous first writes', async () => {
     const uri = join(folder, 'first')
