@@ -16,9 +16,11 @@ export type Conversations = ReturnType<typeof createConversations>
 type Known = Pick<ThreadRecord, '_id' | 'created_at' | 'last_seq'>
 
 const entriesAtOnce = 64
-/** What is kept in memory: short conversations that were used a moment ago. */
-const keptConversations = 256
-const keptBytes = 64 * 1024
+/**
+ * What is kept in memory: conversations that were used a moment ago. One that grows beyond the limit for one is read
+ * again, from its end, and kept again.
+ */
+const keptBytes = { all: 32 * 1024 * 1024, one: 4 * 1024 * 1024 }
 const keptMs = 5 * 60_000
 
 /**
@@ -31,7 +33,9 @@ export function createConversations(
   { clock = () => performance.now() } = {},
 ) {
   const kept = new LRUCache<string, Conversation & { createdAt: number }>({
-    max: keptConversations,
+    maxSize: keptBytes.all,
+    maxEntrySize: keptBytes.one,
+    sizeCalculation: ({ messages }) => bytesOf(messages),
     ttl: keptMs,
     ttlResolution: 0,
     perf: { now: clock },
@@ -117,15 +121,17 @@ export function createConversations(
 
     /** Keeps a conversation that was read here, with what was stored right behind it. */
     remember(thread: Known, { messages, lastSeq }: Conversation): void {
-      kept.delete(thread._id)
-      let bytes = 0
-      for (const message of messages) bytes += message.data.content.length + JSON.stringify(callsOf(message)).length
-      if (bytes > keptBytes) return
       kept.set(thread._id, { messages, lastSeq, createdAt: thread.created_at.getTime() })
     },
   }
 }
 
-function callsOf(message: Message): unknown {
-  return message.type === 'AIMessage' ? (message.data.tool_calls ?? 0) : 0
+/** About as many as in memory. */
+function bytesOf(messages: Message[]): number {
+  let bytes = 1
+  for (const { data, type } of messages) {
+    bytes += 200 + data.content.length
+    if (type === 'AIMessage' && data.tool_calls) bytes += JSON.stringify(data.tool_calls).length
+  }
+  return bytes
 }

@@ -63,7 +63,18 @@ describe('the conversation of a thread', () => {
     await log.append(thread._id, { messages: [human('m2', 'text 2')], source: 'update' })
     const changed = (await reread()) ?? thread
     expect(contents(await conversations.read(thread._id, 1e6, { thread: changed }))).toEqual(['text 1', 'text 2'])
+    // A long one, but not a huge one.
+    for (const [length, kept] of [
+      [500_000, true],
+      [5_000_000, false],
+    ] as const) {
+      conversations.remember(changed, { messages: [human('m2', 'x'.repeat(length))], lastSeq: 2 })
+      expect(conversations.isAtHand(changed)).toBe(kept)
+    }
+    conversations.remember(changed, { messages: [human('m2', 'from memory')], lastSeq: 2 })
+    expect(conversations.isAtHand(changed)).toBe(true)
     now = 10 * 60_000
+    expect(conversations.isAtHand(changed)).toBe(false)
     expect(contents(await conversations.read(thread._id, 1e6, { thread: known }))).toEqual(['text 1', 'text 2'])
   })
 })
