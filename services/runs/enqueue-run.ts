@@ -26,8 +26,11 @@ interface EnqueueOptions {
   onBusy?(): void
 }
 
-/** How long a start waits for the end of a workflow that has no run left. It takes some ten milliseconds. */
-const closingWaitsMs = [10, 20, 40, 80]
+/**
+ * How long a start waits for the end of a workflow that has no run left. It takes some ten milliseconds, and a few
+ * hundred in a process that is busy.
+ */
+const closingWaitsMs = [10, 20, 40, 80, 160, 320]
 
 /**
  * Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat.

@@ -104,20 +104,14 @@ export function createRuns(deps: RunsDeps) {
   }
 
   /**
-   * Whether the parents of a new run remain. Checked after the thread's workflow was told: a deletion that begins
-   * later finds the workflow and waits for it. What was begun of the run is accepted if it has seen all of its thread.
+   * What has become of the parents of a new run since they were read. Look after the thread's workflow was told: a
+   * deletion that begins later finds the workflow and waits for it.
    */
-  async function checkParents(run: RunRecord, thread: ThreadRecord, isNew: boolean): Promise<boolean> {
-    try {
-      if (isNew) return await parentsRemain(deps.collections, run)
-      const now = await remainingThread(deps.collections, thread._id)
-      if (now !== null && now.last_seq !== thread.last_seq) deps.modelSteps.dropFirst(run._id)
-      return now !== null
-    } catch (error) {
-      // The run is accepted and continues even if this check fails.
-      deps.onError(error)
-      return true
-    }
+  async function parentsOf(run: RunRecord, thread: ThreadRecord, isNew: boolean): Promise<'same' | 'changed' | 'gone'> {
+    if (isNew) return (await parentsRemain(deps.collections, run)) ? 'same' : 'gone'
+    const now = await remainingThread(deps.collections, thread._id)
+    if (now === null) return 'gone'
+    return now.last_seq === thread.last_seq ? 'same' : 'changed'
   }
 
   /** Removes a run whose thread was being deleted when it was stored. */
@@ -195,11 +189,15 @@ export function createRuns(deps: RunsDeps) {
         throw new AppError('conflict', 'Another run is under way on this thread.')
       }
       if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
-      if (await checkParents(run, thread, withThread)) {
-        deps.modelSteps.acceptFirst(run._id)
-        return run
-      }
-      deps.modelSteps.dropFirst(run._id)
+      const parents = await parentsOf(run, thread, withThread).catch((error: unknown) => {
+        // The run is accepted and continues even if this is not known.
+        deps.onError(error)
+        return 'changed' as const
+      })
+      // A step that has not seen all of its thread is executed anew.
+      if (parents === 'same') deps.modelSteps.acceptFirst(run._id)
+      else deps.modelSteps.dropFirst(run._id)
+      if (parents !== 'gone') return run
       await takeBack(run)
       if (withThread) await deps.collections.threads.deleteOne({ _id: thread._id })
       throw new AppError('not_found', withThread ? 'There is no such assistant.' : 'There is no such thread.')

@@ -29,6 +29,8 @@ describe('the questions of a run', () => {
         TEMPORAL_ADDRESS: proxy.throughProxy,
         RUNS_IN_API: 'true',
         DEPENDENCY_TIMEOUT_SECONDS: String(timeoutSeconds),
+        // For so long the first step waits for its workflow.
+        RUN_TASK_TIMEOUT_SECONDS: '10',
         OUTBOUND_ALLOW: '127.0.0.1/32',
       },
       respond: ({ body: { messages } }) => {
