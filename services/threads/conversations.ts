@@ -37,6 +37,8 @@ export function createConversations(
     maxEntrySize: keptBytes.one,
     sizeCalculation: ({ messages }) => bytesOf(messages),
     ttl: keptMs,
+    // Of a thread that was deleted nothing stays in memory for longer.
+    ttlAutopurge: true,
     ttlResolution: 0,
     perf: { now: clock },
   })
