@@ -61,8 +61,8 @@ const maxAttemptsOfStep = 16
 const showRunningAfterMs = 500
 
 /**
- * Marks a run that was not claimed as running when it was accepted and has taken a while. This is for display only, so nobody waits
- * for it. The returned function stops the timer.
+ * Marks a run that was not claimed as running when it was accepted and has taken a while. This is for display only, so
+ * nobody waits for it. The returned function stops the timer.
  */
 export function showAsRunning(
   { collections: { runs }, onError }: EngineDeps,

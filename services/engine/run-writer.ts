@@ -33,9 +33,9 @@ interface RunWriterOptions {
 }
 
 /**
- * Publishes a step's entries: the first at once when the run is accepted, later ones merged while an earlier publication is under way. When
- * Redis did not accept some, the whole message is published again as soon as it does: a run does not fail because
- * Redis is away.
+ * Publishes a step's entries: the first at once when the run is accepted, later ones merged while an earlier publication
+ * is under way. When Redis did not accept some, the whole message is published again as soon as it does: a run does not
+ * fail because Redis is away.
  */
 export function createRunWriter({
   stream,

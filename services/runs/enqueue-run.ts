@@ -32,9 +32,7 @@ interface EnqueueOptions {
  */
 const closingWaitsMs = [10, 20, 40, 80, 160, 320]
 
-/**
- * Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat.
- */
+/** Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. */
 export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinutes }: EnqueueRunDeps) {
   return async (
     run: RunRecord,

@@ -170,12 +170,13 @@ export function createRuns(deps: RunsDeps) {
       await store(run, withThread ? thread : undefined)
       const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
       if (mayBeginEarly(thread, strategy)) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-      const onBusy = () => deps.modelSteps.dropFirst(run._id)
+      const dropFirst = () => deps.modelSteps.dropFirst(run._id)
       const withdraw = () => {
         deps.firstAttempts.withdraw(run._id)
-        deps.modelSteps.dropFirst(run._id)
+        dropFirst()
       }
-      const enqueued = await deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy }).catch(async (cause: unknown) => {
+      const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy: dropFirst })
+      const enqueued = await passing.catch(async (cause: unknown) => {
         withdraw()
         await endRun(deps, run._id, notStarted)
         throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
@@ -196,7 +197,7 @@ export function createRuns(deps: RunsDeps) {
       })
       // A step that has not seen all of its thread is executed anew.
       if (parents === 'same') deps.modelSteps.acceptFirst(run._id)
-      else deps.modelSteps.dropFirst(run._id)
+      else dropFirst()
       if (parents !== 'gone') return run
       await takeBack(run)
       if (withThread) await deps.collections.threads.deleteOne({ _id: thread._id })

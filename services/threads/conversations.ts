@@ -128,12 +128,21 @@ export function createConversations(
   }
 }
 
+/** A kept message is part of each later turn, so that it is measured once. */
+const measured = new WeakMap<Message, number>()
+
 /** About as many as in memory. */
 function bytesOf(messages: Message[]): number {
   let bytes = 1
-  for (const { data, type } of messages) {
-    bytes += 200 + data.content.length
-    if (type === 'AIMessage' && data.tool_calls) bytes += JSON.stringify(data.tool_calls).length
+  for (const message of messages) {
+    const size = measured.get(message) ?? sizeOf(message)
+    measured.set(message, size)
+    bytes += size
   }
   return bytes
+}
+
+function sizeOf({ data, type }: Message): number {
+  const calls = type === 'AIMessage' && data.tool_calls ? JSON.stringify(data.tool_calls).length : 0
+  return 200 + data.content.length + calls
 }
