@@ -69,6 +69,8 @@ function serverSettings(read: Reader) {
       min: 1,
       max: 60,
     }),
+    /** Workers answer with the call stacks of waiting workflows, at the price of some processor time. */
+    workflowCallStacks: read.boolean('WORKFLOW_CALL_STACKS', false),
     /** How long a workflow task waits for the worker that has the workflow in its cache. */
     stickyQueueSeconds: read.integer('STICKY_QUEUE_SECONDS', { fallback: 1, min: 1, max: 60 }),
     /** Only tests set it: separates the task queues of services that share a Temporal server. */

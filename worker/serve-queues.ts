@@ -21,7 +21,7 @@ export async function prepareWorkers(settings: Settings, logger: Logger, metrics
   const buffer = installRuntime(logger, metrics !== undefined)
   const [connection, bundle] = await Promise.all([
     NativeConnection.connect(connectionOptions(settings)),
-    workflowBundle(dataConverterFor(settings)),
+    workflowBundle({ ...dataConverterFor(settings), callStacks: settings.workflowCallStacks }),
   ])
   return { connection, bundle, buffer }
 }

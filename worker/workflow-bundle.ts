@@ -7,16 +7,19 @@ import { parseOwnJson } from '../domain/own-json.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const workflowsPath = join(root, 'workflows', 'index.ts')
+const withoutCallStacks = join(root, 'workflows', 'without-call-stacks.ts')
 const cacheDir = join(root, 'node_modules', '.cache', 'workflows')
 
 /**
  * The workflow code as one file. It is built once for each state of the sources and cached, because building takes
- * seconds and a worker that restarts after a crash should not wait for it. The failure converter is part of it.
+ * seconds and a worker that restarts after a crash should not wait for it. The failure converter is part of it. With
+ * `callStacks`, the call stacks of waiting workflows can be queried.
  */
 export async function workflowBundle({
   failureConverterPath,
-}: { failureConverterPath?: string } = {}): Promise<WorkflowBundleWithSourceMap> {
-  const variant = failureConverterPath === undefined ? '' : '-encoded-failures'
+  callStacks = false,
+}: { failureConverterPath?: string; callStacks?: boolean } = {}): Promise<WorkflowBundleWithSourceMap> {
+  const variant = (failureConverterPath === undefined ? '' : '-encoded-failures') + (callStacks ? '-call-stacks' : '')
   const path = join(cacheDir, `${await sourcesHash()}${variant}.js`)
   const cached = await readFile(path, 'utf8').catch(() => undefined)
   if (cached !== undefined) return { code: cached, sourceMap: '' }
@@ -24,7 +27,12 @@ export async function workflowBundle({
     workflowsPath,
     // Evaluated once in a worker and not for each execution, which would take half of an execution's start. So no
     // module of a workflow may keep state; a test holds that.
-    preloadModules: ['@temporalio/workflow', '@temporalio/common', workflowsPath],
+    preloadModules: [
+      ...(callStacks ? [] : [withoutCallStacks]),
+      '@temporalio/workflow',
+      '@temporalio/common',
+      workflowsPath,
+    ],
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })

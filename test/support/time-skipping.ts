@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { TestWorkflowEnvironment } from '@temporalio/testing'
-import { Worker } from '@temporalio/worker'
+import { Worker, type WorkflowBundleOption } from '@temporalio/worker'
 import { inject } from 'vitest'
 import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
 import { createLogger } from '../../infra/logger.ts'
@@ -30,12 +30,17 @@ export async function startTimeSkipping() {
     /** The workflows' time, in milliseconds. */
     now: () => env.currentTimeMs(),
     /** Does `work` with a worker that serves `taskQueue` with these activities. */
-    async withWorker<T>(taskQueue: string, activities: object, work: () => Promise<T>): Promise<T> {
+    async withWorker<T>(
+      taskQueue: string,
+      activities: object,
+      work: () => Promise<T>,
+      bundle: Promise<WorkflowBundleOption> = workflowBundle(),
+    ): Promise<T> {
       const worker = await Worker.create({
         connection: env.nativeConnection,
         taskQueue,
         activities,
-        workflowBundle: await workflowBundle(),
+        workflowBundle: await bundle,
         // As in production. Otherwise a step reports every four seconds, misses its five on a busy machine, and this
         // server, unlike the real one, forgets on the next attempt that the step was to be cancelled.
         maxHeartbeatThrottleInterval: '500ms',
