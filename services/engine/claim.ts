@@ -61,13 +61,13 @@ const maxAttemptsOfStep = 16
 const showRunningAfterMs = 500
 
 /**
- * Marks a run that was not claimed as running when it was accepted and has taken a while. This is for display only, so
+ * Marks a run that was not claimed as running when it is confirmed and has taken a while. This is for display only, so
  * nobody waits for it. The returned function stops the timer.
  */
 export function showAsRunning(
   { collections: { runs }, onError }: EngineDeps,
   run: RunRecord,
-  accepted: Promise<void> = Promise.resolve(),
+  confirmed: Promise<void> = Promise.resolve(),
 ): () => Promise<void> {
   let writing: Promise<unknown> = Promise.resolve()
   const show = () =>
@@ -79,7 +79,7 @@ export function showAsRunning(
       )
       .then(() => undefined, onError)
   const timer = setTimeout(() => {
-    writing = accepted.then(show, () => undefined)
+    writing = confirmed.then(show, () => undefined)
   }, showRunningAfterMs)
   return async () => {
     clearTimeout(timer)

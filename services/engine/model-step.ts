@@ -26,7 +26,7 @@ import { usageOfMessage } from './usage.ts'
 export async function modelStep(
   deps: EngineDeps,
   { runId, step }: StepInput,
-  { signal: cancellation, accepted }: StepOptions,
+  { signal: cancellation, hold }: StepOptions,
 ): Promise<StepResult> {
   const claim = await takeRun(deps, { runId, step })
   if (claim === null) return resultOfEarlierAttempt(deps, { runId, step })
@@ -35,10 +35,10 @@ export async function modelStep(
   const stop = (reason: unknown) => superseded.abort(reason)
   const endAttempt = deps.attempts.begin(run, stop)
   // A claim has marked the run as running, and so has an earlier step.
-  const stopShowing = known === undefined || step > 0 ? async () => {} : showAsRunning(deps, run, accepted)
+  const stopShowing = known === undefined || step > 0 ? async () => {} : showAsRunning(deps, run, hold?.confirmed)
   const signal = AbortSignal.any([cancellation, superseded.signal])
   try {
-    return await executeStep(deps, claim, { step, signal, accepted, stop, stopShowing })
+    return await executeStep(deps, claim, { step, signal, hold, stop, stopShowing })
   } finally {
     endAttempt()
     await stopShowing()
@@ -55,7 +55,7 @@ interface Attempt extends StepOptions {
 async function executeStep(
   deps: EngineDeps,
   { run, isFresh, known }: Claim,
-  { step, signal, accepted, stop, stopShowing }: Attempt,
+  { step, signal, hold, stop, stopShowing }: Attempt,
 ): Promise<StepResult> {
   const runId = run._id
   const assistant =
@@ -70,7 +70,7 @@ async function executeStep(
     runId,
     fence: run.fence,
     initial: step === 0 ? [{ type: 'open' }] : [],
-    accepted,
+    hold,
     restate: () => answer.entries(),
     onSuperseded: () => stop(new SupersededError()),
     onError: deps.onError,
@@ -109,7 +109,7 @@ async function executeStep(
       thread,
       onConversation,
     })
-      .finally(() => accepted)
+      .finally(() => hold?.confirmed)
       .catch(async (error: unknown) => {
         throw error instanceof ModelFailure
           ? await reportModelFailure(deps, error, { run, thread, assistant, writer })

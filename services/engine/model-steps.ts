@@ -1,7 +1,7 @@
 import type { StepInput, StepQueued, StepResult } from '../../domain/contracts/thread.ts'
 import type { FirstAttempts } from '../runs/first-attempts.ts'
 import { pausedMs } from './attempts.ts'
-import { SupersededError } from './run-writer.ts'
+import { type StepHold, SupersededError } from './run-writer.ts'
 import type { StepSlots } from './step-slots.ts'
 
 /** A step that began before the workflow asked for it. */
@@ -9,18 +9,16 @@ interface BegunStep {
   /** Undefined if the step was dropped. */
   result: Promise<StepResult | undefined>
   cancellation: AbortController
-  /** What the step waits for before it publishes or stores anything. */
-  acceptance: PromiseWithResolvers<void>
+  hold: { [name in keyof StepHold]: PromiseWithResolvers<void> }
   timer: NodeJS.Timeout
-  isAccepted: boolean
+  isConfirmed: boolean
   isJoined: boolean
   isDropped: boolean
 }
 
 export interface StepOptions {
   signal: AbortSignal
-  /** The step publishes and stores nothing before this is fulfilled. */
-  accepted?: Promise<void> | undefined
+  hold?: StepHold | undefined
 }
 
 export type ModelSteps = ReturnType<typeof createModelSteps>
@@ -42,7 +40,7 @@ export function createModelSteps({
   slots: StepSlots
   modelStep(input: StepInput, options: StepOptions): Promise<StepResult>
 }) {
-  /** By run and number, until they are both accepted and joined, or dropped. */
+  /** By run and number, until they are both confirmed and joined, or dropped. */
   const begun = new Map<string, BegunStep>()
 
   function begin(input: StepInput, validMs: number): void {
@@ -50,26 +48,30 @@ export function createModelSteps({
     const release = begun.has(key) ? undefined : slots.tryAcquire()
     if (release === undefined) return
     const cancellation = new AbortController()
-    const acceptance = Promise.withResolvers<void>()
-    const result = modelStep(input, { signal: cancellation.signal, accepted: acceptance.promise })
+    const hold = { accepted: Promise.withResolvers<void>(), confirmed: Promise.withResolvers<void>() }
+    const { accepted, confirmed } = hold
+    const result = modelStep(input, {
+      signal: cancellation.signal,
+      hold: { accepted: accepted.promise, confirmed: confirmed.promise },
+    })
       .catch((error: unknown) => {
         if (step.isDropped) return undefined
         throw error
       })
       .finally(release)
     const timer = setTimeout(() => drop(key), validMs).unref()
-    const step = { result, cancellation, acceptance, timer, isAccepted: false, isJoined: false, isDropped: false }
+    const step = { result, cancellation, hold, timer, isConfirmed: false, isJoined: false, isDropped: false }
     // The workflow learns of a failure when it joins.
-    result.catch(() => undefined)
-    acceptance.promise.catch(() => undefined)
+    for (const promise of [result, accepted.promise, confirmed.promise]) promise.catch(() => undefined)
     begun.set(key, step)
   }
 
-  function accept(key: string): void {
+  function confirm(key: string): void {
     const step = begun.get(key)
     if (step === undefined) return
-    step.isAccepted = true
-    step.acceptance.resolve()
+    step.isConfirmed = true
+    step.hold.accepted.resolve()
+    step.hold.confirmed.resolve()
     if (step.isJoined) begun.delete(key)
   }
 
@@ -80,14 +82,15 @@ export function createModelSteps({
     begun.delete(key)
     step.isDropped = true
     const reason = new SupersededError()
-    step.acceptance.reject(reason)
+    step.hold.accepted.reject(reason)
+    step.hold.confirmed.reject(reason)
     step.cancellation.abort(reason)
   }
 
   async function join(key: string, step: BegunStep, signal: AbortSignal): Promise<StepResult | undefined> {
     clearTimeout(step.timer)
     step.isJoined = true
-    if (step.isAccepted) begun.delete(key)
+    if (step.isConfirmed) begun.delete(key)
     const cancel = () => step.cancellation.abort(signal.reason)
     if (signal.aborted) cancel()
     signal.addEventListener('abort', cancel, { once: true })
@@ -97,7 +100,7 @@ export function createModelSteps({
   return {
     /**
      * Begins the first step of a run that this process has stored, unless it has begun or all slots are taken. What it
-     * produces is held back until `acceptFirst`. If the workflow does not ask for it within `validMs`, another process
+     * produces is held back until `acceptFirst` and `confirmFirst`. If the workflow does not ask for it within `validMs`, another process
      * may execute it, and it is dropped.
      */
     beginFirst(runId: string, validMs: number): void {
@@ -105,16 +108,22 @@ export function createModelSteps({
       if (firstAttempts.isStarting(runId)) begin({ runId, step: 0 }, validMs)
     },
 
-    /** The run was accepted, and nothing was added to its thread since the step began. */
-    acceptFirst: (runId: string): void => accept(keyOf({ runId, step: 0 })),
+    /** Temporal has taken the run: readers may see what the step produces. */
+    acceptFirst: (runId: string): void => begun.get(keyOf({ runId, step: 0 }))?.hold.accepted.resolve(),
 
-    /** Stops the step. Nothing of it remains, and a workflow that asks for it gets another execution. */
+    /** The run's thread is there, and nothing was added to it since the step began: its answer may be stored. */
+    confirmFirst: (runId: string): void => confirm(keyOf({ runId, step: 0 })),
+
+    /**
+     * Stops the step. Nothing of it is stored, and a workflow that asks for it gets another execution, which replaces
+     * what readers have seen.
+     */
     dropFirst: (runId: string): void => drop(keyOf({ runId, step: 0 })),
 
     /** Begins a step whose tools have all been called in this process, which has the paused attempt. */
     beginNext(input: StepInput): void {
       begin(input, pausedMs)
-      accept(keyOf(input))
+      confirm(keyOf(input))
     },
 
     /** Executes a step that a workflow asks for. `queued` if no slot is free and the step `mayLeave`. */

@@ -10,6 +10,14 @@ export class SupersededError extends Error {
   }
 }
 
+/** What holds back a step that began early. Both are rejected when it is dropped. */
+export interface StepHold {
+  /** Nothing is published before Temporal has taken the run. */
+  accepted: Promise<void>
+  /** Nothing is stored before it is known that the run's thread is there, and as it was read. */
+  confirmed: Promise<void>
+}
+
 export type RunWriter = ReturnType<typeof createRunWriter>
 
 /** Pieces that arrive within this time are published together; readers receive about thirty states a second. */
@@ -23,8 +31,8 @@ interface RunWriterOptions {
   fence: number
   /** Entries to publish before, and together with, the first entries. */
   initial: RunEntry[]
-  /** Nothing is published before this is fulfilled. */
-  accepted?: Promise<void> | undefined
+  /** Nothing is published before the step is accepted, nor after it was dropped. */
+  hold?: StepHold | undefined
   /** The whole message that is being written, as entries that replace its earlier pieces. */
   restate: () => RunEntry[]
   /** Called once when the stream refuses this writer. */
@@ -42,7 +50,7 @@ export function createRunWriter({
   runId,
   fence,
   initial,
-  accepted,
+  hold,
   restate,
   onSuperseded,
   onError,
@@ -65,8 +73,12 @@ export function createRunWriter({
       }
     })
 
+  hold?.confirmed.catch(() => {
+    superseded = true
+  })
+
   async function flush(): Promise<void> {
-    await accepted?.catch(() => {
+    await hold?.accepted.catch(() => {
       superseded = true
     })
     while (pending.length > 0 && !superseded) {

@@ -45,7 +45,7 @@ interface RunsDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'toolCalls'>
   transaction: RunInTransaction
   firstAttempts: Pick<FirstAttempts, 'offer' | 'withdraw'>
-  modelSteps: Pick<ModelSteps, 'beginFirst' | 'acceptFirst' | 'dropFirst'>
+  modelSteps: Pick<ModelSteps, 'beginFirst' | 'acceptFirst' | 'confirmFirst' | 'dropFirst'>
   attempts: Pick<Attempts, 'isBusy'>
   conversations: Pick<Conversations, 'isAtHand'>
   enqueueRun: EnqueueRun
@@ -134,74 +134,104 @@ export function createRuns(deps: RunsDeps) {
     })
   }
 
+  /**
+   * Looks after the parents of a run that Temporal has taken. If they are gone, the run is taken back. Throws
+   * `not_found` then.
+   */
+  async function confirm(run: RunRecord, thread: ThreadRecord, isNew: boolean): Promise<void> {
+    const parents = await parentsOf(run, thread, isNew).catch((error: unknown) => {
+      // The run is accepted and continues even if this is not known.
+      deps.onError(error)
+      return 'changed' as const
+    })
+    // A step that has not seen all of its thread is executed anew.
+    if (parents === 'same') deps.modelSteps.confirmFirst(run._id)
+    else deps.modelSteps.dropFirst(run._id)
+    if (parents !== 'gone') return
+    await takeBack(run)
+    if (isNew) await deps.collections.threads.deleteOne({ _id: thread._id })
+    throw new AppError('not_found', isNew ? 'There is no such assistant.' : 'There is no such thread.')
+  }
+
+  /** What `start` and `startFollowed` have in common. */
+  async function begin(
+    { thread, withThread = false, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
+    runId: string,
+  ): Promise<{ run: RunRecord; confirmed: Promise<void> }> {
+    requireModel(assistant)
+    const inputJson = messagesToJson(input)
+    requireRoom(thread, Buffer.byteLength(inputJson))
+    const budgets = await deps.budgetCounting.admit(assistant, rest.public ?? false)
+    const now = new Date()
+    const traceparent = deps.tracing.currentTraceparent()
+    const run: RunRecord = {
+      _id: runId,
+      thread_id: thread._id,
+      user_id: thread.user_id,
+      project_id: thread.project_id,
+      assistant_id: assistant._id,
+      public: rest.public ?? false,
+      status: 'pending',
+      input_json: inputJson,
+      overrides,
+      ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
+      ...(budgets.length > 0 ? { budgets } : {}),
+      fence: firstFence,
+      created_at: now,
+      check_at: new Date(now.getTime() + firstCheckAfterMs),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    }
+    await store(run, withThread ? thread : undefined)
+    const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
+    if (mayBeginEarly(thread, strategy)) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+    const dropFirst = () => deps.modelSteps.dropFirst(run._id)
+    const withdraw = () => {
+      deps.firstAttempts.withdraw(run._id)
+      dropFirst()
+    }
+    const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy: dropFirst })
+    const enqueued = await passing.catch(async (cause: unknown) => {
+      withdraw()
+      await endRun(deps, run._id, notStarted)
+      throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+    })
+    if (enqueued === 'eager' || enqueued === 'started') startsEagerly = enqueued === 'eager'
+    if (enqueued === 'eager') deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+    else withdraw()
+    if (enqueued === 'refused') {
+      await runs.deleteOne({ _id: run._id })
+      await deps.budgetCounting.giveBack(budgets)
+      throw new AppError('conflict', 'Another run is under way on this thread.')
+    }
+    if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
+    const confirmed = confirm(run, thread, withThread)
+    if (enqueued === 'eager') deps.modelSteps.acceptFirst(run._id)
+    else await confirmed
+    return { run, confirmed }
+  }
+
   return {
     /**
      * Stores the run and passes it to its thread. Throws `unavailable` without a model, `conflict` with the
      * strategy `reject` on a busy thread, `invalid_input` if the thread is full, `not_found` if it is being
      * deleted.
      */
-    async start(
-      { thread, withThread = false, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
-      runId: string = newId(),
-    ): Promise<RunRecord> {
-      requireModel(assistant)
-      const inputJson = messagesToJson(input)
-      requireRoom(thread, Buffer.byteLength(inputJson))
-      const budgets = await deps.budgetCounting.admit(assistant, rest.public ?? false)
-      const now = new Date()
-      const traceparent = deps.tracing.currentTraceparent()
-      const run: RunRecord = {
-        _id: runId,
-        thread_id: thread._id,
-        user_id: thread.user_id,
-        project_id: thread.project_id,
-        assistant_id: assistant._id,
-        public: rest.public ?? false,
-        status: 'pending',
-        input_json: inputJson,
-        overrides,
-        ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
-        ...(budgets.length > 0 ? { budgets } : {}),
-        fence: firstFence,
-        created_at: now,
-        check_at: new Date(now.getTime() + firstCheckAfterMs),
-        ...(traceparent === undefined ? {} : { traceparent }),
-      }
-      await store(run, withThread ? thread : undefined)
-      const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
-      if (mayBeginEarly(thread, strategy)) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-      const dropFirst = () => deps.modelSteps.dropFirst(run._id)
-      const withdraw = () => {
-        deps.firstAttempts.withdraw(run._id)
-        dropFirst()
-      }
-      const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy: dropFirst })
-      const enqueued = await passing.catch(async (cause: unknown) => {
-        withdraw()
-        await endRun(deps, run._id, notStarted)
-        throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+    async start(newRun: NewRun, runId: string = newId()): Promise<RunRecord> {
+      const { run, confirmed } = await begin(newRun, runId)
+      await confirmed
+      return run
+    },
+
+    /**
+     * As `start` for a caller that follows the run, and so sees the run's end if a deletion of its thread has begun at
+     * the same time: if this process executes the run, its words are not held back until that is known.
+     */
+    async startFollowed(newRun: NewRun, runId: string): Promise<RunRecord> {
+      const { run, confirmed } = await begin(newRun, runId)
+      confirmed.catch((error: unknown) => {
+        if (!(error instanceof AppError && error.code === 'not_found')) deps.onError(error)
       })
-      if (enqueued === 'eager' || enqueued === 'started') startsEagerly = enqueued === 'eager'
-      if (enqueued === 'eager') deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-      else withdraw()
-      if (enqueued === 'refused') {
-        await runs.deleteOne({ _id: run._id })
-        await deps.budgetCounting.giveBack(budgets)
-        throw new AppError('conflict', 'Another run is under way on this thread.')
-      }
-      if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
-      const parents = await parentsOf(run, thread, withThread).catch((error: unknown) => {
-        // The run is accepted and continues even if this is not known.
-        deps.onError(error)
-        return 'changed' as const
-      })
-      // A step that has not seen all of its thread is executed anew.
-      if (parents === 'same') deps.modelSteps.acceptFirst(run._id)
-      else dropFirst()
-      if (parents !== 'gone') return run
-      await takeBack(run)
-      if (withThread) await deps.collections.threads.deleteOne({ _id: thread._id })
-      throw new AppError('not_found', withThread ? 'There is no such assistant.' : 'There is no such thread.')
+      return run
     },
 
     /** A run on the user's own threads; another user's is `not_found`. */

@@ -19,14 +19,14 @@ export function createStartFollowed({
   runs,
   runFeeds,
 }: {
-  runs: Pick<Runs, 'start'>
+  runs: Pick<Runs, 'startFollowed'>
   runFeeds: Pick<RunFeeds, 'open'>
 }) {
   return async (newRun: NewRun | Promise<NewRun>, runId: string = newId()): Promise<FollowedRun> => {
     const opening = runFeeds.open(runId, { isNew: true })
     try {
       const [prepared, feed] = await Promise.all([newRun, opening])
-      return { run: await runs.start(prepared, runId), feed }
+      return { run: await runs.startFollowed(prepared, runId), feed }
     } catch (error) {
       // The preparation may fail while the feed is being opened.
       opening.then(

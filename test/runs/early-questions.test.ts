@@ -6,6 +6,7 @@ import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
+import { readEvents } from '../support/sse.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
 import { conversation } from './support.ts'
 
@@ -13,6 +14,7 @@ const timeoutSeconds = 5
 
 describe('the questions of a run', () => {
   let proxy: Awaited<ReturnType<typeof startProxyOf>>
+  let database: Awaited<ReturnType<typeof startProxyOf>>
   let service: ModelService
   let second: Awaited<ReturnType<typeof startApi>>
   let weather: Awaited<ReturnType<typeof startHttpServer>>
@@ -24,9 +26,11 @@ describe('the questions of a run', () => {
       response.end('sunny')
     })
     proxy = await startProxyOf(inject('services').temporalAddress)
+    database = await startProxyOf(inject('services').mongodbUri)
     service = await startModelService({
       env: {
         TEMPORAL_ADDRESS: proxy.throughProxy,
+        MONGODB_URI: database.throughProxy,
         RUNS_IN_API: 'true',
         DEPENDENCY_TIMEOUT_SECONDS: String(timeoutSeconds),
         // For so long the first step waits for its workflow.
@@ -53,6 +57,7 @@ describe('the questions of a run', () => {
     await second.platform.close()
     await service.close()
     await proxy.close()
+    await database.close()
     await weather.close()
   })
 
@@ -77,6 +82,48 @@ describe('the questions of a run', () => {
     expect(questions('First')).toHaveLength(1)
     await untilItsWorkflowHasEnded(talk.threadId)
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['First', 'Answer to First'])
+  })
+
+  it('are answered before it is known that the thread has not changed', async () => {
+    const talk = await conversation(service)
+    const gate = Promise.withResolvers<void>()
+    const { arrived } = service.model.reply({
+      when: ({ body }) => body.messages.at(-1)?.content === 'Shown',
+      text: ['Words', gate.promise, ' and more'],
+    })
+    proxy.swallow()
+    const answer = talk.client.fetch('POST', '/runs/stream', talk.payload('Shown'))
+    await arrived
+    database.swallow()
+    proxy.restore()
+    const run = readEvents(await answer)
+    for await (const { event, data } of run) if (event === 'data' && data.includes('"Words"')) break
+    gate.resolve()
+    database.restore()
+    await untilItsWorkflowHasEnded(talk.threadId)
+    expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['Shown', 'Words and more'])
+    expect(questions('Shown')).toHaveLength(1)
+  })
+
+  it('are dropped, and what readers have seen is removed, if the thread is deleted meanwhile', async () => {
+    const talk = await conversation(service)
+    const { ended } = service.model.reply({
+      when: ({ body }) => body.messages.at(-1)?.content === 'Deleted',
+      text: ['Words that', new Promise(() => {})],
+    })
+    proxy.swallow()
+    const run = talk.stream('Deleted')
+    await eventually('the early question', async () => questions('Deleted').length === 1)
+    const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
+    // What a deletion does first.
+    await service.collections.threads.updateOne({ _id: talk.threadId }, { $set: { deleting: true } })
+    proxy.restore()
+    expect(await run).toMatchObject({ status: 200, end: 'error', error: { type: 'cancelled' } })
+    expect(await ended).toBe('dropped')
+    await untilItsWorkflowHasEnded(talk.threadId)
+    expect(await service.collections.runs.countDocuments({ thread_id: talk.threadId })).toBe(0)
+    expect(await service.collections.checkpoints.countDocuments({ thread_id: talk.threadId })).toBe(0)
+    await eventually('nothing in Redis', async () => (await service.redis.keys(`*${stored?._id}*`)).length === 0)
   })
 
   it('are dropped if Temporal does not take the run', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { StepInput, StepResult } from '../../domain/contracts/thread.ts'
 import { createModelSteps } from '../../services/engine/model-steps.ts'
-import { SupersededError } from '../../services/engine/run-writer.ts'
+import { type StepHold, SupersededError } from '../../services/engine/run-writer.ts'
 import { createFirstAttempts } from '../../services/runs/first-attempts.ts'
 import { runAttempt } from './run-attempt.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
@@ -15,7 +15,7 @@ function modelSteps() {
   const executions: {
     input: StepInput
     signal: AbortSignal
-    accepted: Promise<void> | undefined
+    hold: StepHold | undefined
     end(result?: Error): void
   }[] = []
   const tryAcquire = () => {
@@ -28,10 +28,10 @@ function modelSteps() {
   const steps = createModelSteps({
     firstAttempts,
     slots: { tryAcquire, inSlot: async (_runId, _options, work) => work() },
-    modelStep(input, { signal, accepted }) {
+    modelStep(input, { signal, hold }) {
       firstAttempts.take(input.runId)
       const { promise, resolve, reject } = Promise.withResolvers<StepResult>()
-      executions.push({ input, signal, accepted, end: (error) => (error ? reject(error) : resolve({ next: 'done' })) })
+      executions.push({ input, signal, hold, end: (error) => (error ? reject(error) : resolve({ next: 'done' })) })
       signal.addEventListener('abort', () => reject(signal.reason))
       return promise
     },
@@ -42,6 +42,7 @@ function modelSteps() {
     offer: () => firstAttempts.offer(runAttempt('a')),
     begin: () => steps.beginFirst('a', validMs),
     accept: () => steps.acceptFirst('a'),
+    confirm: () => steps.confirmFirst('a'),
     drop: () => steps.dropFirst('a'),
     beginNext: (step: number) => steps.beginNext({ runId: 'a', step }),
     execute: (step = 0, signal = new AbortController().signal) =>
@@ -53,12 +54,12 @@ describe('model steps', () => {
   useFakeTimers()
 
   it('execute the first step once: the workflow joins the one that has begun', async () => {
-    const { offer, begin, accept, execute, executions, slots } = modelSteps()
+    const { offer, begin, confirm, execute, executions, slots } = modelSteps()
     offer()
     begin()
     begin()
     expect(slots.free).toBe(0)
-    accept()
+    confirm()
     const result = execute()
     expect(executions).toHaveLength(1)
     executions[0]?.end()
@@ -89,12 +90,14 @@ describe('model steps', () => {
     expect(executions[0]?.signal.aborted).toBe(true)
   })
 
-  it('hold the first step back until its run is accepted', async () => {
-    const { offer, begin, accept, execute, executions } = modelSteps()
+  it('hold the first step back until its run is accepted and confirmed', async () => {
+    const { offer, begin, accept, confirm, drop, execute, executions } = modelSteps()
     offer()
     begin()
     const accepted = vi.fn<() => void>()
-    void executions[0]?.accepted?.then(accepted)
+    const confirmed = vi.fn<() => void>()
+    void executions[0]?.hold?.accepted.then(accepted)
+    void executions[0]?.hold?.confirmed.then(confirmed)
     void execute()
     await vi.advanceTimersByTimeAsync(2 * validMs)
     expect(accepted).not.toHaveBeenCalled()
@@ -102,23 +105,35 @@ describe('model steps', () => {
     accept()
     await vi.advanceTimersByTimeAsync(0)
     expect(accepted).toHaveBeenCalled()
-    // Accepted and asked for: a repetition is an attempt of its own, and it cannot be dropped any more.
+    expect(confirmed).not.toHaveBeenCalled()
+    confirm()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(confirmed).toHaveBeenCalled()
+    // Confirmed and asked for: a repetition is an attempt of its own, and it cannot be dropped any more.
     void execute()
     expect(executions).toHaveLength(2)
-    expect(executions[1]?.accepted).toBeUndefined()
+    expect(executions[1]?.hold).toBeUndefined()
+    drop()
+    expect(executions[0]?.signal.aborted).toBe(false)
   })
 
   it('execute a first step anew that was dropped, before and after the workflow asked for it', async () => {
-    for (const isAskedFor of [false, true]) {
-      const { offer, begin, drop, execute, executions, slots } = modelSteps()
+    for (const [isAskedFor, isAccepted] of [
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ]) {
+      const { offer, begin, accept, drop, execute, executions, slots } = modelSteps()
       offer()
       begin()
+      if (isAccepted) accept()
       const early = isAskedFor ? execute() : undefined
       drop()
       await vi.advanceTimersByTimeAsync(0)
       const result = early ?? execute()
       await vi.advanceTimersByTimeAsync(0)
-      await expect(executions[0]?.accepted).rejects.toThrow(SupersededError)
+      await expect(executions[0]?.hold?.confirmed).rejects.toThrow(SupersededError)
       expect(executions[0]?.signal.aborted).toBe(true)
       expect(executions).toHaveLength(2)
       executions[1]?.end()
@@ -130,7 +145,7 @@ describe('model steps', () => {
   it('execute a further step once that has begun after its tools', async () => {
     const { beginNext, execute, executions } = modelSteps()
     beginNext(2)
-    await expect(executions[0]?.accepted).resolves.toBeUndefined()
+    await expect(executions[0]?.hold?.confirmed).resolves.toBeUndefined()
     const others = execute(1)
     const result = execute(2)
     expect(executions.map(({ input }) => input.step)).toEqual([2, 1])
