@@ -6,13 +6,13 @@
  *
  * The bundle evaluates this module first, unless call stacks are wanted (`WORKFLOW_CALL_STACKS`).
  */
-const compileAsBefore = Promise.constructor
+const compileAsBefore = Promise.constructor as FunctionConstructor
 
-function compile(code: string): unknown {
+function compile(code: string): () => unknown {
   if (code === 'return globalThis.Error') return () => WithoutStack
   if (code === 'return globalThis.__TEMPORAL_ACTIVATOR__')
-    return () => Reflect.get(globalThis, '__TEMPORAL_ACTIVATOR__')
-  return compileAsBefore(code)
+    return (): unknown => Reflect.get(globalThis, '__TEMPORAL_ACTIVATOR__')
+  return compileAsBefore(code) as () => unknown
 }
 
 class WithoutStack {
