@@ -1,14 +1,15 @@
-"""What an index answers alone: which records match, how many there are, and where they can be deleted."""
+"""What an index knows without its records: which ones match, in what order they are, and where they can be deleted."""
 
 from dataclasses import dataclass
 
 import bson
 
 from secantus import storage
-from secantus.query import matches
 from secantus.sortkey import COMPOUND_SEP, encode_value
 
-# Entries that are walked through before others have a turn.
+from .keys import packed_texts
+
+# Entries that are walked through, or deleted, at once.
 GROUP = 500
 
 # Options of an index that holds one entry for each record, by the plain values of its fields.
@@ -27,13 +28,17 @@ class Ranges:
     # The collection has no other index.
     alone: bool
     prefixes: list[bytes]
+    # The last field of the index, a value that it does not have in records that match, and the bytes at the end of the
+    # entries that may have this value. None if all entries match.
+    unlike: tuple | None = None
 
 
-def ranges_of(self, database, collection, filter, last=None) -> Ranges | None:
+def ranges_of(self, database, collection, filter, last=None, order=None) -> Ranges | None:
     """
     None for a filter that is not made of texts, truth values and object ids alone (one of them may be an `$in`), for
     the first fields of an index. Entries of such values begin with the same bytes exactly when the values are the
-    same. With `last`, the index ends with this field, and has one entry for each record.
+    same. With `last`, the index ends with this field, and has one entry for each record. With `order`, a field and its
+    direction, it goes on with this one after those of the filter.
     """
     if not filter or self._is_timeseries(database, collection):
         return None
@@ -45,12 +50,30 @@ def ranges_of(self, database, collection, filter, last=None) -> Ranges | None:
             continue
         if not is_plain(options):
             continue
+        if order is not None and order not in list(fields.items())[len(first) : len(first) + 1]:
+            continue
         if last is not None and (list(fields.items())[-1] != (last, 1) or last in first or is_multikey(name)):
             continue
         prefixes = prefixes_of([filter[field] for field in first], is_whole=len(first) == len(fields))
         if prefixes is not None:
             return Ranges(name, bool(options.get('unique')), len(indexes) == 1, prefixes)
     return None
+
+
+def list_of(self, database, collection, filter, order=None) -> Ranges | None:
+    """The same for a filter that may also have one `$ne`, for the last field of the index."""
+    listed = ranges_of(self, database, collection, filter, order=order)
+    if listed is not None:
+        return listed
+    unlike = [field for field, wanted in filter.items() if type(wanted) is dict and list(wanted) == ['$ne']]
+    if len(unlike) != 1 or type(filter[unlike[0]]['$ne']) not in EXACT:
+        return None
+    rest = {field: wanted for field, wanted in filter.items() if field != unlike[0]}
+    listed = ranges_of(self, database, collection, rest, last=unlike[0], order=order)
+    if listed is not None:
+        value = filter[unlike[0]]['$ne']
+        listed.unlike = unlike[0], value, storage._escape_kb(COMPOUND_SEP + encode_value(value))
+    return listed
 
 
 def is_plain(options) -> bool:
@@ -72,28 +95,32 @@ def prefixes_of(wanted, *, is_whole):
     return [key + storage._ENTRY_SEP for key in escaped] if is_whole else escaped
 
 
-def entries_from(self, database, collection, index, prefix, start, limit):
-    """Up to `limit` entries that begin with `prefix`, from `start` on."""
+def entries_from(self, database, collection, index, prefix, start, limit, end=None):
+    """Up to `limit` entries that begin with `prefix`, from `start` on, and before `end`."""
     cursor = self._cursor(storage._IDX_ENTRIES_TABLE)
     cursor.set_key(database, collection, index, start)
     place = cursor.search_near()
     found = []
     if place == storage.wt.WT_NOTFOUND or (place < 0 and cursor.next() != 0):
         return found
+    # The bytes of the keys, because taking a key apart costs several times as much as going to the next one.
+    names = packed_texts(database, collection, index)
+    head = names + prefix
+    stop = None if end is None else names + end
     while True:
-        at = cursor.get_key()
-        if at[2] != index or at[1] != collection or at[0] != database or not at[3].startswith(prefix):
+        key = cursor._get_key()
+        if not key.startswith(head) or (stop is not None and key >= stop):
             break
-        found.append(at[3])
+        found.append(key[len(names) :])
         if len(found) == limit or cursor.next() != 0:
             break
     cursor.reset()
     return found
 
 
-def groups_from(self, database, collection, index, prefix, size=GROUP):
-    """All entries that begin with `prefix`, in order, in groups of `size`."""
-    start = prefix
+def groups_from(self, database, collection, index, prefix, size=GROUP, start=None):
+    """All entries that begin with `prefix`, in order, in groups of `size`; with `start`, from there on."""
+    start = prefix if start is None else start
     while True:
         found = entries_from(self, database, collection, index, prefix, start, size)
         yield found
@@ -102,35 +129,17 @@ def groups_from(self, database, collection, index, prefix, size=GROUP):
         start = found[-1] + b'\0'
 
 
-def groups_of(self, database, collection, ranges: Ranges):
-    for prefix in ranges.prefixes:
-        yield from groups_from(self, database, collection, ranges.index, prefix)
-
-
-def count(self, database, collection, filter) -> int | None:
-    """
-    None if no index knows the answer. Beside what `ranges_of` takes, the filter may have one `$ne`, for the last field
-    of the index.
-    """
-    ranges = ranges_of(self, database, collection, filter)
-    if ranges is not None:
-        return sum(len(group) for group in groups_of(self, database, collection, ranges))
-    unlike = [field for field, wanted in filter.items() if type(wanted) is dict and list(wanted) == ['$ne']]
-    if len(unlike) != 1 or type(filter[unlike[0]]['$ne']) not in EXACT:
-        return None
-    rest = {field: wanted for field, wanted in filter.items() if field != unlike[0]}
-    ranges = ranges_of(self, database, collection, rest, last=unlike[0])
-    if ranges is None:
-        return None
-    # Only entries that end like this may have the value. Their records tell: a number can end with the same bytes.
-    end = storage._escape_kb(COMPOUND_SEP + encode_value(filter[unlike[0]]['$ne']))
-    total = 0
-    for group in groups_of(self, database, collection, ranges):
-        unpacked = [storage._unpack_entry(entry) for entry in group if end in entry]
-        doubtful = [record for key, record in unpacked if key.endswith(end)]
-        records = self._docs_by_recordids(database, collection, doubtful)
-        total += len(group) - len(doubtful) + sum(matches(record, filter) for record in records)
-    return total
+def entries_before(self, database, collection, index, entry, belongs):
+    """Those that precede this entry, the nearest first, as long as they belong to it."""
+    cursor = self._cursor(storage._IDX_ENTRIES_TABLE)
+    cursor.set_key(database, collection, index, entry)
+    names = packed_texts(database, collection, index)
+    found = []
+    if cursor.search() == 0:
+        while cursor.prev() == 0 and (key := cursor._get_key()).startswith(names) and belongs(key[len(names) :]):
+            found.append(key[len(names) :])
+    cursor.reset()
+    return found
 
 
 @storage._retry_write_conflicts

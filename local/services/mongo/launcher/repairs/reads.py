@@ -8,7 +8,7 @@ import bson
 from secantus import commands, storage
 from secantus.storage import Storage
 
-from . import ranges
+from . import lists
 from .locks import leave
 
 # Steps of a read before others have a turn, and how long it leaves them alone for that.
@@ -90,7 +90,7 @@ def counting(aggregate):
         ):
             database, collection = context.db_name, request['aggregate']
             context.storage._refresh_read_snapshot()
-            number = ranges.count(context.storage, database, collection, pipeline[0]['$match'])
+            number = lists.count(context.storage, database, collection, pipeline[0]['$match'])
             if number is not None:
                 batch = [{'_id': 1, 'n': number}] if number else []
                 cursor = {'firstBatch': batch, 'id': bson.Int64(0), 'ns': f'{database}.{collection}'}
@@ -101,6 +101,7 @@ def counting(aggregate):
 
 
 def repair() -> None:
+    lists.repair()
     sys.setswitchinterval(SWITCH_SECONDS)
     storage._unpack_entry = step(storage._unpack_entry)
     storage._unframe_doc_value = step(storage._unframe_doc_value)
