@@ -7,9 +7,12 @@ const mergeMs = 33
 /** Long states are sent less often, about a megabyte a second, so that one reader does not occupy the process. */
 const bytesPerMs = 1000
 
+/** `over` after the last event, `sent` if the reader has received any text. */
+type Sent = 'over' | 'sent' | 'waiting'
+
 interface Follower {
-  /** Sends what is new; `over` after the last event, `sent` if the reader has received any text. */
-  send(view: RunView): Promise<'over' | 'sent' | 'waiting'>
+  /** Sends what is new. */
+  send(view: RunView): Sent | Promise<Sent>
   /** Sends the last event of a stream that cannot continue. */
   giveUp(reason: 'closing' | 'failed'): void
   onError(error: unknown): void
@@ -18,31 +21,61 @@ interface Follower {
 /**
  * Follows a run for one reader until it has ended, the reader disconnects or `stop` is called. A slow reader gets
  * fewer, newer states: nothing is queued for it. The stream always ends with a last event.
+ *
+ * A change is sent within the call that tells of it: with a promise for each word, a thousand readers keep the garbage
+ * collector busy.
  */
 export function followRun(
   stream: Pick<EventStream, 'comment' | 'end' | 'onProgress' | 'isWritable' | 'isClosed' | 'sentBytes'>,
   feed: RunFeed,
   follower: Follower,
 ) {
-  const waiter = createWaiter()
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
   let stopped = false
-  let changed = false
+  let changed = true
+  let isSending = false
+  let isOver = false
+  let hasText = false
+  let nextAt = 0
+  let timer: NodeJS.Timeout | undefined
   let told: string | undefined
-  const isUrgent = () => stopped || stream.isClosed
 
-  async function follow(): Promise<void> {
-    while (!stream.isClosed) {
-      if (stopped) return follower.giveUp('closing')
-      changed = false
-      const before = stream.sentBytes
+  /** Sends what is new if it is time for it. */
+  function look(): void {
+    if (isOver || isSending) return
+    if (stream.isClosed) return end()
+    if (stopped) return giveUp('closing')
+    if (!changed || !stream.isWritable) return
+    // Only after the first text was sent, so that neither the first token nor the end is delayed.
+    const early = hasText && feed.view.terminal === undefined ? nextAt - performance.now() : 0
+    if (early > 0) timer ??= setTimeout(onTime, early)
+    else send()
+  }
+
+  function onTime(): void {
+    timer = undefined
+    nextAt = 0
+    look()
+  }
+
+  function send(): void {
+    changed = false
+    const before = stream.sentBytes
+    const after = (state: Sent) => {
+      isSending = false
+      if (state === 'over') return end()
+      hasText = state === 'sent'
+      nextAt = performance.now() + Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs)
+      look()
+    }
+    try {
       tellRetries()
-      const state = await follower.send(feed.view)
-      if (state === 'over') return
-      const nextAt = performance.now() + Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs)
-      await waiter.until(() => isUrgent() || (changed && stream.isWritable))
-      // Only after the first text was sent, so that neither the first token nor the end is delayed.
-      if (state === 'sent')
-        await waiter.until(() => isUrgent() || feed.view.terminal !== undefined, nextAt - performance.now())
+      const state = follower.send(feed.view)
+      if (typeof state === 'string') return after(state)
+      isSending = true
+      state.then(after).catch(fail)
+    } catch (error) {
+      fail(error)
     }
   }
 
@@ -53,52 +86,40 @@ export function followRun(
     stream.comment('retrying')
   }
 
-  const finished = (async () => {
-    const unlisten = feed.onChange(() => {
-      changed = true
-      waiter.wake()
-    })
-    stream.onProgress(waiter.wake)
+  function fail(error: unknown): void {
+    follower.onError(error)
+    giveUp('failed')
+  }
+
+  function giveUp(reason: 'closing' | 'failed'): void {
     try {
-      await follow()
-    } catch (error) {
-      follower.onError(error)
-      follower.giveUp('failed')
+      follower.giveUp(reason)
     } finally {
-      unlisten()
-      feed.close()
-      stream.end()
+      end()
     }
-  })()
+  }
+
+  function end(): void {
+    isOver = true
+    clearTimeout(timer)
+    unlisten()
+    feed.close()
+    stream.end()
+    finish()
+  }
+
+  const unlisten = feed.onChange(() => {
+    changed = true
+    look()
+  })
+  stream.onProgress(look)
+  look()
 
   return {
     finished,
     stop() {
       stopped = true
-      waiter.wake()
-    },
-  }
-}
-
-/**
- * Waits for a condition that is checked on each `wake`. Each wait uses a new promise that ends with it; racing
- * promises that live as long as the stream would leak memory.
- */
-function createWaiter() {
-  let look = () => {}
-  return {
-    wake: () => look(),
-    async until(isTrue: () => boolean, atMostMs?: number): Promise<void> {
-      if (isTrue() || (atMostMs !== undefined && atMostMs <= 0)) return
-      await new Promise<void>((resolve) => {
-        const timer = atMostMs === undefined ? undefined : setTimeout(resolve, atMostMs)
-        look = () => {
-          if (!isTrue()) return
-          clearTimeout(timer)
-          resolve()
-        }
-      })
-      look = () => {}
+      look()
     },
   }
 }

@@ -37,7 +37,7 @@ describe('a reader of a run', () => {
       close: () => {},
     }
     const reader = followRun(stream, feed, {
-      async send() {
+      send() {
         sent += 1
         return 'sent'
       },

@@ -29,7 +29,7 @@ export function streamCompletion(
   send(chunks.begin())
 
   return followRun(stream, feed, {
-    async send(view) {
+    send(view) {
       const end = endOf(view)
       const text = nextText(view)
       if (end?.type === 'error') {

@@ -44,7 +44,7 @@ export function streamRun(
   const changes = mode === 'deltas' ? messageDeltas() : wholeMessages()
   let seen = positionIn(feed.view, after)
   return followRun(stream, feed, {
-    async send(view) {
+    send(view) {
       seen = sendChanges(stream, view, seen, changes)
       const { terminal } = view
       if (terminal === undefined) return compareIds(seen, metadataEventId) > 0 ? 'sent' : 'waiting'
