@@ -1,4 +1,4 @@
-import { defaultPatienceHours } from '../domain/contracts/ingestion.ts'
+import { defaultPatienceHours } from '../domain/contracts/patience.ts'
 import { queues } from '../domain/contracts/queues.ts'
 import { noPrices, parseModelPrices } from '../domain/model-prices.ts'
 import { type Reader, createReader } from './settings-reader.ts'

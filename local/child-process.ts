@@ -3,6 +3,7 @@ import { createWriteStream, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { forEachLine } from '../infra/lines.ts'
+import { giveGoAhead, goAheadPipes } from './go-ahead.ts'
 import { diesWithUs } from './services/server-process.ts'
 
 export type ChildOptions = {
@@ -14,21 +15,30 @@ export type ChildOptions = {
   logFile: string
   /** Called with each line that it writes. */
   onLine: (line: string) => void
+  /** What the script waits for in `goAhead`. */
+  goAheadAfter?: Promise<unknown>
 }
 
 /**
  * Starts one of our own processes. It ends with us (see `diesWithUs`), and its output is also written to its log
  * file.
  */
-export function startChild({ name, script, args = [], env, logFile, onLine }: ChildOptions) {
+export function startChild({ name, script, args = [], env, logFile, onLine, goAheadAfter }: ChildOptions) {
   mkdirSync(path.dirname(logFile), { recursive: true })
   const log = createWriteStream(logFile, { flags: 'a' })
   const process_ = spawn('/bin/sh', ['-c', diesWithUs, 'sh', process.execPath, script, ...args], {
     env,
-    stdio: ['pipe', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe', ...goAheadPipes],
     detached: true,
   })
+  const { stdio } = process_
+  // When it fails, the start fails, and nothing goes ahead.
+  void goAheadAfter?.then(
+    () => giveGoAhead(stdio),
+    () => undefined,
+  )
   for (const stream of [process_.stdout, process_.stderr]) {
+    if (!stream) continue
     void forEachLine(stream, (line) => {
       log.write(`${line}\n`)
       onLine(line)

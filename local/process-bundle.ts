@@ -1,28 +1,32 @@
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { run } from './services/command.ts'
 
 export const root = path.dirname(import.meta.dirname)
 const bundlesFolder = 'node_modules/.cache/processes'
 export const processEntries = {
+  start: 'local/npm-start.ts',
   api: 'api/server.ts',
+  'local-api': 'local/api.ts',
   worker: 'worker/main.ts',
-  migrations: 'scripts/migrate.ts',
   'demo-model': 'local/demo-model/main.ts',
 } as const
 
-/** The files that can be part of the bundle, and how it is made. A test compares this with the bundle's contents. */
-const sources = [
-  '{activities,api,composition,domain,infra,services,worker}/**/*.ts',
-  'local/{build-processes,process-bundle}.ts',
-  'local/demo-model/**/*.ts',
-  'scripts/migrate.ts',
-  'package-lock.json',
-]
+/** The folders whose files can be part of the bundle. A test compares this with the bundle's contents. */
+const folders = ['activities', 'api', 'composition', 'domain', 'infra', 'local', 'services', 'worker']
 
+/** The files on which the bundle depends. */
 export function bundleSources(project = root): string[] {
-  return globSync(sources, { cwd: project }).toSorted()
+  const sources = folders
+    .filter((folder) => existsSync(path.join(project, folder)))
+    .flatMap((folder) =>
+      readdirSync(path.join(project, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => path.join(folder, name)),
+    )
+  const lockFile = existsSync(path.join(project, 'package-lock.json')) ? ['package-lock.json'] : []
+  return [...sources.toSorted(), ...lockFile]
 }
 
 /** The folder of the bundle that fits the sources as they are now. */

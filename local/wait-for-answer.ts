@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LocalServiceError } from './services/index.ts'
+import { httpAnswer } from './services/http-answer.ts'
 import { freePort, isPortFree } from './services/ports.ts'
 import type { Supervised } from './supervise.ts'
 
@@ -21,16 +22,9 @@ export async function waitForAnswer(url: string, children: Supervised[]): Promis
   const ends = children.map(async (child) => `The ${child.name} ended at its start (${await child.firstEnd})`)
   const firstEnd = Promise.race(ends)
   while (Date.now() < deadline) {
-    if (await answers(url)) return
-    const end = await Promise.race([firstEnd, pause(100)])
+    if ((await httpAnswer(url, 3_000)) !== undefined) return
+    const end = await Promise.race([firstEnd, pause(30)])
     if (end) throw new LocalServiceError(`${end}. What it said is above and in its log.`)
   }
   throw new LocalServiceError(`${url} did not answer within ${limitMs / 1000} s.`)
-}
-
-async function answers(url: string): Promise<boolean> {
-  return fetch(url, { signal: AbortSignal.timeout(3_000) }).then(
-    (response) => response.ok,
-    () => false,
-  )
 }

@@ -1,11 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { startRunsWorker } from './start-runs-worker.ts'
+
+/** Loading it keeps the process busy; the requests that waited for the API to listen are answered before. */
+const headStartMs = 200
 
 /**
  * Starts the worker of an API process. Temporal's worker is loaded only then, once the API listens: it takes
  * a second and a hundred megabytes. Until it is `ready` the runs wait for it, or go to other workers.
  */
 export function startOwnWorker(...options: Parameters<typeof startRunsWorker>) {
-  const starting = import('./start-runs-worker.ts').then((module) => module.startRunsWorker(...options))
+  const starting = pause(headStartMs)
+    .then(() => import('./start-runs-worker.ts'))
+    .then((module) => module.startRunsWorker(...options))
   const ready = starting.then(() => undefined)
   const finished = starting.then(({ finished }) => finished)
   // Callers that await these get the failures, now or later.

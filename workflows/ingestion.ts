@@ -16,9 +16,9 @@ import {
   type FileStepInput,
   type IngestionProgress,
   type IngestionResult,
-  defaultPatienceHours,
   ingestionContract,
 } from '../domain/contracts/ingestion.ts'
+import { defaultPatienceHours } from '../domain/contracts/patience.ts'
 import type { WorkflowOf } from '../domain/contracts/workflow-contract.ts'
 import { stepPolicy, storePolicy } from './ingestion-policies.ts'
 import { isHistoryLong } from './history-length.ts'

@@ -45,8 +45,6 @@ export interface IngestionInput {
   outcomes?: Record<string, FileOutcome>
 }
 
-export const defaultPatienceHours = 168
-
 /** The result of a file. `gone`: it was deleted in the meantime. */
 export type FileOutcome = 'ready' | 'failed' | 'gone'
 

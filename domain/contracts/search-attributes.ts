@@ -1,18 +1,6 @@
 import { type SearchAttributePair, defineSearchAttributeKey } from '@temporalio/common'
+import { searchAttributeNames } from './search-attribute-names.ts'
 
-/**
- * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
- * because Temporal uses that name for the workflow execution.
- */
-export const searchAttributeNames = [
-  'UserId',
-  'ProjectId',
-  'AssistantId',
-  'ThreadId',
-  'AgentRunId',
-  'RunStatus',
-  'CleanupKind',
-] as const
 type Name = (typeof searchAttributeNames)[number]
 
 /** The attribute of each id. */

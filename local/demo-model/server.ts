@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { countTokens } from '../../domain/chunking/count-tokens.ts'
 import { type Answer, answerTo, textOf } from './answer.ts'
 import { answerShapes, embeddingList, errorBody, sseDone, sseFrame, usageOf } from './chat-wire.ts'
 import { embedByHashing } from './embed.ts'
@@ -10,6 +9,8 @@ import { BadRequest, ChatRequest, EmbeddingRequest, parseRequest } from './reque
 export const demoModelName = 'demo-model'
 export const demoEmbeddingName = 'demo-embedding'
 const defaultDimensions = 1536
+/** Large, and needed by the first question only. */
+const tokenizer = () => import('../../domain/chunking/count-tokens.ts')
 const maxBodyBytes = 32 * 1024 * 1024
 
 /**
@@ -40,6 +41,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, tokenD
       const wanted = parseRequest(EmbeddingRequest, await readBody(request))
       const inputs = [wanted.input].flat()
       const vectors = inputs.map((input) => embedByHashing(input, wanted.dimensions ?? defaultDimensions))
+      const { countTokens } = await tokenizer()
       const tokens = inputs.reduce((sum, input) => sum + countTokens(input), 0)
       const list = embeddingList(demoEmbeddingName, vectors, wanted.encoding_format ?? 'float', tokens)
       return sendJson(response, 200, list)
@@ -53,10 +55,12 @@ async function chat(request: ChatRequest, response: ServerResponse, tokenDelayMs
   const toolNames = request.tool_choice === 'none' ? [] : (request.tools ?? []).map((tool) => tool.function?.name ?? '')
   const answer = answerTo(request.messages, toolNames)
   const shapes = answerShapes(demoModelName)
+  const { countTokens } = await tokenizer()
   const promptTokens = request.messages.reduce((sum, message) => sum + countTokens(textOf(message.content)) + 4, 0)
   const { pieces, complete } = limited(
     piecesOf(answer),
     request.max_completion_tokens ?? request.max_tokens ?? Infinity,
+    countTokens,
   )
   const usage = usageOf(
     promptTokens,
@@ -102,7 +106,11 @@ function piecesOf(answer: Answer): string[] {
   return ('toolCall' in answer ? answer.toolCall.arguments : answer.text).match(/\s*\S+/g) ?? []
 }
 
-function limited(pieces: string[], maxTokens: number): { pieces: string[]; complete: boolean } {
+function limited(
+  pieces: string[],
+  maxTokens: number,
+  countTokens: (text: string) => number,
+): { pieces: string[]; complete: boolean } {
   let left = maxTokens
   const fitting = pieces.filter((piece) => left >= 0 && (left -= countTokens(piece)) >= 0)
   return { pieces: fitting, complete: fitting.length === pieces.length }

@@ -1,8 +1,9 @@
 import type { Watch } from './keep-running.ts'
 import { prepareMailbox, startMailbox } from './mailbox.ts'
-import { prepareMongo, startMongo } from './mongo/index.ts'
-import { prepareRedis, startRedis } from './redis.ts'
-import { prepareTemporal, startTemporal } from './temporal.ts'
+import { mongoUrl, prepareMongo, startMongo } from './mongo/index.ts'
+import { freePort } from './ports.ts'
+import { prepareRedis, redisUrl, startRedis } from './redis.ts'
+import { prepareTemporal, startTemporal, temporalAddresses } from './temporal.ts'
 import { type Log, LocalServiceError, reason } from './ways.ts'
 
 export { LocalServiceError } from './ways.ts'
@@ -11,8 +12,15 @@ export { prepareTimeSkippingServer } from './time-skipping.ts'
 
 export type ServiceName = 'temporal' | 'mongo' | 'redis' | 'mailbox'
 
-/** The result of starting a service: the variables that it sets, and one line for people. */
-type Started = { env: Record<string, string>; name: string; detail: string; source: string; stop: () => Promise<void> }
+/** A service that was found or installed: the variables that it sets, and one line for people. */
+type Found = {
+  env: Record<string, string>
+  name: string
+  detail: string
+  source: string
+  /** Resolves when it answers. */
+  start: (startSignal: AbortSignal) => Promise<{ stop: () => Promise<void> }>
+}
 
 type StartOptions = {
   dataDir: string
@@ -25,6 +33,8 @@ type StartOptions = {
   /** Dynamic configuration of the Temporal server. */
   dynamicConfig?: Record<string, string>
 }
+
+type ServiceOptions = StartOptions & { need?: ServiceName[] }
 
 /** The variable that names an existing server; if it is set, nothing is started. */
 const addressVariable = {
@@ -40,66 +50,110 @@ const addressVariable = {
  * people (`MAILBOX_URL`, `TEMPORAL_UI_URL`). If one cannot be started, the others are stopped again, and the error
  * lists every failure.
  */
-export async function startLocalServices(options: StartOptions & { need?: ServiceName[] }) {
+export async function startLocalServices(options: ServiceOptions) {
+  const local = await launchLocalServices(options)
+  await local.ready
+  return local
+}
+
+/** The same, but it returns when everything is installed, while the servers still start: `ready` waits for them. */
+export async function launchLocalServices(options: ServiceOptions) {
   const needed = options.need ?? ['temporal', 'mongo', 'redis', 'mailbox']
-  const results = await Promise.allSettled(needed.map((name) => startOne(name, options)))
-  const started = results.filter((result) => result.status === 'fulfilled').map((result) => result.value)
+  const stopping = new AbortController()
+  const starting: Promise<{ stop: () => Promise<void> }>[] = []
   const stop = async () => {
-    await Promise.all(started.map((service) => service.stop()))
+    stopping.abort()
+    const started = await Promise.allSettled(starting)
+    await Promise.all(started.filter((result) => result.status === 'fulfilled').map(({ value }) => value.stop()))
   }
-  const failures = results.filter((result) => result.status === 'rejected').map((result) => reason(result.reason))
-  if (failures.length > 0) {
-    await stop()
-    throw new LocalServiceError(failures.join('\n'))
+  const allOf = async <T>(work: Promise<T>[]): Promise<T[]> => {
+    const results = await Promise.allSettled(work)
+    const failures = results.filter((result) => result.status === 'rejected').map((result) => reason(result.reason))
+    if (failures.length > 0) {
+      await stop()
+      throw new LocalServiceError(failures.join('\n'))
+    }
+    return results.filter((result) => result.status === 'fulfilled').map((result) => result.value)
   }
+  const findAndStart = async (name: ServiceName) => {
+    const found = await findOne(name, options)
+    const started = found.start(stopping.signal)
+    // Its failure is reported once everything was looked for.
+    started.catch(() => undefined)
+    starting.push(started)
+    return found
+  }
+  const found = await allOf(needed.map(findAndStart))
+  const ready = allOf(starting)
+  // Whoever does not wait for it is not ended by its failure.
+  ready.catch(() => undefined)
   return {
-    env: Object.fromEntries(started.flatMap((service) => Object.entries(service.env))),
-    services: started.map(({ name, detail, source }) => ({ name, detail, source })),
+    env: Object.fromEntries(found.flatMap((service) => Object.entries(service.env))),
+    services: found.map(({ name, detail, source }) => ({ name, detail, source })),
+    ready,
     stop,
   }
 }
 
-async function startOne(name: ServiceName, options: StartOptions): Promise<Started> {
+async function findOne(name: ServiceName, options: StartOptions): Promise<Found> {
   const variable = addressVariable[name]
-  if (options.env[variable])
-    return { env: {}, name, detail: `at the address in ${variable}`, source: variable, stop: async () => {} }
-  return starters[name](options)
+  if (options.env[variable]) {
+    const start = async () => ({ stop: async () => {} })
+    return { env: {}, name, detail: `at the address in ${variable}`, source: variable, start }
+  }
+  return finders[name](options)
 }
 
-const starters: Record<ServiceName, (options: StartOptions) => Promise<Started>> = {
+const finders: Record<ServiceName, (options: StartOptions) => Promise<Found>> = {
   async temporal({ dataDir, env, log, codecEndpoint, watch, dynamicConfig }) {
     const { value: executable, source } = await prepareTemporal(log)
     const namespace = env.TEMPORAL_NAMESPACE || undefined
-    const { address, uiUrl, stop } = await startTemporal({
-      executable,
-      dataDir,
-      namespace,
-      codecEndpoint,
-      watch,
-      dynamicConfig,
-    })
-    const detail = `${address}, Web UI ${uiUrl}`
-    return { env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl }, name: 'Temporal', detail, source, stop }
+    const ports = { port: await freePort(), uiPort: await freePort() }
+    const { address, uiUrl } = temporalAddresses(ports)
+    return {
+      env: { TEMPORAL_ADDRESS: address, TEMPORAL_UI_URL: uiUrl },
+      name: 'Temporal',
+      detail: `${address}, Web UI ${uiUrl}`,
+      source,
+      start: (startSignal) =>
+        startTemporal({ executable, dataDir, ...ports, namespace, codecEndpoint, watch, dynamicConfig, startSignal }),
+    }
   },
   async mongo({ dataDir, log, watch }) {
     const { value: server, source } = await prepareMongo(log)
-    const { url, stop } = await startMongo({ server, dataDir, watch })
-    return { env: { MONGODB_URI: url }, name: 'MongoDB', detail: url, source, stop }
+    const port = await freePort()
+    const url = mongoUrl(server, port)
+    return {
+      env: { MONGODB_URI: url },
+      name: 'MongoDB',
+      detail: url,
+      source,
+      start: (startSignal) => startMongo({ server, dataDir, port, watch, startSignal }),
+    }
   },
   async redis({ dataDir, log, watch }) {
     const { value: server, source } = await prepareRedis(log)
-    const { url, stop } = await startRedis({ server, dataDir, watch })
-    return { env: { REDIS_URL: url }, name: 'Redis', detail: url, source, stop }
+    const port = await freePort()
+    const url = redisUrl(port)
+    return {
+      env: { REDIS_URL: url },
+      name: 'Redis',
+      detail: url,
+      source,
+      start: (startSignal) => startRedis({ server, dataDir, port, watch, startSignal }),
+    }
   },
   async mailbox({ dataDir, watch }) {
     const { value: script, source } = await prepareMailbox()
-    const { url, smtpUrl, stop } = await startMailbox({ script, dataDir, watch })
+    const ports = { port: await freePort(), webPort: await freePort() }
+    const smtpUrl = `smtp://127.0.0.1:${ports.port}`
+    const url = `http://127.0.0.1:${ports.webPort}`
     return {
       env: { SMTP_URL: smtpUrl, MAILBOX_URL: url },
       name: 'Mailbox',
       detail: `${smtpUrl}, page ${url}`,
       source,
-      stop,
+      start: (startSignal) => startMailbox({ script, dataDir, ...ports, watch, startSignal }),
     }
   },
 }

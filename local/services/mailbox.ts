@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { exchange, freePort } from './ports.ts'
+import { httpAnswer } from './http-answer.ts'
+import { exchange } from './ports.ts'
 import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
 import { firstThatWorks } from './ways.ts'
@@ -14,15 +15,21 @@ export async function prepareMailbox() {
 }
 
 /**
- * Starts a mail receiver with a page and a REST API (`GET /email` lists what has arrived). It accepts every mail,
- * forwards none, and keeps them in `dataDir`. `smtpUrl` is for senders, `url` for people.
+ * Starts a mail receiver with a page and a REST API (`GET /email` lists what has arrived) on `webPort`. It accepts every
+ * mail, forwards none, and keeps them in `dataDir`.
  */
-export async function startMailbox(options: { script: string; dataDir: string; port?: number; watch?: Watch }) {
-  const port = options.port ?? (await freePort())
-  const webPort = await freePort()
+export async function startMailbox(options: {
+  script: string
+  dataDir: string
+  port: number
+  webPort: number
+  watch?: Watch
+  startSignal?: AbortSignal
+}) {
+  const { port, webPort } = options
   const home = path.join(options.dataDir, 'mailbox')
   mkdirSync(home, { recursive: true })
-  const server = await startServer(
+  return startServer(
     {
       name: 'The mailbox',
       command: process.execPath,
@@ -32,12 +39,11 @@ export async function startMailbox(options: { script: string; dataDir: string; p
       ].flat(),
       cwd: home,
       logFile: path.join(options.dataDir, 'logs', 'mailbox.log'),
-      ready: async () => greets(await exchange(port, '')) && greets(await exchange(webPort, healthRequest)),
+      ready: async () =>
+        (await exchange(port, ''))?.startsWith('220 ') === true &&
+        (await httpAnswer(`http://127.0.0.1:${webPort}/healthz`, 1_000)) !== undefined,
     },
     options.watch,
+    options.startSignal,
   )
-  return { ...server, smtpUrl: `smtp://127.0.0.1:${port}`, url: `http://127.0.0.1:${webPort}` }
 }
-
-const healthRequest = 'GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n'
-const greets = (answer: string | undefined) => answer !== undefined && /^(220 |HTTP\/1\.1 200)/.test(answer)

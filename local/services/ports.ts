@@ -21,6 +21,15 @@ export async function freePort(): Promise<number> {
   throw new Error('no free port between 20000 and 32000')
 }
 
+/** Whether something listens on a loopback port. */
+export async function accepts(port: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.once('connect', () => resolve(true))
+  socket.once('error', () => resolve(false))
+  return promise.finally(() => socket.destroy())
+}
+
 /** Sends `request` to a loopback port and returns the first bytes of the answer; undefined if nothing listens. */
 export async function exchange(port: number, request: string): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>()

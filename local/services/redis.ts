@@ -61,7 +61,13 @@ async function unpacked(folder: string | undefined): Promise<RedisServer | undef
 }
 
 /** Starts Redis on its folder in `dataDir`, with the append-only file, because otherwise a kill loses everything. */
-export async function startRedis(options: { server: RedisServer; dataDir: string; port?: number; watch?: Watch }) {
+export async function startRedis(options: {
+  server: RedisServer
+  dataDir: string
+  port?: number
+  watch?: Watch
+  startSignal?: AbortSignal
+}) {
   const port = options.port ?? (await freePort())
   const home = path.join(options.dataDir, 'redis')
   const { command, libraryPath } = options.server
@@ -80,6 +86,9 @@ export async function startRedis(options: { server: RedisServer; dataDir: string
       ready: async () => (await exchange(port, 'PING\r\n'))?.startsWith('+PONG') === true,
     },
     options.watch,
+    options.startSignal,
   )
-  return { ...server, url: `redis://127.0.0.1:${port}` }
+  return { ...server, url: redisUrl(port) }
 }
+
+export const redisUrl = (port: number) => `redis://127.0.0.1:${port}`

@@ -34,11 +34,15 @@ export const diesWithUs = [
 ].join('\n')
 
 /**
- * Starts a server and waits until it answers. With `watch` it is restarted with its data and its port whenever it
- * exits; a server that keeps exiting is given up.
+ * Starts a server and waits until it answers; aborting the signal stops it meanwhile. With `watch` it is restarted with
+ * its data and its port whenever it exits; a server that keeps exiting is given up.
  */
-export async function startServer(server: ServerCommand, watch: Watch | undefined): Promise<ServerProcess> {
-  const first = await startServerProcess(server)
+export async function startServer(
+  server: ServerCommand,
+  watch: Watch | undefined,
+  startSignal?: AbortSignal,
+): Promise<ServerProcess> {
+  const first = await startServerProcess(server, startSignal)
   if (!watch) return first
   const kept = keepRunning(
     {

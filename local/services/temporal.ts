@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
-import { searchAttributeNames } from '../../domain/contracts/search-attributes.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
 import { cached, installInCache } from './cache.ts'
 import { findOnPath, run, versionOf, withTicks } from './command.ts'
 import { downloadArchive } from './download.ts'
+import { httpAnswer } from './http-answer.ts'
 import { freePort } from './ports.ts'
 import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
@@ -76,23 +78,30 @@ async function build(folder: string, log: Log): Promise<void> {
   )
 }
 
-/** Starts the dev server on its file in `dataDir`. `address` is host:port for gRPC, `uiUrl` the page for operators. */
+/** Where the server is: `address` is host:port for gRPC, `uiUrl` the page for operators. */
+export const temporalAddresses = ({ port, uiPort }: { port: number; uiPort: number }) => ({
+  address: `127.0.0.1:${port}`,
+  uiUrl: `http://127.0.0.1:${uiPort}`,
+})
+
+/** Starts the dev server on its file in `dataDir`. */
 export async function startTemporal(options: {
   executable: string
   dataDir: string
   port?: number
+  uiPort?: number
   namespace?: string
   /** Address of the codec endpoint for the Web UI. */
   codecEndpoint?: string
   /** Additional dynamic configuration of the server, such as lower limits in tests. */
   dynamicConfig?: Record<string, string | number>
   watch?: Watch
+  startSignal?: AbortSignal
 }) {
   const port = options.port ?? (await freePort())
-  const uiPort = await freePort()
+  const uiPort = options.uiPort ?? (await freePort())
   const namespace = options.namespace ?? 'default'
-  const address = `127.0.0.1:${port}`
-  const uiUrl = `http://127.0.0.1:${uiPort}`
+  const { address, uiUrl } = temporalAddresses({ port, uiPort })
   const home = path.join(options.dataDir, 'temporal')
   const server = await startServer(
     {
@@ -117,6 +126,7 @@ export async function startTemporal(options: {
       ready: () => isServing(uiUrl, namespace),
     },
     options.watch,
+    options.startSignal,
   )
   return { ...server, address, uiUrl }
 }
@@ -124,11 +134,8 @@ export async function startTemporal(options: {
 /** Asked through the Web UI. The port opens before the namespace and its search attributes exist. */
 async function isServing(uiUrl: string, namespace: string): Promise<boolean> {
   const url = `${uiUrl}/api/v1/namespaces/${encodeURIComponent(namespace)}/search-attributes`
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })
-    const { customAttributes = {} } = (await answer.json()) as { customAttributes?: object }
-    return searchAttributeNames.every((name) => name in customAttributes)
-  } catch {
-    return false
-  }
+  const answer = await httpAnswer(url, 2_000)
+  if (answer === undefined) return false
+  const { customAttributes = {} }: { customAttributes?: object } = parseOwnJson(answer)
+  return searchAttributeNames.every((name) => name in customAttributes)
 }

@@ -22,9 +22,9 @@ const isRunning = (pid: number) => {
 }
 
 /** A process that says its id and stays until it is told to end. */
-const stayingScript = `console.log('here ' + process.pid)
+const stayingScript = `process.on('SIGTERM', () => { console.log('bye'); process.exit(0) })
 setInterval(() => {}, 1000)
-process.on('SIGTERM', () => { console.log('bye'); process.exit(0) })
+console.log('here ' + process.pid)
 `
 
 test('a killed process is restarted with a message; a stopped one is not', async () => {
@@ -47,6 +47,47 @@ test('a killed process is restarted with a message; a stopped one is not', async
   await vi.waitUntil(() => lines.includes('bye'))
   expect(said).toHaveLength(1)
   expect(await readFile(logFile, 'utf8')).toContain(`here ${first}\n`)
+})
+
+test('a process that waits for the go-ahead gets it once, and another one after its kill at once', async () => {
+  const script = path.join(folder, 'waiting.ts')
+  const goAhead = path.join(import.meta.dirname, '../../local/go-ahead.ts')
+  await writeFile(
+    script,
+    `import { goAhead } from ${JSON.stringify(goAhead)}
+console.log('waits ' + process.pid)
+await goAhead()
+console.log('works ' + process.pid)
+setInterval(() => {}, 1000)
+`,
+  )
+  const ready = Promise.withResolvers<void>()
+  const lines: string[] = []
+  const child = supervise(
+    {
+      name: 'api',
+      script: () => script,
+      env: process.env,
+      logFile: path.join(folder, 'api.log'),
+      onLine: (line) => void lines.push(line),
+      goAheadAfter: ready.promise,
+    },
+    { say: () => undefined },
+  )
+  const said = (word: string) => vi.waitUntil(() => lines.includes(`${word} ${child.pid()}`), { timeout: 20_000 })
+  await said('waits')
+  const killedWhileItWaited = child.pid() ?? 0
+  process.kill(killedWhileItWaited, 'SIGKILL')
+  await vi.waitUntil(() => child.pid() !== killedWhileItWaited, { timeout: 20_000 })
+  await said('waits')
+  expect(lines.filter((line) => line.startsWith('works'))).toEqual([])
+  ready.resolve()
+  await said('works')
+  const killedAtWork = child.pid() ?? 0
+  process.kill(killedAtWork, 'SIGKILL')
+  await vi.waitUntil(() => child.pid() !== killedAtWork, { timeout: 20_000 })
+  await said('works')
+  await child.stop()
 })
 
 test('no process is left when the process that started servers is killed', async () => {

@@ -1,6 +1,5 @@
 import path from 'node:path'
-import type { mongo as Driver } from 'mongoose'
-import { exchange, freePort } from '../ports.ts'
+import { accepts, freePort } from '../ports.ts'
 import type { Watch } from '../keep-running.ts'
 import { startServer } from '../server-process.ts'
 import { type Log, type Way, firstThatWorks } from '../ways.ts'
@@ -32,15 +31,25 @@ function way(kind: MongoServer['kind'], name: string, find: () => Promise<string
 }
 
 /**
- * Starts a server on its folder in `dataDir`, with transactions. `url` names the database `assistants`. Retryable
- * writes are off for the embedded server, because it keeps each whole answer in memory.
+ * Names the database `assistants`. Retryable writes are off for the embedded server, because it keeps each whole answer
+ * in memory.
  */
-export async function startMongo(options: { server: MongoServer; dataDir: string; port?: number; watch?: Watch }) {
+export const mongoUrl = ({ kind }: MongoServer, port: number) =>
+  `mongodb://127.0.0.1:${port}/assistants?directConnection=true${kind === 'secantusdb' ? '&retryWrites=false' : ''}`
+
+/** Starts a server on its folder in `dataDir`, with transactions. */
+export async function startMongo(options: {
+  server: MongoServer
+  dataDir: string
+  port?: number
+  watch?: Watch
+  startSignal?: AbortSignal
+}) {
   const port = options.port ?? (await freePort())
   const { kind, command } = options.server
   // A folder for each kind: their files look alike, and neither server may open the other's.
   const home = path.join(options.dataDir, kind)
-  const url = `mongodb://127.0.0.1:${port}/assistants?directConnection=true${kind === 'secantusdb' ? '&retryWrites=false' : ''}`
+  const url = mongoUrl(options.server, port)
   const server = await startServer(
     {
       name: 'MongoDB',
@@ -49,31 +58,19 @@ export async function startMongo(options: { server: MongoServer; dataDir: string
       ...(kind === 'secantusdb' ? { env: { ...process.env, ...embeddedEnv } } : {}),
       cwd: home,
       logFile: path.join(options.dataDir, 'logs', 'mongodb.log'),
-      async ready() {
-        // Loaded while the server starts.
-        const { mongo } = await import('mongoose')
-        return (await isListening(port)) && isWritable(mongo, url, port)
-      },
+      // The embedded server is writable as soon as it listens.
+      ready: async () => (await accepts(port)) && (kind === 'secantusdb' || isWritable(url, port)),
     },
     options.watch,
+    options.startSignal,
   )
   return { ...server, url }
 }
 
-/** A listening server does not answer an empty request but keeps the connection; a closed port refuses it. */
-async function isListening(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const answer = setTimeout(() => resolve(true), 100)
-  void exchange(port, '').then(() => resolve(false))
-  return promise.finally(() => clearTimeout(answer))
-}
-
 /** Whether there is a primary. A new mongod is initiated as a replica set. */
-async function isWritable(
-  { MongoClient }: Pick<typeof Driver, 'MongoClient'>,
-  url: string,
-  port: number,
-): Promise<boolean> {
+async function isWritable(url: string, port: number): Promise<boolean> {
+  // Only here, because its many modules take longer to load than the embedded server to start.
+  const { MongoClient } = (await import('mongoose')).mongo
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 2_000 })
   try {
     const admin = client.db('admin')

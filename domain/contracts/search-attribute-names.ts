@@ -1,0 +1,13 @@
+/**
+ * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
+ * because Temporal uses that name for the workflow execution.
+ */
+export const searchAttributeNames = [
+  'UserId',
+  'ProjectId',
+  'AssistantId',
+  'ThreadId',
+  'AgentRunId',
+  'RunStatus',
+  'CleanupKind',
+] as const

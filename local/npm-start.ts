@@ -1,0 +1,108 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { loadSettings } from '../infra/config.ts'
+import { codecTokenOf } from '../infra/temporal/codec-token.ts'
+import { createAddresses } from './addresses.ts'
+import { banner } from './banner.ts'
+import { buildConsole } from './build-console.ts'
+import { takeDataDir } from './data-dir.ts'
+import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
+import { readableLine } from './log-lines.ts'
+import { buildProcesses, scriptOf } from './process-bundle.ts'
+import { ensureSecrets } from './secrets.ts'
+import { LocalServiceError, launchLocalServices } from './services/index.ts'
+import { freePort } from './services/ports.ts'
+import { createShutdown } from './shutdown.ts'
+import { supervise } from './supervise.ts'
+import { requireFreePort, waitForAnswer } from './wait-for-answer.ts'
+import { steadyMemory } from './steady-memory.ts'
+
+const startedAt = Date.now()
+const say = (line: string) => console.log(line)
+const shutdown = createShutdown(say)
+
+try {
+  await start()
+} catch (error) {
+  // Errors that a developer can fix show their message, unexpected ones their stack.
+  const isKnown = error instanceof LocalServiceError || (error instanceof Error && error.name === 'SettingsError')
+  console.error(isKnown ? error.message : error)
+  await shutdown.stop(1)
+}
+
+/** `npm start`: servers, demo model, API, worker, and then the addresses. Everything is stopped in reverse order. */
+async function start(): Promise<void> {
+  process.chdir(path.dirname(import.meta.dirname))
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  // An empty variable counts as not set, as in the settings.
+  const given = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim()))
+  const dataDir = path.resolve(given.DATA_DIR ?? '.data')
+  // Otherwise open streams would make Ctrl-C wait for half a minute, the default for production.
+  const base: NodeJS.ProcessEnv = { SHUTDOWN_GRACE_SECONDS: '5', ...given, DATA_DIR: dataDir }
+  const env: NodeJS.ProcessEnv = { ...base, ...ensureSecrets(dataDir, base) }
+  const settings = loadSettings(env)
+  const port = await requireFreePort(settings)
+
+  shutdown.add('the data folder', takeDataDir(dataDir))
+  const codecToken = codecTokenOf(settings)
+  const codecEndpoint = codecToken && `http://127.0.0.1:${port}/codec/${codecToken}`
+  const consoleBuilt = buildConsole(say)
+  const addresses = createAddresses(dataDir)
+  const watch = { say, onStart: addresses.noteProcess }
+  const local = await launchLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
+  shutdown.add('the servers', local.stop)
+
+  const workerReady = Promise.withResolvers<void>()
+  const run = (
+    name: string,
+    script: () => string,
+    childEnv: NodeJS.ProcessEnv,
+    options: { stopLimitMs: number; goAheadAfter?: Promise<unknown> },
+  ) => {
+    const onLine = (line: string) => {
+      if (line.includes('"worker ready"')) workerReady.resolve()
+      const readable = readableLine(name, line)
+      if (readable) console.error(readable)
+    }
+    const env = { ...steadyMemory, ...childEnv }
+    const logFile = path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`)
+    const child = supervise({ name, script, env, logFile, onLine, goAheadAfter: options.goAheadAfter }, watch)
+    shutdown.add(`the ${name}`, () => child.stop(options.stopLimitMs))
+    return child
+  }
+
+  const uiOrigins = { TEMPORAL_UI_ORIGINS: local.env.TEMPORAL_UI_URL }
+  const serviceEnv: NodeJS.ProcessEnv = {
+    ...uiOrigins,
+    ...env,
+    ...local.env,
+    PORT: String(port),
+    RUNS_IN_API: env['RUNS_IN_API'] || 'true',
+  }
+  const isDemo = wantsDemoModel(env)
+  let demoAnswers = Promise.resolve()
+  if (isDemo) {
+    const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
+    const demoEnv = { ...env, DEMO_MODEL_PORT: String(demoPort) }
+    const demo = run('demo model', () => scriptOf('demo-model'), demoEnv, { stopLimitMs: 2_000 })
+    demoAnswers = waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
+    // Awaited below.
+    demoAnswers.catch(() => undefined)
+    Object.assign(serviceEnv, demoModelEnv(demoPort, env))
+  }
+  const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
+  const readyForApi = Promise.all([local.ready, consoleBuilt])
+  // It loads its code while the servers start.
+  const api = run('api', () => scriptOf('local-api'), serviceEnv, { stopLimitMs, goAheadAfter: readyForApi })
+  await readyForApi
+  for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
+  await Promise.all([demoAnswers, waitForAnswer(`http://127.0.0.1:${port}/ready`, [api])])
+  // After the API, which it would slow down: what people ask of it in its first seconds waits in its queues.
+  run('worker', () => scriptOf('worker'), serviceEnv, { stopLimitMs })
+  shutdown.add('the list of addresses', addresses.remove)
+  addresses.publish({ port, env: serviceEnv })
+  say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
+  // For the next start: after a change of the sources, neither this one nor its worker must wait for it.
+  await workerReady.promise
+  await buildProcesses(say)
+}
