@@ -16,7 +16,7 @@ export type ChildOptions = {
   /** Called with each line that it writes. */
   onLine: (line: string) => void
   /** What the script waits for in `goAhead`. */
-  goAheadAfter?: Promise<unknown>
+  goAheadAfter?: Promise<void>
 }
 
 /**
@@ -32,11 +32,7 @@ export function startChild({ name, script, args = [], env, logFile, onLine, goAh
     detached: true,
   })
   const { stdio } = process_
-  // When it fails, the start fails, and nothing goes ahead.
-  void goAheadAfter?.then(
-    () => giveGoAhead(stdio),
-    () => undefined,
-  )
+  void goAheadAfter?.then(() => giveGoAhead(stdio))
   for (const stream of [process_.stdout, process_.stderr]) {
     if (!stream) continue
     void forEachLine(stream, (line) => {

@@ -10,7 +10,7 @@ import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { readableLine } from './log-lines.ts'
 import { buildProcesses, scriptOf } from './process-bundle.ts'
 import { ensureSecrets } from './secrets.ts'
-import { LocalServiceError, launchLocalServices } from './services/index.ts'
+import { LocalServiceError, prepareLocalServices } from './services/index.ts'
 import { freePort } from './services/ports.ts'
 import { createShutdown } from './shutdown.ts'
 import { supervise } from './supervise.ts'
@@ -49,7 +49,7 @@ async function start(): Promise<void> {
   const consoleBuilt = buildConsole(say)
   const addresses = createAddresses(dataDir)
   const watch = { say, onStart: addresses.noteProcess }
-  const local = await launchLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
+  const local = await prepareLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)
 
   const workerReady = Promise.withResolvers<void>()
@@ -57,7 +57,7 @@ async function start(): Promise<void> {
     name: string,
     script: () => string,
     childEnv: NodeJS.ProcessEnv,
-    options: { stopLimitMs: number; goAheadAfter?: Promise<unknown> },
+    options: { stopLimitMs: number; goAheadAfter?: Promise<void> },
   ) => {
     const onLine = (line: string) => {
       if (line.includes('"worker ready"')) workerReady.resolve()
@@ -80,23 +80,23 @@ async function start(): Promise<void> {
     RUNS_IN_API: env['RUNS_IN_API'] || 'true',
   }
   const isDemo = wantsDemoModel(env)
-  let demoAnswers = Promise.resolve()
+  const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
+  if (isDemo) Object.assign(serviceEnv, demoModelEnv(demoPort, env))
+  const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
+  // It loads its code while the servers start.
+  const serversReady = Promise.withResolvers<void>()
+  const goAheadAfter = serversReady.promise
+  const api = run('api', () => scriptOf('local-api'), serviceEnv, { stopLimitMs, goAheadAfter })
+  await Promise.all([local.start(), consoleBuilt])
+  serversReady.resolve()
+  for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
+  const answers = [waitForAnswer(`http://127.0.0.1:${port}/ready`, [api])]
   if (isDemo) {
-    const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
     const demoEnv = { ...env, DEMO_MODEL_PORT: String(demoPort) }
     const demo = run('demo model', () => scriptOf('demo-model'), demoEnv, { stopLimitMs: 2_000 })
-    demoAnswers = waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo])
-    // Awaited below.
-    demoAnswers.catch(() => undefined)
-    Object.assign(serviceEnv, demoModelEnv(demoPort, env))
+    answers.push(waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo]))
   }
-  const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
-  const readyForApi = Promise.all([local.ready, consoleBuilt])
-  // It loads its code while the servers start.
-  const api = run('api', () => scriptOf('local-api'), serviceEnv, { stopLimitMs, goAheadAfter: readyForApi })
-  await readyForApi
-  for (const service of local.services) say(`> ${service.name}: ${service.detail} (${service.source})`)
-  await Promise.all([demoAnswers, waitForAnswer(`http://127.0.0.1:${port}/ready`, [api])])
+  await Promise.all(answers)
   // After the API, which it would slow down: what people ask of it in its first seconds waits in its queues.
   run('worker', () => scriptOf('worker'), serviceEnv, { stopLimitMs })
   shutdown.add('the list of addresses', addresses.remove)

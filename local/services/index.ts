@@ -51,48 +51,43 @@ const addressVariable = {
  * lists every failure.
  */
 export async function startLocalServices(options: ServiceOptions) {
-  const local = await launchLocalServices(options)
-  await local.ready
+  const local = await prepareLocalServices(options)
+  await local.start()
   return local
 }
 
-/** The same, but it returns when everything is installed, while the servers still start: `ready` waits for them. */
-export async function launchLocalServices(options: ServiceOptions) {
+/** The same in two steps: their addresses are known before they start. `stop` may be called at any time. */
+export async function prepareLocalServices(options: ServiceOptions) {
   const needed = options.need ?? ['temporal', 'mongo', 'redis', 'mailbox']
+  const found = await allOf(needed.map((name) => findOne(name, options)))
   const stopping = new AbortController()
-  const starting: Promise<{ stop: () => Promise<void> }>[] = []
+  const starting: ReturnType<Found['start']>[] = []
   const stop = async () => {
     stopping.abort()
     const started = await Promise.allSettled(starting)
     await Promise.all(started.filter((result) => result.status === 'fulfilled').map(({ value }) => value.stop()))
   }
-  const allOf = async <T>(work: Promise<T>[]): Promise<T[]> => {
-    const results = await Promise.allSettled(work)
-    const failures = results.filter((result) => result.status === 'rejected').map((result) => reason(result.reason))
-    if (failures.length > 0) {
-      await stop()
-      throw new LocalServiceError(failures.join('\n'))
-    }
-    return results.filter((result) => result.status === 'fulfilled').map((result) => result.value)
-  }
-  const findAndStart = async (name: ServiceName) => {
-    const found = await findOne(name, options)
-    const started = found.start(stopping.signal)
-    // Its failure is reported once everything was looked for.
-    started.catch(() => undefined)
-    starting.push(started)
-    return found
-  }
-  const found = await allOf(needed.map(findAndStart))
-  const ready = allOf(starting)
-  // Whoever does not wait for it is not ended by its failure.
-  ready.catch(() => undefined)
   return {
     env: Object.fromEntries(found.flatMap((service) => Object.entries(service.env))),
     services: found.map(({ name, detail, source }) => ({ name, detail, source })),
-    ready,
+    /** Resolves when all answer. */
+    async start(): Promise<void> {
+      starting.push(...found.map((service) => service.start(stopping.signal)))
+      await allOf(starting).catch(async (error: unknown) => {
+        await stop()
+        throw error
+      })
+    },
     stop,
   }
+}
+
+/** Waits for all of them; the error lists every failure. */
+async function allOf<T>(work: Promise<T>[]): Promise<T[]> {
+  const results = await Promise.allSettled(work)
+  const failures = results.filter((result) => result.status === 'rejected').map((result) => reason(result.reason))
+  if (failures.length > 0) throw new LocalServiceError(failures.join('\n'))
+  return results.filter((result) => result.status === 'fulfilled').map((result) => result.value)
 }
 
 async function findOne(name: ServiceName, options: StartOptions): Promise<Found> {

@@ -7,6 +7,8 @@ import type { Watch } from './keep-running.ts'
 import { startServer } from './server-process.ts'
 import { firstThatWorks } from './ways.ts'
 
+const lazyJsdom = new URL('lazy-jsdom.ts', import.meta.url).href
+
 /** Finds the mail receiver, which is one of the project's own packages. */
 export async function prepareMailbox() {
   return firstThatWorks<string>('The mailbox', 'SMTP_URL', [
@@ -34,7 +36,7 @@ export async function startMailbox(options: {
       name: 'The mailbox',
       command: process.execPath,
       args: [
-        [options.script, '--silent', '--smtp', String(port), '--ip', '127.0.0.1'],
+        ['--import', lazyJsdom, options.script, '--silent', '--smtp', String(port), '--ip', '127.0.0.1'],
         ['--web', String(webPort), '--web-ip', '127.0.0.1', '--mail-directory', home],
       ].flat(),
       cwd: home,

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-/** Runs `npm start`'s command to its end. These starts must fail before anything is started. */
+/** Runs `npm start`'s command to its end. These starts must fail. */
 async function start(env: Record<string, string>): Promise<{ code: number | null; output: string }> {
   const { promise, resolve } = Promise.withResolvers<{ code: number | null; output: string }>()
   const child = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
@@ -49,3 +49,12 @@ test('a port in use is reported in one clear line', async () => {
     other.close()
   }
 })
+
+test('a server that cannot start is named, without errors of the API that waits for it', async () => {
+  // It needs a folder there.
+  await writeFile(path.join(dataDir, 'redis'), '')
+  const { code, output } = await start({ PORT: '0' })
+  expect(output).toContain(path.join(dataDir, 'redis'))
+  expect(output).not.toMatch(/\[api\]|^ +at /m)
+  expect(code).toBe(1)
+}, 60_000)
