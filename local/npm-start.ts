@@ -97,11 +97,11 @@ async function start(): Promise<void> {
     answers.push(waitForAnswer(`http://127.0.0.1:${demoPort}/v1/models`, [demo]))
   }
   await Promise.all(answers)
-  // After the API, which it would slow down: what people ask of it in its first seconds waits in its queues.
-  run('worker', () => scriptOf('worker'), serviceEnv, { stopLimitMs })
   shutdown.add('the list of addresses', addresses.remove)
   addresses.publish({ port, env: serviceEnv })
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
+  // After the API, which it would slow down: what people ask of it in its first seconds waits in its queues.
+  run('worker', () => scriptOf('worker'), serviceEnv, { stopLimitMs })
   // For the next start: after a change of the sources, neither this one nor its worker must wait for it.
   await workerReady.promise
   await buildProcesses(say)
