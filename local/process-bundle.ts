@@ -4,7 +4,8 @@ import path from 'node:path'
 import { run } from './services/command.ts'
 
 export const root = path.dirname(import.meta.dirname)
-const bundlesFolder = 'node_modules/.cache/processes'
+/** Not below `node_modules`: source maps are read of the bundle alone. */
+const bundlesFolder = '.cache/processes'
 export const processEntries = {
   start: 'local/npm-start.ts',
   api: 'api/server.ts',
