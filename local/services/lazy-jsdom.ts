@@ -15,8 +15,7 @@ let loaded: Jsdom | undefined
 
 function load(): Jsdom {
   delete require.cache[file]
-  const jsdom: Jsdom = require(file)
-  return jsdom
+  return require(file) as Jsdom
 }
 
 lazy.exports = {

@@ -52,9 +52,8 @@ test('the mailbox shows the HTML of a mail without its scripts', async () => {
 
 test('servers that are stopped while they start leave nothing behind', async () => {
   const { env, start, stop } = await prepare(['mailbox'])
-  const failing = expect(start()).rejects.toThrow()
-  await stop()
-  await failing
+  const starting = start()
+  await Promise.all([expect(starting).rejects.toThrow(), stop()])
   expect(await accepts(portOf(env['MAILBOX_URL']))).toBe(false)
 })
 
