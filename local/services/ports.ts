@@ -9,6 +9,9 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   return promise
 }
 
+/** Those that `freePort` has returned: several are chosen before the first server listens. */
+const chosen = new Set<number>()
+
 /**
  * A free port below the range of outgoing connections, so that no connection of another program takes it before the
  * server starts.
@@ -16,6 +19,8 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (chosen.has(port)) continue
+    chosen.add(port)
     if (await isPortFree(port)) return port
   }
   throw new Error('no free port between 20000 and 32000')
