@@ -1,7 +1,5 @@
-import { migrate } from '../composition/migrations.ts'
+import { runMigrationJob } from '../composition/migration-job.ts'
 import { reasonOf } from '../domain/reason-of.ts'
-import { loadSettings } from '../infra/config.ts'
-import { createLogger } from '../infra/logger.ts'
 // Not used here, but loaded now, while the servers start.
 import '../api/start-api.ts'
 import { goAhead } from './go-ahead.ts'
@@ -12,9 +10,7 @@ import { goAhead } from './go-ahead.ts'
  */
 await goAhead()
 try {
-  const settings = loadSettings(process.env)
-  const logger = createLogger('migrate', settings.logLevel)
-  logger.info(await migrate(settings, logger), 'migrations done')
+  await runMigrationJob()
 } catch (error) {
   console.error(`The migrations of the database (MONGODB_URI) failed: ${reasonOf(error)}`)
   process.exit(1)
