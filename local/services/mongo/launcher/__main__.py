@@ -20,8 +20,8 @@ if version('SecantusDB') != FITS:
 
 from secantus import cli
 
-from repairs import catalog, engine, keys, lookups, pages, reads, statements, transactions, writes
+from repairs import catalog, engine, keys, lists, lookups, pages, reads, statements, transactions, writes
 
-for part in (engine, keys, statements, catalog, lookups, pages, transactions, writes, reads):
+for part in (engine, keys, statements, catalog, lookups, pages, transactions, writes, lists, reads):
     part.repair()
 sys.exit(cli.main())

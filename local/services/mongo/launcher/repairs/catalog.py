@@ -5,6 +5,8 @@ from contextlib import contextmanager
 
 from secantus.storage import Storage
 
+from . import transactions
+
 # Fault: each statement reads which indexes its collection has from the disk's pages, several times, and a statement that
 # inserts many records does so for every one of them.
 #
@@ -61,7 +63,7 @@ class Known:
             if options is None:
                 options = read(storage, database, collection)
                 # An open transaction sees collections that others do not, and any statement may make one.
-                if options and getattr(storage._tls, 'user_txn', None) is None:
+                if options and not transactions.is_open(storage):
                     noted[database, collection] = options
             return dict(options)
 
@@ -84,6 +86,11 @@ known = Known()
 def forget() -> None:
     if kept.indexes:
         kept.indexes = {}
+
+
+def forget_all() -> None:
+    forget()
+    known.forget()
 
 
 def repair() -> None:
@@ -120,13 +127,11 @@ def repair() -> None:
 
     def changing(change):
         def changed(self, *args, **options):
-            forget()
-            known.forget()
+            forget_all()
             try:
                 return change(self, *args, **options)
             finally:
-                forget()
-                known.forget()
+                forget_all()
 
         return changed
 

@@ -8,7 +8,7 @@ import wiredtiger as wt
 from secantus import storage
 from secantus.query import matches
 
-from . import ranges
+from . import ranges, transactions
 from .keys import packed_texts
 
 # Entries of a part. One that has grown to more than twice as many is divided.
@@ -69,7 +69,7 @@ def parts_of(self, database, collection, listed: ranges.Ranges, prefix):
     transaction has been committed, and before the client hears of it; what was counted meanwhile is not kept. An open
     transaction sees what others do not, and may have begun long ago: its reads count anew, and keep nothing.
     """
-    if getattr(self._tls, 'user_txn', None) is not None:
+    if transactions.is_open(self):
         for group in ranges.groups_from(self, database, collection, listed.index, prefix):
             yield prefix, len(matching(self, database, collection, listed, group))
         return

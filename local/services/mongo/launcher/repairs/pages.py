@@ -10,7 +10,7 @@ from secantus.query import matches
 from secantus.sortkey import encode_value_directed
 from secantus.storage import Storage
 
-from . import lists, ranges
+from . import lists, ranges, transactions
 
 # Entries of an index whose records are read at once.
 GROUP = 50
@@ -30,7 +30,6 @@ class Jump:
     prefix: bytes
     start: bytes
     over: int
-
 
 
 @dataclass
@@ -85,7 +84,7 @@ def jump_over(self, database, collection, filter, sort, skip) -> Jump | None:
     before the first one with the date of the page's first record.
     """
     # In an open transaction, entries are walked through as records are.
-    if skip < FAR or getattr(self._tls, 'user_txn', None) is not None or self._is_timeseries(database, collection):
+    if skip < FAR or transactions.is_open(self) or self._is_timeseries(database, collection):
         return None
     field, direction = next(iter(sort.items()))
     listed = ranges.list_of(self, database, collection, filter, order=(field, direction))

@@ -101,7 +101,6 @@ def counting(aggregate):
 
 
 def repair() -> None:
-    lists.repair()
     sys.setswitchinterval(SWITCH_SECONDS)
     storage._unpack_entry = step(storage._unpack_entry)
     storage._unframe_doc_value = step(storage._unframe_doc_value)

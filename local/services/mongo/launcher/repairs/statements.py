@@ -9,6 +9,8 @@ from secantus.server import SecantusDBServer
 from secantus.sessions import SessionRegistry
 from secantus.storage import Storage
 
+from . import transactions
+
 # How often sessions are looked through for those that have ended.
 PRUNE_SECONDS = 60.0
 
@@ -94,9 +96,8 @@ class Releases:
             try:
                 if self.closing:
                     return
-                state = storage._tls
-                session = getattr(state, 'session', None)
-                if session is None or getattr(state, 'user_txn', None) is not None:
+                session = getattr(storage._tls, 'session', None)
+                if session is None or transactions.is_open(storage):
                     return
                 try:
                     session.reset()

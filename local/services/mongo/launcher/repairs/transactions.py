@@ -17,6 +17,11 @@ HUNG_UP_SECONDS = 1.0
 REMEMBERED_SECONDS = 120.0
 
 
+def is_open(storage) -> bool:
+    """Whether the thread's statement belongs to a transaction of its client."""
+    return getattr(storage._tls, 'user_txn', None) is not None
+
+
 class Registry(TransactionRegistry):
     """
     Faults: each command of a transaction waits for the running statement of every other transaction, to see whether
