@@ -35,7 +35,7 @@ export function followRun(
   let changed = true
   let isSending = false
   let isOver = false
-  let hasText = false
+  /** Nothing is sent before; 0 before the first text, so that it is not delayed. */
   let nextAt = 0
   let timer: NodeJS.Timeout | undefined
   let told: string | undefined
@@ -46,8 +46,7 @@ export function followRun(
     if (stream.isClosed) return end()
     if (stopped) return giveUp('closing')
     if (!changed || !stream.isWritable) return
-    // Only after the first text was sent, so that neither the first token nor the end is delayed.
-    const early = hasText && feed.view.terminal === undefined ? nextAt - performance.now() : 0
+    const early = feed.view.terminal === undefined ? nextAt - performance.now() : 0
     if (early > 0) timer ??= setTimeout(onTime, early)
     else send()
   }
@@ -64,8 +63,7 @@ export function followRun(
     const after = (state: Sent) => {
       isSending = false
       if (state === 'over') return end()
-      hasText = state === 'sent'
-      nextAt = performance.now() + Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs)
+      nextAt = state === 'sent' ? performance.now() + Math.max(mergeMs, (stream.sentBytes - before) / bytesPerMs) : 0
       look()
     }
     try {

@@ -100,8 +100,8 @@ export function createModelSteps({
   return {
     /**
      * Begins the first step of a run that this process has stored, unless it has begun or all slots are taken. What it
-     * produces is held back until `acceptFirst` and `confirmFirst`. If the workflow does not ask for it within `validMs`, another process
-     * may execute it, and it is dropped.
+     * produces is held back until `acceptFirst` and `confirmFirst`. If the workflow does not ask for it within
+     * `validMs`, another process may execute it, and it is dropped.
      */
     beginFirst(runId: string, validMs: number): void {
       // The workflow may have been quicker.
