@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMcpServer } from '../support/mcp-server.ts'
@@ -159,9 +160,16 @@ test('a file is processed, searched, opened, cited in a chat, and deleted', asyn
   await page.getByText('Failed', { exact: true }).waitFor()
   await page.locator('.drop input[type=file]').setInputFiles(pdf)
   await page.getByText('Ready', { exact: true }).waitFor()
+  // The page says that a file is deleted when it can be used again, however long the list of files takes.
   await page.getByRole('button', { name: 'Delete: empty.txt' }).click()
+  await page.route(/\/files(\?|$)/, async (route) => {
+    await setTimeout(1000)
+    await route.continue()
+  })
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByText('“empty.txt” and 0 passages are deleted.').waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.getByLabel('Enter a question').fill('What did the dredging cost?')
   await page.getByRole('button', { name: 'Search' }).click()
   await page.locator('.passage', { hasText: '73,500' }).waitFor()

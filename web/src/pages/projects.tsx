@@ -111,10 +111,11 @@ export function Projects() {
           action={texts.delete}
           onConfirm={async () => {
             const answer = await remove(deleted.project_id, true)
-            if (answer.receipt_id) say(texts.deletedWith(answer.receipt_id))
             await refresh()
+            return answer.receipt_id
           }}
           onClose={() => setDeleted(undefined)}
+          onDone={(receiptId) => receiptId && say(texts.deletedWith(receiptId))}
         />
       )}
     </div>

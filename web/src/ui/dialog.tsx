@@ -45,24 +45,28 @@ export function Dialog({ title, onClose, wide, children }: DialogProps) {
   )
 }
 
-interface ConfirmProps {
+interface ConfirmProps<Result> {
   title: string
   text: ReactNode
   action: string
   danger?: boolean
-  onConfirm: () => Promise<unknown>
+  onConfirm: () => Promise<Result>
   onClose: () => void
+  /** Called when the dialog is closed, so that whoever reads what is said now can use the page. */
+  onDone?: (result: Result) => void
 }
 
 /** Asks for confirmation before something that cannot be undone. Stays open and shows the error if it fails. */
-export function ConfirmDialog({ title, text, action, danger = true, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog<Result>(props: ConfirmProps<Result>) {
+  const { title, text, action, danger = true, onConfirm, onClose, onDone } = props
   const [isBusy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string>()
   const confirm = async () => {
     setBusy(true)
     try {
-      await onConfirm()
+      const result = await onConfirm()
       onClose()
+      onDone?.(result)
     } catch (error) {
       setProblem(wordsOf(error, texts.offline))
       setBusy(false)

@@ -28,7 +28,6 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
   }
   const remove = async () => {
     await unwrap(api.DELETE('/assistants/{aid}/files/{file_id}', path))
-    say(t.deleted(file.name, chunks))
     await refresh()
   }
   const facts = [formatBytes(file.size)]
@@ -73,6 +72,7 @@ export function FileRow({ assistantId, file }: { assistantId: string; file: Know
           action={texts.delete}
           onConfirm={remove}
           onClose={() => setOpen(undefined)}
+          onDone={() => say(t.deleted(file.name, chunks))}
         />
       )}
     </li>
