@@ -1,5 +1,6 @@
-import { type KeyObject, createPublicKey } from 'node:crypto'
+import { type KeyObject, createPublicKey, hash } from 'node:crypto'
 import { type JWTPayload, SignJWT, decodeProtectedHeader, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { AppError } from '../../domain/errors.ts'
 
 export interface TokenSettings {
@@ -21,6 +22,8 @@ export type Tokens = ReturnType<typeof createTokens>
 
 const lifetime = '30d'
 const minSecretBytes = 16
+/** Most tokens whose signature need not be checked again. */
+const maxVerified = 5000
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
@@ -32,6 +35,8 @@ const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
 export function createTokens(settings: TokenSettings) {
   const keys = verificationKeys(settings)
   const signingKey = keys.HS256 ?? Buffer.from(settings.jwtSecret)
+  /** By digest of the token: what it says, and the second from which it is refused. */
+  const verified = new LRUCache<string, { claims: TokenClaims; expiresAt: number }>({ max: maxVerified })
 
   return {
     /** A token for a user, pinned to a project, valid for 30 days. */
@@ -45,9 +50,12 @@ export function createTokens(settings: TokenSettings) {
 
     /**
      * Throws `unauthenticated` for a token that is malformed, wrongly signed, expired, or not issued for this
-     * service.
+     * service. A token that was accepted once is only asked for its expiry after that.
      */
     async verify(token: string): Promise<TokenClaims> {
+      const digest = hash('sha256', token, 'base64')
+      const known = verified.get(digest)
+      if (known !== undefined && Date.now() / 1000 < known.expiresAt) return known.claims
       try {
         const { alg } = decodeProtectedHeader(token)
         const key = alg === 'HS256' || alg === 'RS256' ? keys[alg] : undefined
@@ -58,7 +66,9 @@ export function createTokens(settings: TokenSettings) {
           audience: settings.jwtAudience,
           requiredClaims: ['exp'],
         })
-        return claimsOf(payload)
+        const claims = claimsOf(payload)
+        verified.set(digest, { claims, expiresAt: payload.exp ?? 0 })
+        return claims
       } catch (cause) {
         throw new AppError('unauthenticated', 'The access token is invalid.', { cause })
       }

@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../domain/errors.ts'
 import { type TokenSettings, createTokens } from '../../services/auth/tokens.ts'
 
@@ -45,6 +45,28 @@ describe('service tokens', () => {
   it('are accepted with the claims that were signed', async () => {
     const tokens = createTokens(settings)
     expect(await tokens.verify(await tokens.sign(claims))).toEqual(claims)
+  })
+
+  it('are refused when they expire, also after they were accepted', async () => {
+    const tokens = createTokens(settings)
+    const short = await token({ expires: '1h' })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    try {
+      expect(await tokens.verify(short)).toEqual(claims)
+      expect(await tokens.verify(short)).toEqual(claims)
+      vi.setSystemTime(Date.now() + 3600_000)
+      await expect(tokens.verify(short)).rejects.toEqual(refused)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('are refused with a changed signature, also after they were accepted', async () => {
+    const tokens = createTokens(settings)
+    const good = await token({})
+    expect(await tokens.verify(good)).toEqual(claims)
+    const end = good.endsWith('AAA') ? 'BBB' : 'AAA'
+    await expect(tokens.verify(`${good.slice(0, -3)}${end}`)).rejects.toEqual(refused)
   })
 
   it.each<[string, Changes]>([
