@@ -1,10 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { newId } from '../../domain/ids.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Asked every second by load balancers: answers without an error are logged at the level `debug`. */
+    isProbe?: boolean
+  }
+}
 
 /** Uses a caller's request id if it is harmless in a log, else generates one. */
 export function requestIdOf(headers: Record<string, string | string[] | undefined>): string {
   const given = headers['x-request-id']
-  return typeof given === 'string' && /^[\w.-]{1,128}$/.test(given) ? given : newId()
+  return typeof given === 'string' && /^[\w.-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
 /**
@@ -16,6 +23,7 @@ export function installLogging(app: FastifyInstance): void {
     reply.header('x-request-id', request.id)
     // `close` also fires for streams, whose end Fastify does not see, and when the client disconnects.
     reply.raw.once('close', () => {
+      const level = request.routeOptions.config.isProbe && reply.raw.statusCode < 400 ? 'debug' : 'info'
       const facts = {
         operation: request.routeOptions.schema?.operationId,
         method: request.method,
@@ -25,7 +33,7 @@ export function installLogging(app: FastifyInstance): void {
         user_id: request.session?.user._id,
         ...(reply.raw.writableFinished ? {} : { aborted: true }),
       }
-      request.log.info(facts, 'request')
+      request.log[level](facts, 'request')
     })
   })
 }

@@ -5,8 +5,10 @@ import { type TestService, startService } from '../support/service.ts'
 
 describe('the HTTP foundation', () => {
   let service: TestService
+  const lines: { msg: string; level: number; route?: string; status?: number }[] = []
   beforeAll(async () => {
-    service = await startService({ env: { CORS_ORIGINS: 'https://app.example.com' } })
+    const onLog = (line: string) => void lines.push(JSON.parse(line))
+    service = await startService({ onLog, env: { CORS_ORIGINS: 'https://app.example.com', LOG_LEVEL: 'debug' } })
   })
   afterAll(() => service.close())
 
@@ -40,6 +42,15 @@ describe('the HTTP foundation', () => {
     expect((await fetch(`${service.url}/nowhere`)).headers.get('x-request-id')).toMatch(/^[\w-]{36}$/)
     const given = await fetch(`${service.url}/ok`, { headers: { 'x-request-id': 'trace-1' } })
     expect(given.headers.get('x-request-id')).toBe('trace-1')
+  })
+
+  it('logs a line for each request, for those of load balancers at the level debug', async () => {
+    await fetch(`${service.url}/ready`)
+    await fetch(`${service.url}/threads/`)
+    const lineOf = (name: string) =>
+      eventually('the line', () => lines.find(({ msg, route }) => msg === 'request' && route === name))
+    expect(await lineOf('/ready')).toMatchObject({ level: 20, status: 200 })
+    expect(await lineOf('/threads/')).toMatchObject({ level: 30, status: 401 })
   })
 
   it('allows calls with credentials only from configured origins', async () => {

@@ -29,7 +29,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
   app.get(
     '/ok',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', isProbe: true },
       schema: {
         operationId: 'health.read',
         summary: 'State of the service and its dependencies',
@@ -43,7 +43,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: Health }> = async
   app.get(
     '/ready',
     {
-      config: { auth: 'none' },
+      config: { auth: 'none', isProbe: true },
       schema: {
         operationId: 'health.ready',
         summary: 'Whether requests can be answered now',

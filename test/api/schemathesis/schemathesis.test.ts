@@ -46,7 +46,7 @@ describe('Schemathesis', () => {
     service = await startService({
       onLog: (line) => count(JSON.parse(line)),
       env: {
-        LOG_LEVEL: 'info',
+        LOG_LEVEL: 'debug',
         OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
         OPENAI_API_KEY: 'none',
         THREAD_MAX_DEFAULT: '1000000',
