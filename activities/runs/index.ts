@@ -28,8 +28,9 @@ export function createRunActivities(deps: EngineDeps, modelSteps: Pick<ModelStep
       settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
     default: step(async (input: ToolInput): Promise<void> => {
-      await toolStep(deps, input, attemptName(), cancellationSignal())
-      if (deps.attempts.noteCall(input)) modelSteps.beginNext({ runId: input.runId, step: input.step + 1 })
+      const result = await toolStep(deps, input, attemptName(), cancellationSignal())
+      if (result && deps.attempts.noteCall(input, result))
+        modelSteps.beginNext({ runId: input.runId, step: input.step + 1 })
     }),
   }
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ToolInput } from '../../domain/contracts/thread.ts'
+import type { Message } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -21,8 +22,11 @@ export interface PausedAttempt {
   thread: ThreadRecord | undefined
   /** The tokens of the steps so far, if they are known. */
   usages: ModelUsage[] | undefined
-  /** The calls before this step that were not made here yet, by number. Undefined if there may be no such step. */
-  openCalls: Set<number> | undefined
+  /**
+   * The results of the calls before this step, by number; undefined for each that was not made here yet. Undefined
+   * as a whole if there may be no such step.
+   */
+  results: (Message | undefined)[] | undefined
 }
 
 /** How long an attempt waits for its next step. Most tools answer within this time. */
@@ -79,11 +83,17 @@ export function createAttempts({ clock = () => performance.now() } = {}) {
     pause: (attempt: PausedAttempt): void => void paused.set(attempt.run._id, attempt),
     /** The paused attempt of a run, for the tools that are called meanwhile. */
     between: (runId: string): PausedAttempt | undefined => paused.get(runId),
-    /** A call was made in this process. Returns whether it was the last one before the next step. */
-    noteCall({ runId, step, index }: ToolInput): boolean {
+    /**
+     * A call was made in this process; its result is stored. Returns whether it was the last one before the next
+     * step.
+     */
+    noteCall({ runId, step, index }: ToolInput, result: Message): boolean {
       const attempt = paused.get(runId)
-      if (attempt?.step !== step + 1 || attempt.openCalls?.delete(index) !== true) return false
-      return attempt.openCalls.size === 0
+      if (attempt?.step !== step + 1 || !attempt.results) return false
+      const { results } = attempt
+      if (index >= results.length || results[index] !== undefined) return false
+      results[index] = result
+      return !results.includes(undefined)
     },
     /** Gives the paused attempt to its next step, once. */
     resume(runId: string, step: number): PausedAttempt | undefined {

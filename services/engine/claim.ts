@@ -1,5 +1,6 @@
 import type { StepInput } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
+import type { Message } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -10,7 +11,13 @@ export interface Claim {
   /** No attempt has stored anything of the step. */
   isFresh: boolean
   /** What this process read a moment ago: for the request that stored the run, or for its step before. */
-  known?: { assistant: AssistantRecord; thread: ThreadRecord | undefined; usages: ModelUsage[] | undefined }
+  known?: {
+    assistant: AssistantRecord
+    thread: ThreadRecord | undefined
+    usages: ModelUsage[] | undefined
+    /** The results of all calls before the step. */
+    results?: Message[] | undefined
+  }
 }
 
 /**
@@ -24,7 +31,11 @@ export async function takeRun(deps: EngineDeps, { runId, step }: StepInput): Pro
     return { run: { ...run, started_at: new Date() }, isFresh: true, known: { ...known, usages: [] } }
   }
   const paused = step === 0 ? undefined : deps.attempts.resume(runId, step)
-  if (paused !== undefined) return { run: paused.run, isFresh: true, known: paused }
+  if (paused !== undefined) {
+    const made = paused.results?.filter((result) => result !== undefined)
+    const results = made?.length === paused.results?.length ? made : undefined
+    return { run: paused.run, isFresh: true, known: { ...paused, results } }
+  }
   return claimRun(deps, runId)
 }
 

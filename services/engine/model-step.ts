@@ -9,7 +9,7 @@ import { type Claim, showAsRunning, takeRun } from './claim.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import type { StepOptions } from './model-steps.ts'
-import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
+import { ledgerEntries, plannedTools, toolMessageOf, toolMessages } from './ledger.ts'
 import { SupersededError, createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
 import { reportModelFailure } from './model-failures.ts'
@@ -77,7 +77,9 @@ async function executeStep(
   })
 
   const added =
-    step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
+    step === 0
+      ? messagesFromJson(run.input_json)
+      : (known?.results ?? (await toolMessages(deps.collections, { runId, step: step - 1 })))
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
   // The model is called while this is being stored; if storing is refused (the thread is being deleted), the call
   // is aborted.
@@ -133,7 +135,8 @@ async function executeStep(
     const remembered = remember(deps, { thread, conversation, message, seq })
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
     const isLast = step + 1 >= config.maxSteps
-    const openCalls = isLast ? undefined : new Set(planned.calls.map(({ index }) => index))
+    const isPlanned = new Set(planned.calls.map(({ index }) => index))
+    const results = calls.map((call) => (isPlanned.has(call.index) ? undefined : toolMessageOf(call)))
     // People take longer to decide.
     if (!approval)
       deps.attempts.pause({
@@ -142,7 +145,7 @@ async function executeStep(
         assistant,
         thread: remembered,
         usages,
-        openCalls,
+        results: isLast ? undefined : results,
       })
   }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../../domain/messages.ts'
 import { createAttempts } from '../../services/engine/attempts.ts'
 import { SupersededError } from '../../services/engine/run-writer.ts'
 import { runAttempt } from './run-attempt.ts'
@@ -8,8 +9,8 @@ function attempts() {
   const created = createAttempts({ clock: () => time })
   return {
     ...created,
-    pause: (id: string, step = 1, openCalls?: Set<number>) =>
-      created.pause({ ...runAttempt(id), step, usages: [], openCalls }),
+    pause: (id: string, step = 1, results?: (Message | undefined)[]) =>
+      created.pause({ ...runAttempt(id), step, usages: [], results }),
     pass: (ms: number) => {
       time += ms
     },
@@ -54,21 +55,30 @@ describe('attempts', () => {
     expect(resume('b', 1)).toBeUndefined()
   })
 
-  it('know when all tools before the next step have been called here, each once', () => {
-    const { pause, noteCall } = attempts()
-    expect(noteCall({ runId: 'a', step: 0, index: 0 })).toBe(false)
-    pause('a', 1, new Set([0, 1]))
+  it('know when all tools before the next step have been called here, each once, and their results', () => {
+    const { pause, noteCall, resume } = attempts()
+    const result = (id: string): Message => ({
+      type: 'ToolMessage',
+      data: { id, content: 'Sunny.', tool_call_id: 'call', name: 'weather' },
+    })
+    expect(noteCall({ runId: 'a', step: 0, index: 0 }, result('0'))).toBe(false)
+    // The third was refused.
+    pause('a', 1, [undefined, undefined, result('refused')])
     const calls = [
       { runId: 'a', step: 1, index: 0 },
       { runId: 'a', step: 0, index: 0 },
       { runId: 'a', step: 0, index: 0 },
+      { runId: 'a', step: 0, index: 2 },
+      { runId: 'a', step: 0, index: 3 },
       { runId: 'a', step: 0, index: 1 },
       { runId: 'a', step: 0, index: 1 },
     ]
-    expect(calls.map(noteCall)).toEqual([false, false, false, true, false])
+    const noted = calls.map((call, place) => noteCall(call, result(`result ${place}`)))
+    expect(noted).toEqual([false, false, false, false, false, true, false])
+    expect(resume('a', 1)?.results?.map((message) => message?.data.id)).toEqual(['result 1', 'result 5', 'refused'])
     // No step may follow.
     pause('b')
-    expect(noteCall({ runId: 'b', step: 0, index: 0 })).toBe(false)
+    expect(noteCall({ runId: 'b', step: 0, index: 0 }, result('0'))).toBe(false)
   })
 
   it('make their thread busy until its workflow has had time to end', () => {
