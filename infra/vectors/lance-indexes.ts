@@ -19,19 +19,29 @@ const largeTableRows = 20_000
 
 const processPath = fileURLToPath(new URL('./lance-indexes-process.ts', import.meta.url))
 
+export interface RefreshOptions {
+  uri: string
+  space: string
+  /** More rows will follow soon. */
+  isGrowing: boolean
+  /** Calls `buildIndexes` without being waited for. */
+  buildSoon: () => void
+}
+
 /**
- * Updates the indexes of a table where that pays; those of a large table in a separate process. `isGrowing`: more rows
- * will follow soon.
+ * Updates the indexes of a table where that pays; those of a large table in a separate process. The caller does not wait
+ * for the merge of a small one, which takes up to a second: rows outside of the text index are found too.
  */
 export async function refreshIndexes(
   table: Table,
-  { uri, space, isGrowing }: { uri: string; space: string; isGrowing: boolean },
+  { uri, space, isGrowing, buildSoon }: RefreshOptions,
 ): Promise<void> {
   try {
     const due = await dueWork(table)
     const merging = due.merging && !(isGrowing && due.unindexed < due.rows * unindexedShare)
     if (!due.textIndex && !merging && !due.vectorIndex) return
-    if (due.rows < largeTableRows) return await buildIndexes(table)
+    if (due.textIndex && due.rows < largeTableRows) return await buildIndexes(table)
+    if (due.rows < largeTableRows) return buildSoon()
   } catch (error) {
     if (isConflict(error)) return
     throw unavailable(error)

@@ -5,7 +5,7 @@ import { type Ranked, fuse } from '../../domain/search/fuse.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { termsOf } from '../../domain/search/terms.ts'
 import type { VectorMatch, VectorQuery, VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
-import { isConflict, refreshIndexes } from './lance-indexes.ts'
+import { buildIndexes, isConflict, refreshIndexes } from './lance-indexes.ts'
 import { type LanceRow, toColumns } from './lance-rows.ts'
 import { answered, closing, createLanceTables, unavailable } from './lance-tables.ts'
 
@@ -15,6 +15,8 @@ import { answered, closing, createLanceTables, unavailable } from './lance-table
  */
 export function createLanceStore(uri: string): VectorStore {
   const tables = createLanceTables(uri)
+  /** Spaces whose indexes are being built while nobody waits. */
+  const building = new Map<string, Promise<unknown>>()
 
   /**
    * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not. Two writers of
@@ -58,8 +60,23 @@ export function createLanceStore(uri: string): VectorStore {
       if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
         await removeDoubles(table, fileId)
       }
-      await refreshIndexes(table, { uri, space, isGrowing: expected === undefined })
+      await refreshIndexes(table, {
+        uri,
+        space,
+        isGrowing: expected === undefined,
+        buildSoon: () => buildSoon(space),
+      })
     })
+  }
+
+  /** What fails, or is interrupted, is due again when the next file is settled. */
+  function buildSoon(space: string): void {
+    if (building.has(space)) return
+    const built = tables
+      .use(space, buildIndexes)
+      .catch(() => undefined)
+      .finally(() => building.delete(space))
+    building.set(space, built)
   }
 
   return {
@@ -77,7 +94,11 @@ export function createLanceStore(uri: string): VectorStore {
     async deleteFile(space, fileId) {
       await tables.use(space, (table) => writing(() => table.delete(ofFile(fileId))))
     },
-    deleteSpace: tables.drop,
+    async deleteSpace(space) {
+      // What it still wrote would stay in the folder.
+      await building.get(space)
+      await tables.drop(space)
+    },
     spacesOf: tables.spacesOf,
     async listSpaces() {
       const found: string[] = []
@@ -96,7 +117,10 @@ export function createLanceStore(uri: string): VectorStore {
       })
       return [...files]
     },
-    close: tables.close,
+    async close() {
+      await Promise.all(building.values())
+      await tables.close()
+    },
   }
 }
 

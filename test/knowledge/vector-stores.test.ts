@@ -258,6 +258,28 @@ describe('lancedb', () => {
     await Promise.all([store.close(), tables.close()])
   }, 60_000)
 
+  it('merges new rows of a small table while nobody waits, and leaves nothing of a table that is deleted meanwhile', async () => {
+    const uri = join(folder, 'small')
+    const store = createLanceStore(uri)
+    const tables = createLanceTables(uri)
+    const outside = () => tables.use('a', async (table) => (await table.indexStats(textIndexName))?.numUnindexedRows)
+    const settled = async (fileId: string) => {
+      const records = Array.from({ length: 4500 }, (_, index) => record(fileId, index, `line ${index}`))
+      await store.upsert('a', records, { areNew: true })
+      await store.settle('a', fileId, records.length)
+      expect(await store.count('a', fileId)).toBe(records.length)
+    }
+    await store.upsert('a', harbour)
+    await settled('large')
+    const [best] = await store.search('a', { vector: vectorOf('line 17'), text: 'line 17', limit: 1 })
+    expect(best?.id).toBe('large:17')
+    await expect.poll(outside, { timeout: 20_000 }).toBe(0)
+    await settled('second')
+    await store.deleteSpace('a')
+    await Promise.all([store.close(), tables.close()])
+    expect(await readdir(uri)).not.toContain('a-a.lance')
+  }, 30_000)
+
   it('creates the table of an assistant once for simultaneous first writes', async () => {
     const uri = join(folder, 'first')
     const stores = [createLanceStore(uri), createLanceStore(uri)]
