@@ -5,27 +5,45 @@
  */
 export function termsOf(text: string): string[] {
   const terms: string[] = []
-  const isPlain = !beyondPlain.test(text)
-  const folded = isPlain
-    ? text.toLowerCase()
-    : text
-        .normalize('NFKD')
-        .replace(/\p{M}+/gu, '')
-        .toLowerCase()
-  for (const word of folded.match(isPlain ? plainWordPattern : wordPattern) ?? []) {
-    if (stopWords.has(word)) continue
-    if (!isPlain && spacelessPattern.test(word)) terms.push(...pairs(word))
-    else if (/\d[.,]\d/.test(word)) terms.push(word.replace(/[.,]/g, ''), ...word.split(/[.,]/))
-    else terms.push(stem(word.replace(/['’].*$/, '').slice(0, 40)))
+  // No word goes past the end of a line, and in most texts few lines need more than the simple patterns.
+  for (const line of text.split('\n')) {
+    if (beyondPlain.test(line)) addTerms(terms, folded(line).match(wordPattern), false)
+    else addTerms(terms, line.toLowerCase().match(plainWordPattern), true)
   }
-  return terms.filter((term) => term !== '')
+  return terms
+}
+
+function folded(line: string): string {
+  return line
+    .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
+    .toLowerCase()
+}
+
+function addTerms(terms: string[], words: string[] | null, arePlain: boolean): void {
+  for (const word of words ?? []) {
+    if (stopWords.has(word)) continue
+    if (!arePlain && spacelessPattern.test(word)) terms.push(...pairs(word))
+    else if (beginsWithDigit(word) && /[.,]/.test(word)) terms.push(word.replace(/[.,]/g, ''), ...word.split(/[.,]/))
+    else terms.push(stem(withoutEnding(word).slice(0, 40)))
+  }
+}
+
+function beginsWithDigit(word: string): boolean {
+  const code = word.charCodeAt(0)
+  return code >= 0x30 && code <= 0x39
+}
+
+/** Without what follows an apostrophe. */
+function withoutEnding(word: string): string {
+  return word.includes("'") || word.includes('’') ? word.replace(/['’].*$/, '') : word
 }
 
 /**
- * Most English text has only ASCII and typographic quotes and dashes: simpler patterns find its words in a third of
- * the time.
+ * Most English text has only ASCII and typographic spaces, quotes and dashes: simpler patterns find its words in a
+ * third of the time.
  */
-const beyondPlain = /[^\0-\x7f\u2010-\u201f\u2026]/
+const beyondPlain = /[^\0-\x7f\u00a0\u2010-\u201f\u2026]/
 const plainWordPattern = /\d+(?:[.,]\d+)+|[a-z0-9]+(?:['’][a-z]+)?/g
 const wordPattern = /\d+(?:[.,]\d+)+|[\p{L}\p{N}]+(?:['’]\p{L}+)?/gu
 const spacelessPattern =
