@@ -151,7 +151,7 @@ export function createUploads(deps: UploadsDeps) {
       updated_at: now,
     }
     // Set before the first file is stored: runs search for files only in assistants with this flag.
-    if (assistant.has_files !== true)
+    if (order === 0 && assistant.has_files !== true)
       await assistants.updateOne({ _id: assistant._id, has_files: { $ne: true } }, { $set: { has_files: true } })
     // Stored first and checked afterwards: many simultaneous uploads would compete for a write to their assistant's
     // record.
