@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { linesOf } from '../../infra/lines.ts'
 import type { BenchContext } from '../environment.ts'
 import { table } from '../statistics.ts'
@@ -9,6 +10,8 @@ import { newKnowledge } from './client.ts'
 const corpus = join(import.meta.dirname, '..', 'corpus')
 const copies = 8
 const rounds = 3
+/** What the service does after it has answered, such as merges of indexes, must not slow down the library. */
+const restMs = 2000
 
 /**
  * Uploads until everything can be found, beside the bare extraction library on the same files, in
@@ -33,6 +36,7 @@ export async function benchThroughput(context: BenchContext): Promise<void> {
     const alone: number[] = []
     const whole: number[] = []
     for (let round = -1; round < rounds; round++) {
+      await pause(restMs)
       const bareSeconds = await seconds(async () => {
         for (let copy = 0; copy < copies; copy++) await bare.extract(path)
       })
