@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
 import { parseOwnJson } from '../domain/own-json.ts'
+import { oneByteSource } from './one-byte-source.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const workflowsPath = join(root, 'workflows', 'index.ts')
@@ -36,7 +37,7 @@ export async function workflowBundle({
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })
-  const code = withoutSources(bundle.code)
+  const code = oneByteSource(withoutSources(bundle.code))
   // If the cache cannot be written, for example in an image, the next start builds it again.
   await keep(path, code).catch(() => undefined)
   return { code, sourceMap: '' }
@@ -72,6 +73,7 @@ const sources = [
   'workflows/**/*.ts',
   'domain/**/*.ts',
   'infra/temporal/failure-converter.ts',
+  'worker/one-byte-source.ts',
   'worker/workflow-bundle.ts',
   'package-lock.json',
 ]
