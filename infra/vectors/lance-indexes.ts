@@ -6,7 +6,7 @@ import { createTextIndex, textIndexName, unavailable, vectorIndexName } from './
 
 /** Below this number of rows, an exact search is fast enough, and an index would only lose precision. */
 const vectorIndexRows = 20_000
-/** Rows outside the text index are searched one by one: this many take a few milliseconds. */
+/** Rows outside the text index are searched one by one: this many double the time of a search. */
 const unindexedRows = 4000
 const manyFragments = 50
 /**
