@@ -40,8 +40,7 @@ export async function refreshIndexes(
     const due = await dueWork(table)
     const merging = due.merging && !(isGrowing && due.unindexed < due.rows * unindexedShare)
     if (!due.textIndex && !merging && !due.vectorIndex) return
-    if (due.textIndex && due.rows < largeTableRows) return await buildIndexes(table)
-    if (due.rows < largeTableRows) return buildSoon()
+    if (due.rows < largeTableRows) return due.textIndex ? await buildIndexes(table) : buildSoon()
   } catch (error) {
     if (isConflict(error)) return
     throw unavailable(error)

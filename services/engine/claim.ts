@@ -32,8 +32,7 @@ export async function takeRun(deps: EngineDeps, { runId, step }: StepInput): Pro
   }
   const paused = step === 0 ? undefined : deps.attempts.resume(runId, step)
   if (paused !== undefined) {
-    const made = paused.results?.filter((result) => result !== undefined)
-    const results = made?.length === paused.results?.length ? made : undefined
+    const results = paused.results?.every((result) => result !== undefined) ? paused.results : undefined
     return { run: paused.run, isFresh: true, known: { ...paused, results } }
   }
   return claimRun(deps, runId)

@@ -135,8 +135,8 @@ async function executeStep(
     const remembered = remember(deps, { thread, conversation, message, seq })
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
     const isLast = step + 1 >= config.maxSteps
-    const isPlanned = new Set(planned.calls.map(({ index }) => index))
-    const results = calls.map((call) => (isPlanned.has(call.index) ? undefined : toolMessageOf(call)))
+    // Those above the limit are refused already.
+    const results = calls.map((call) => (call.index < planned.calls.length ? undefined : toolMessageOf(call)))
     // People take longer to decide.
     if (!approval)
       deps.attempts.pause({
