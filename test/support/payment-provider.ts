@@ -169,7 +169,8 @@ async function startStripeMock() {
   const process_ = await startServerProcess({
     name: 'stripe-mock',
     command: path.join(folder, 'stripe-mock'),
-    args: ['-http-addr', `127.0.0.1:${port}`],
+    // Without an address for HTTPS it would take a fixed port of all addresses, once on a machine.
+    args: ['-http-addr', `127.0.0.1:${port}`, '-https-addr', '127.0.0.1:0'],
     cwd: tmpdir(),
     logFile: path.join(tmpdir(), `stripe-mock-${port}.log`),
     ready: () =>
