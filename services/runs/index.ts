@@ -25,7 +25,7 @@ import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import { type FirstAttempts, firstFence } from './first-attempts.ts'
-import type { EnqueueRun } from './enqueue-run.ts'
+import type { EnqueueRun, Enqueued } from './enqueue-run.ts'
 import type { RunStream } from './run-stream.ts'
 
 export interface NewRun {
@@ -55,7 +55,11 @@ interface RunsDeps {
   tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   onError(error: unknown): void
+  clock?(): number
 }
+
+/** Temporal is expected to take a run at once if it did so within this time. */
+const recentStartMs = 10_000
 
 /**
  * A run is passed to its thread within seconds after it was stored; after this time, that attempt is considered
@@ -68,8 +72,9 @@ export type Runs = ReturnType<typeof createRuns>
 /** Operations on runs: start, read, list, cancel. Callers check access before. */
 export function createRuns(deps: RunsDeps) {
   const { runs } = deps.collections
-  /** Whether Temporal gave the last workflow that was started here to this process. */
-  let startsEagerly = false
+  const clock = deps.clock ?? (() => performance.now())
+  /** When Temporal last gave a workflow that was started here to this process; undefined if the last start was not. */
+  let lastEagerStart: number | undefined
 
   /** Throws `unavailable` if no model is configured for the assistant. */
   function requireModel(assistant: AssistantRecord): void {
@@ -95,11 +100,14 @@ export function createRuns(deps: RunsDeps) {
 
   /**
    * Whether the model can be asked before Temporal has taken the run, because nothing indicates that the thread is
-   * busy. If it is after all, the answer is dropped: so a run that would then be refused does not ask early.
+   * busy. If the thread is busy after all, the answer is dropped: so a run that would then be refused does not ask early.
    */
   function mayBeginEarly(thread: ThreadRecord, strategy: MultitaskStrategy): boolean {
     return (
-      startsEagerly && strategy !== 'reject' && deps.conversations.isAtHand(thread) && !deps.attempts.isBusy(thread._id)
+      lastEagerStart !== undefined &&
+      strategy !== 'reject' &&
+      deps.conversations.isAtHand(thread) &&
+      !deps.attempts.isBusy(thread._id)
     )
   }
 
@@ -153,11 +161,57 @@ export function createRuns(deps: RunsDeps) {
     throw new AppError('not_found', isNew ? 'There is no such assistant.' : 'There is no such thread.')
   }
 
-  /** What `start` and `startFollowed` have in common. */
+  /**
+   * Passes a stored run to its thread. Throws `conflict` if the thread refuses it, and `unavailable` if Temporal does
+   * not take it: then it is ended, unless its caller has been told that it was accepted (`isAccepted`). The sweep of
+   * open runs passes such a run on later.
+   */
+  async function pass(
+    run: RunRecord,
+    {
+      strategy,
+      taskTimeoutMs,
+      isAccepted,
+    }: { strategy: MultitaskStrategy; taskTimeoutMs: number; isAccepted: boolean },
+  ): Promise<Enqueued> {
+    const dropFirst = () => deps.modelSteps.dropFirst(run._id)
+    const withdraw = () => {
+      deps.firstAttempts.withdraw(run._id)
+      dropFirst()
+    }
+    const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy: dropFirst })
+    const enqueued = await passing.catch(async (cause: unknown) => {
+      lastEagerStart = undefined
+      withdraw()
+      if (!isAccepted) await endRun(deps, run._id, notStarted)
+      throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+    })
+    if (enqueued === 'eager') {
+      lastEagerStart = clock()
+      deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+      deps.modelSteps.acceptFirst(run._id)
+      return enqueued
+    }
+    if (enqueued === 'started') lastEagerStart = undefined
+    withdraw()
+    if (enqueued === 'refused') {
+      await runs.deleteOne({ _id: run._id })
+      await deps.budgetCounting.giveBack(run.budgets ?? [])
+      throw new AppError('conflict', 'Another run is under way on this thread.')
+    }
+    if (strategy === 'interrupt') await endEarlier(run)
+    return enqueued
+  }
+
+  /**
+   * What `start` and `startFollowed` have in common. `passed` is the passing of the run to its thread, `confirmed` the
+   * look after its parents that follows. With `mayAccept`, a run that is expected to be taken at once is accepted
+   * (`isAccepted`) when it is stored.
+   */
   async function begin(
     { thread, withThread = false, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
-    runId: string,
-  ): Promise<{ run: RunRecord; confirmed: Promise<void> }> {
+    { runId, mayAccept }: { runId: string; mayAccept: boolean },
+  ): Promise<{ run: RunRecord; isAccepted: boolean; passed: Promise<Enqueued>; confirmed: Promise<void> }> {
     requireModel(assistant)
     const inputJson = messagesToJson(input)
     requireRoom(thread, Buffer.byteLength(inputJson))
@@ -183,31 +237,14 @@ export function createRuns(deps: RunsDeps) {
     }
     await store(run, withThread ? thread : undefined)
     const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
-    if (mayBeginEarly(thread, strategy)) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-    const dropFirst = () => deps.modelSteps.dropFirst(run._id)
-    const withdraw = () => {
-      deps.firstAttempts.withdraw(run._id)
-      dropFirst()
-    }
-    const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy: dropFirst })
-    const enqueued = await passing.catch(async (cause: unknown) => {
-      withdraw()
-      await endRun(deps, run._id, notStarted)
-      throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
-    })
-    if (enqueued === 'eager' || enqueued === 'started') startsEagerly = enqueued === 'eager'
-    if (enqueued === 'eager') deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-    else withdraw()
-    if (enqueued === 'refused') {
-      await runs.deleteOne({ _id: run._id })
-      await deps.budgetCounting.giveBack(budgets)
-      throw new AppError('conflict', 'Another run is under way on this thread.')
-    }
-    if (strategy === 'interrupt' && enqueued !== 'eager') await endEarlier(run)
-    const confirmed = confirm(run, thread, withThread)
-    if (enqueued === 'eager') deps.modelSteps.acceptFirst(run._id)
-    else await confirmed
-    return { run, confirmed }
+    const isEarly = mayBeginEarly(thread, strategy)
+    const isAccepted = mayAccept && isEarly && clock() - (lastEagerStart ?? -Infinity) < recentStartMs
+    if (isEarly) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+    if (isAccepted) deps.modelSteps.acceptFirst(run._id)
+    const passed = pass(run, { strategy, taskTimeoutMs, isAccepted })
+    const confirmed = passed.then(() => confirm(run, thread, withThread))
+    for (const promise of [passed, confirmed]) promise.catch(() => undefined)
+    return { run, isAccepted, passed, confirmed }
   }
 
   return {
@@ -217,17 +254,20 @@ export function createRuns(deps: RunsDeps) {
      * deleted.
      */
     async start(newRun: NewRun, runId: string = newId()): Promise<RunRecord> {
-      const { run, confirmed } = await begin(newRun, runId)
+      const { run, confirmed } = await begin(newRun, { runId, mayAccept: false })
       await confirmed
       return run
     },
 
     /**
      * As `start` for a caller that follows the run, and so sees the run's end if a deletion of its thread has begun at
-     * the same time: if this process executes the run, its words are not held back until that is known.
+     * the same time: if this process executes the run, its words are not held back until that is known. On an idle
+     * thread they are not held back until Temporal has taken the run either, if it has taken another a moment ago; if
+     * it does not take this one, the run waits for the sweep of open runs.
      */
     async startFollowed(newRun: NewRun, runId: string): Promise<RunRecord> {
-      const { run, confirmed } = await begin(newRun, runId)
+      const { run, isAccepted, passed, confirmed } = await begin(newRun, { runId, mayAccept: true })
+      if (!isAccepted && (await passed) !== 'eager') await confirmed
       confirmed.catch((error: unknown) => {
         if (!(error instanceof AppError && error.code === 'not_found')) deps.onError(error)
       })

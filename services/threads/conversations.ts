@@ -118,14 +118,24 @@ export function createConversations(
       return (await withEntriesOfOthers(threadId, found, runId)) ?? readEnd(threadId, maxBytes)
     },
 
-    /** Whether the thread is empty, or this process has stored its newest entry a moment ago. */
-    isAtHand: (thread: Known): boolean => keptOf(thread) !== undefined,
+    /**
+     * Whether the thread is empty, or this process has stored its newest entry a moment ago and no run waits for the
+     * results of its tools.
+     */
+    isAtHand(thread: Known): boolean {
+      const found = keptOf(thread)
+      return found !== undefined && !hasToolCalls(found.messages.at(-1))
+    },
 
     /** Keeps a conversation that was read here, with what was stored right behind it. */
     remember(thread: Known, { messages, lastSeq }: Conversation): void {
       kept.set(thread._id, { messages, lastSeq, createdAt: thread.created_at.getTime() })
     },
   }
+}
+
+function hasToolCalls(message: Message | undefined): boolean {
+  return message?.type === 'AIMessage' && (message.data.tool_calls ?? []).length > 0
 }
 
 /** A kept message is part of each later turn, so that it is measured once. */

@@ -8,7 +8,7 @@ import { startHttpServer } from '../support/http-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { readEvents } from '../support/sse.ts'
 import { startProxyOf } from '../support/tcp-proxy.ts'
-import { conversation } from './support.ts'
+import { conversation, readRun } from './support.ts'
 
 const timeoutSeconds = 5
 
@@ -68,20 +68,36 @@ describe('the questions of a run', () => {
     await service.temporal.workflow.getHandle(threadContract.id({ threadId })).result()
   }
 
-  it('are sent before Temporal has taken the run, and nothing is shown until then', async () => {
+  it('are answered before Temporal has taken the run, and nothing is stored until then', async () => {
     const talk = await conversation(service)
     proxy.swallow()
-    const run = talk.stream('First')
-    await eventually('the question', async () => questions('First').length === 1)
+    const run = readEvents(await talk.client.fetch('POST', '/runs/stream', talk.payload('First')))
+    for await (const { event, data } of run) if (event === 'data' && data.includes('Answer to First')) break
     const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
     expect(stored).toMatchObject({ status: 'pending' })
     expect(await service.collections.checkpoints.countDocuments({ thread_id: talk.threadId })).toBe(0)
-    expect(await service.redis.keys(`*${stored?._id}*`)).toEqual([])
     proxy.restore()
-    expect(await run).toMatchObject({ end: 'end', messages: [{ data: { content: 'Answer to First' } }] })
+    expect(await talk.join(String(stored?._id))).toMatchObject({
+      end: 'end',
+      messages: [{ data: { content: 'Answer to First' } }],
+    })
     expect(questions('First')).toHaveLength(1)
     await untilItsWorkflowHasEnded(talk.threadId)
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['First', 'Answer to First'])
+  })
+
+  it('are sent before Temporal has taken a run that nobody follows, and nothing is shown until then', async () => {
+    const talk = await conversation(service)
+    proxy.swallow()
+    const run = talk.start('Unfollowed')
+    await eventually('the question', async () => questions('Unfollowed').length === 1)
+    const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
+    expect(await service.redis.keys(`*${stored?._id}*`)).toEqual([])
+    proxy.restore()
+    const { run_id: runId } = await run
+    expect(await talk.join(runId)).toMatchObject({ end: 'end' })
+    expect(questions('Unfollowed')).toHaveLength(1)
+    await untilItsWorkflowHasEnded(talk.threadId)
   })
 
   it('are answered before it is known that the thread has not changed', async () => {
@@ -126,20 +142,33 @@ describe('the questions of a run', () => {
     await eventually('nothing in Redis', async () => (await service.redis.keys(`*${stored?._id}*`)).length === 0)
   })
 
-  it('are dropped if Temporal does not take the run', async () => {
+  it('are dropped if Temporal does not take the run, which is passed on later', async () => {
     const talk = await conversation(service)
     const { ended } = service.model.reply({
-      when: ({ body }) => body.messages.at(-1)?.content === 'Refused',
+      when: ({ body }) => body.messages.at(-1)?.content === 'Later',
       text: ['Words that', new Promise(() => {})],
     })
     proxy.swallow()
-    const answer = await talk.client.fetch('POST', '/runs/stream', talk.payload('Refused'))
-    expect(answer.status).toBe(503)
+    const answer = await talk.client.fetch('POST', '/runs/stream', talk.payload('Later'))
+    expect(answer.status).toBe(200)
     expect(await ended).toBe('dropped')
-    proxy.restore()
     const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
-    expect(stored).toMatchObject({ status: 'error', error: { type: 'unavailable' } })
+    expect(stored).toMatchObject({ status: 'pending' })
+
+    // From now on, runs wait until Temporal has taken them.
+    const refused = await talk.client.fetch('POST', '/runs/stream', talk.payload('Refused'))
+    expect(refused.status).toBe(503)
+    expect(questions('Refused')).toEqual([])
+    proxy.restore()
+    expect(await service.collections.runs.findOne({ thread_id: talk.threadId, status: 'error' }).lean()).toMatchObject({
+      error: { type: 'unavailable' },
+    })
     expect(await service.collections.checkpoints.countDocuments({ thread_id: talk.threadId })).toBe(0)
+
+    await service.api.platform.runs.sweepRuns(() => Date.now() + 120_000)
+    expect(await readRun(answer)).toMatchObject({ end: 'end', messages: [{ data: { content: 'Answer to Later' } }] })
+    await untilItsWorkflowHasEnded(talk.threadId)
+    expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['Later', 'Answer to Later'])
   })
 
   it('are not sent early if the run may be refused', async () => {

@@ -71,6 +71,13 @@ describe('the conversation of a thread', () => {
       conversations.remember(changed, { messages: [human('m2', 'x'.repeat(length))], lastSeq: 2 })
       expect(conversations.isAtHand(changed)).toBe(kept)
     }
+    // A run waits for the result of its tool, or for a person.
+    const call: Message = {
+      type: 'AIMessage',
+      data: { id: 'a', content: '', tool_calls: [{ id: 'c', name: 'http_request', args: {}, type: 'tool_call' }] },
+    }
+    conversations.remember(changed, { messages: [human('m2', 'from memory'), call], lastSeq: 2 })
+    expect(conversations.isAtHand(changed)).toBe(false)
     conversations.remember(changed, { messages: [human('m2', 'from memory')], lastSeq: 2 })
     expect(conversations.isAtHand(changed)).toBe(true)
     now = 10 * 60_000
