@@ -27,7 +27,7 @@ export type ModelSteps = ReturnType<typeof createModelSteps>
  * The model steps of one process, as many at once as there are slots.
  *
  * A step begins before the workflow asks for it if this process knows that it will: the first step of a run when
- * Temporal gives the run's first workflow task to this process, or as soon as the run is stored if its thread is known
+ * Temporal gives the run's first workflow task to this process, or while the run is being stored if its thread is known
  * to be idle; further steps when all tools have been called here. The workflow then joins the step. So readers wait
  * less.
  */
@@ -99,7 +99,7 @@ export function createModelSteps({
 
   return {
     /**
-     * Begins the first step of a run that this process has stored, unless it has begun or all slots are taken. What it
+     * Begins the first step of a run that this process stores, unless it has begun or all slots are taken. What it
      * produces is held back until `acceptFirst` and `confirmFirst`. If the workflow does not ask for it within
      * `validMs`, another process may execute it, and it is dropped.
      */
@@ -108,7 +108,7 @@ export function createModelSteps({
       if (firstAttempts.isStarting(runId)) begin({ runId, step: 0 }, validMs)
     },
 
-    /** Temporal has taken the run: readers may see what the step produces. */
+    /** The run is accepted: readers may see what the step produces. */
     acceptFirst: (runId: string): void => begun.get(keyOf({ runId, step: 0 }))?.hold.accepted.resolve(),
 
     /** The run's thread is there, and nothing was added to it since the step began: its answer may be stored. */

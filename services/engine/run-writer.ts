@@ -12,7 +12,7 @@ export class SupersededError extends Error {
 
 /** What holds back a step that began early. Both are rejected when it is dropped. */
 export interface StepHold {
-  /** Nothing is published before Temporal has taken the run. */
+  /** Nothing is published before the run is stored, and Temporal has taken it or is expected to. */
   accepted: Promise<void>
   /** Nothing is stored before it is known that the run's thread is there, and as it was read. */
   confirmed: Promise<void>

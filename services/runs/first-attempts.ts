@@ -63,7 +63,7 @@ export function createFirstAttempts({
 
   return {
     /**
-     * Call this before the run is passed to Temporal. Returns the timeout of its first workflow task, in
+     * Call this before the run is stored and passed to Temporal. Returns the timeout of its first workflow task, in
      * milliseconds. Until then no other process is given the task, so the offer is valid for that time.
      */
     offer(attempt: FirstAttempt): number {

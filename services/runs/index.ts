@@ -99,7 +99,7 @@ export function createRuns(deps: RunsDeps) {
   }
 
   /**
-   * Whether the model can be asked before Temporal has taken the run, because nothing indicates that the thread is
+   * Whether the model can be asked before the run is stored and Temporal has taken it, because nothing indicates that the thread is
    * busy. If the thread is busy after all, the answer is dropped: so a run that would then be refused does not ask early.
    */
   function mayBeginEarly(thread: ThreadRecord, strategy: MultitaskStrategy): boolean {
@@ -161,6 +161,12 @@ export function createRuns(deps: RunsDeps) {
     throw new AppError('not_found', isNew ? 'There is no such assistant.' : 'There is no such thread.')
   }
 
+  /** This process does not execute the first step, unless the workflow asks for it. */
+  function withdraw({ _id }: RunRecord): void {
+    deps.firstAttempts.withdraw(_id)
+    deps.modelSteps.dropFirst(_id)
+  }
+
   /**
    * Passes a stored run to its thread. Throws `conflict` if the thread refuses it, and `unavailable` if Temporal does
    * not take it: then it is ended, unless its caller has been told that it was accepted (`isAccepted`). The sweep of
@@ -174,15 +180,11 @@ export function createRuns(deps: RunsDeps) {
       isAccepted,
     }: { strategy: MultitaskStrategy; taskTimeoutMs: number; isAccepted: boolean },
   ): Promise<Enqueued> {
-    const dropFirst = () => deps.modelSteps.dropFirst(run._id)
-    const withdraw = () => {
-      deps.firstAttempts.withdraw(run._id)
-      dropFirst()
-    }
-    const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy: dropFirst })
+    const onBusy = () => deps.modelSteps.dropFirst(run._id)
+    const passing = deps.enqueueRun(run, strategy, { taskTimeoutMs, onBusy })
     const enqueued = await passing.catch(async (cause: unknown) => {
       lastEagerStart = undefined
-      withdraw()
+      withdraw(run)
       if (!isAccepted) await endRun(deps, run._id, notStarted)
       throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
     })
@@ -193,7 +195,7 @@ export function createRuns(deps: RunsDeps) {
       return enqueued
     }
     if (enqueued === 'started') lastEagerStart = undefined
-    withdraw()
+    withdraw(run)
     if (enqueued === 'refused') {
       await runs.deleteOne({ _id: run._id })
       await deps.budgetCounting.giveBack(run.budgets ?? [])
@@ -235,11 +237,16 @@ export function createRuns(deps: RunsDeps) {
       check_at: new Date(now.getTime() + firstCheckAfterMs),
       ...(traceparent === undefined ? {} : { traceparent }),
     }
-    await store(run, withThread ? thread : undefined)
     const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
     const isEarly = mayBeginEarly(thread, strategy)
-    const isAccepted = mayAccept && isEarly && clock() - (lastEagerStart ?? -Infinity) < recentStartMs
     if (isEarly) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
+    const isAccepted = mayAccept && isEarly && clock() - (lastEagerStart ?? -Infinity) < recentStartMs
+    try {
+      await store(run, withThread ? thread : undefined)
+    } catch (error) {
+      withdraw(run)
+      throw error
+    }
     if (isAccepted) deps.modelSteps.acceptFirst(run._id)
     const passed = pass(run, { strategy, taskTimeoutMs, isAccepted })
     const confirmed = passed.then(() => confirm(run, thread, withThread))

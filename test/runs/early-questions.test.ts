@@ -64,16 +64,23 @@ describe('the questions of a run', () => {
   const questions = (content: string) =>
     service.model.requests.filter(({ body: { messages } }) => messages.at(-1)?.content === content)
 
+  /** The question is asked while the run is being stored. */
+  async function storedRun(threadId: string) {
+    const find = () => service.collections.runs.findOne({ thread_id: threadId }).lean()
+    await eventually('the stored run', async () => (await find()) !== null)
+    return find()
+  }
+
   async function untilItsWorkflowHasEnded(threadId: string): Promise<void> {
     await service.temporal.workflow.getHandle(threadContract.id({ threadId })).result()
   }
 
-  it('are answered before Temporal has taken the run, and nothing is stored until then', async () => {
+  it('are answered before Temporal has taken the run, and no answer is stored until then', async () => {
     const talk = await conversation(service)
     proxy.swallow()
     const run = readEvents(await talk.client.fetch('POST', '/runs/stream', talk.payload('First')))
     for await (const { event, data } of run) if (event === 'data' && data.includes('Answer to First')) break
-    const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
+    const stored = await storedRun(talk.threadId)
     expect(stored).toMatchObject({ status: 'pending' })
     expect(await service.collections.checkpoints.countDocuments({ thread_id: talk.threadId })).toBe(0)
     proxy.restore()
@@ -91,7 +98,7 @@ describe('the questions of a run', () => {
     proxy.swallow()
     const run = talk.start('Unfollowed')
     await eventually('the question', async () => questions('Unfollowed').length === 1)
-    const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
+    const stored = await storedRun(talk.threadId)
     expect(await service.redis.keys(`*${stored?._id}*`)).toEqual([])
     proxy.restore()
     const { run_id: runId } = await run
@@ -110,6 +117,7 @@ describe('the questions of a run', () => {
     proxy.swallow()
     const answer = talk.client.fetch('POST', '/runs/stream', talk.payload('Shown'))
     await arrived
+    await storedRun(talk.threadId)
     database.swallow()
     proxy.restore()
     const run = readEvents(await answer)
@@ -130,7 +138,7 @@ describe('the questions of a run', () => {
     proxy.swallow()
     const run = talk.stream('Deleted')
     await eventually('the early question', async () => questions('Deleted').length === 1)
-    const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
+    const stored = await storedRun(talk.threadId)
     // What a deletion does first.
     await service.collections.threads.updateOne({ _id: talk.threadId }, { $set: { deleting: true } })
     proxy.restore()
@@ -152,7 +160,7 @@ describe('the questions of a run', () => {
     const answer = await talk.client.fetch('POST', '/runs/stream', talk.payload('Later'))
     expect(answer.status).toBe(200)
     expect(await ended).toBe('dropped')
-    const [stored] = await service.collections.runs.find({ thread_id: talk.threadId }).lean()
+    const stored = await storedRun(talk.threadId)
     expect(stored).toMatchObject({ status: 'pending' })
 
     // From now on, runs wait until Temporal has taken them.

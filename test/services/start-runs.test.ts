@@ -7,13 +7,19 @@ import { runAttempt } from './run-attempt.ts'
 /** Starts runs whose passing to Temporal the test decides, and notes what happens to their first steps. */
 function startRuns() {
   let now = 0
+  let isFull = false
   const notes: string[] = []
   const passing: PromiseWithResolvers<Enqueued>[] = []
   const note = (what: string) => async () => void notes.push(what)
   const { assistant, thread } = runAttempt('a')
   const deps = {
     collections: {
-      runs: { insertMany: note('store') },
+      runs: {
+        async insertMany() {
+          notes.push('store')
+          if (isFull) throw new Error('full')
+        },
+      },
       threads: { findOne: () => ({ lean: () => ({ exec: async () => thread }) }) },
     },
     tracing: { currentTraceparent: () => undefined, ended: () => undefined },
@@ -42,6 +48,8 @@ function startRuns() {
   return {
     notes,
     later: (ms: number) => (now += ms),
+    fill: () => (isFull = true),
+    startFollowed: () => runs.startFollowed(newRun, 'a'),
     /** Starts a run up to its passing. `take` says how Temporal takes it, and returns what happened. */
     async start(how: 'start' | 'startFollowed') {
       notes.length = 0
@@ -77,18 +85,27 @@ describe('a run that is started', () => {
 
     later(9_999)
     const second = await start('startFollowed')
-    expect(second).toMatchObject({ wasBack: true, before: ['store', 'begin', 'accept', 'pass'] })
+    expect(second).toMatchObject({ wasBack: true, before: ['begin', 'store', 'accept', 'pass'] })
     await second.take('eager')
     expect(notes.at(-1)).toBe('confirm')
 
     const unfollowed = await start('start')
-    expect(unfollowed).toMatchObject({ wasBack: false, before: ['store', 'begin', 'pass'] })
+    expect(unfollowed).toMatchObject({ wasBack: false, before: ['begin', 'store', 'pass'] })
     await unfollowed.take('eager')
 
     later(10_000)
     const afterPause = await start('startFollowed')
-    expect(afterPause).toMatchObject({ wasBack: false, before: ['store', 'begin', 'pass'] })
+    expect(afterPause).toMatchObject({ wasBack: false, before: ['begin', 'store', 'pass'] })
     await afterPause.take('eager')
+  })
+
+  it('is dropped if it cannot be stored', async () => {
+    const { start, startFollowed, fill, notes } = startRuns()
+    await (await start('startFollowed')).take('eager')
+    notes.length = 0
+    fill()
+    await expect(startFollowed()).rejects.toThrow('full')
+    expect(notes).toEqual(['begin', 'store', 'withdraw', 'drop'])
   })
 
   it('is not begun early after one that another process executes, or that Temporal did not take', async () => {
