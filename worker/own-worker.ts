@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { startRunsWorker } from './start-runs-worker.ts'
+import type { Platform } from '../composition/platform.ts'
+import type { Settings } from '../infra/config.ts'
+import type { Logger } from '../infra/logger.ts'
+import type { Metrics } from '../infra/metrics/create-metrics.ts'
 
 /** Loading it keeps the process busy; the requests that waited for the API to listen are answered before. */
 const headStartMs = 200
@@ -8,12 +11,18 @@ const headStartMs = 200
  * Starts the worker of an API process. Temporal's worker is loaded only then, once the API listens: it takes
  * a second and a hundred megabytes. Until it is `ready` the runs wait for it, or go to other workers.
  */
-export function startOwnWorker(...options: Parameters<typeof startRunsWorker>) {
+export function startOwnWorker(platform: Platform, settings: Settings, logger: Logger, metrics: Metrics | undefined) {
+  const stopping = new AbortController()
   const starting = pause(headStartMs)
     .then(() => import('./start-runs-worker.ts'))
-    .then((module) => module.startRunsWorker(...options))
+    .then((module) => module.startRunsWorker(platform, settings, logger, metrics, stopping.signal))
   const ready = starting.then(() => undefined)
-  const finished = starting.then(({ finished }) => finished)
+  const finished = starting.then(
+    ({ finished }) => finished,
+    (error: unknown) => {
+      if (!stopping.signal.aborted) throw error
+    },
+  )
   // Callers that await these get the failures, now or later.
   for (const promise of [ready, finished]) promise.catch(() => undefined)
   let updateMetrics: (() => void) | undefined
@@ -27,6 +36,7 @@ export function startOwnWorker(...options: Parameters<typeof startRunsWorker>) {
     finished,
     updateMetrics: () => updateMetrics?.(),
     stop: async () => {
+      stopping.abort()
       const served = await starting.catch(() => undefined)
       await served?.stop()
     },

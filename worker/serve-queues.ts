@@ -1,4 +1,5 @@
-import { NativeConnection } from '@temporalio/worker'
+import { setTimeout as pause } from 'node:timers/promises'
+import { NativeConnection, TransportError } from '@temporalio/worker'
 import type { Platform } from '../composition/platform.ts'
 import { type Queue, queues } from '../domain/contracts/queues.ts'
 import type { Settings } from '../infra/config.ts'
@@ -15,15 +16,34 @@ import { workersWithSharedThread } from './workflow-thread.ts'
 
 /**
  * The connection and the workflow code of a process's workers. The runtime must be installed before the first
- * connection.
+ * connection. With `stopped`, a server that is away is asked again until then; without it, the first failure is thrown.
  */
-export async function prepareWorkers(settings: Settings, logger: Logger, metrics: Metrics | undefined) {
+export async function prepareWorkers(
+  settings: Settings,
+  logger: Logger,
+  metrics: Metrics | undefined,
+  stopped?: AbortSignal,
+) {
   const buffer = installRuntime(logger, metrics !== undefined)
   const [connection, bundle] = await Promise.all([
-    NativeConnection.connect(connectionOptions(settings)),
+    connect(settings, logger, stopped),
     workflowBundle({ ...dataConverterFor(settings), callStacks: settings.workflowCallStacks }),
   ])
   return { connection, bundle, buffer }
+}
+
+const connectAgainMs = 1000
+
+async function connect(settings: Settings, logger: Logger, stopped?: AbortSignal): Promise<NativeConnection> {
+  for (;;) {
+    try {
+      return await NativeConnection.connect(connectionOptions(settings))
+    } catch (error) {
+      if (stopped === undefined || !(error instanceof TransportError)) throw error
+      logger.warn({ err: error }, 'the worker of this process waits for Temporal')
+      await pause(connectAgainMs, undefined, { signal: stopped })
+    }
+  }
 }
 
 const retentionEveryMs = 60_000

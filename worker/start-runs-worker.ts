@@ -6,16 +6,18 @@ import type { Metrics } from '../infra/metrics/create-metrics.ts'
 import { prepareWorkers, serveQueues } from './serve-queues.ts'
 
 /**
- * The worker of the queue `runs` in an API process. From then on, the process also starts threads on the worker's
- * connection, so that the server can return the first task of a thread to this worker.
+ * The worker of the queue `runs` in an API process, which waits for a server that is away until it is `stopped`. From
+ * then on, the process also starts threads on the worker's connection, so that the server can return the first task of
+ * a thread to this worker.
  */
 export async function startRunsWorker(
   platform: Platform,
   settings: Settings,
   logger: Logger,
   metrics: Metrics | undefined,
+  stopped: AbortSignal,
 ) {
-  const prepared = await prepareWorkers(settings, logger, metrics)
+  const prepared = await prepareWorkers(settings, logger, metrics, stopped)
   const activities = { runs: createRunActivities(platform.runs.engine, platform.runs.modelSteps) }
   const served = await serveQueues({ settings, logger, metrics, platform, prepared, activities })
   platform.infra.temporal.startEagerlyOver(prepared.connection)
