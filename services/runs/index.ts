@@ -99,8 +99,9 @@ export function createRuns(deps: RunsDeps) {
   }
 
   /**
-   * Whether the model can be asked before the run is stored and Temporal has taken it, because nothing indicates that the thread is
-   * busy. If the thread is busy after all, the answer is dropped: so a run that would then be refused does not ask early.
+   * Whether the model can be asked before the run is stored and Temporal has taken it, because nothing indicates that
+   * the thread is busy. If the thread is busy after all, the answer is dropped: so a run that would then be refused does
+   * not ask early.
    */
   function mayBeginEarly(thread: ThreadRecord, strategy: MultitaskStrategy): boolean {
     return (
@@ -240,13 +241,13 @@ export function createRuns(deps: RunsDeps) {
     const taskTimeoutMs = deps.firstAttempts.offer({ run, assistant, thread })
     const isEarly = mayBeginEarly(thread, strategy)
     if (isEarly) deps.modelSteps.beginFirst(run._id, taskTimeoutMs)
-    const isAccepted = mayAccept && isEarly && clock() - (lastEagerStart ?? -Infinity) < recentStartMs
     try {
       await store(run, withThread ? thread : undefined)
     } catch (error) {
       withdraw(run)
       throw error
     }
+    const isAccepted = mayAccept && isEarly && clock() - (lastEagerStart ?? -Infinity) < recentStartMs
     if (isAccepted) deps.modelSteps.acceptFirst(run._id)
     const passed = pass(run, { strategy, taskTimeoutMs, isAccepted })
     const confirmed = passed.then(() => confirm(run, thread, withThread))

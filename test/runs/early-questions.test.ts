@@ -49,7 +49,7 @@ describe('the questions of a run', () => {
     second = await startApi({ ...service.settings, checkResponses: true }, createLogger('second', 'silent'))
     await second.servesRuns
     // Both have seen that Temporal gives them the first tasks of their runs.
-    for (const url of [service.url, second.address]) await (await conversation({ ...service, url })).stream('Hello')
+    for (const url of [service.url, second.address]) await runTakenAt(url)
   })
   afterAll(async () => {
     proxy.restore()
@@ -60,6 +60,12 @@ describe('the questions of a run', () => {
     await database.close()
     await weather.close()
   })
+
+  /** From then on, a process expects that Temporal takes its runs at once. */
+  async function runTakenAt(url: string): Promise<void> {
+    const talk = await conversation({ ...service, url })
+    expect(await talk.stream('Hello')).toMatchObject({ end: 'end' })
+  }
 
   const questions = (content: string) =>
     service.model.requests.filter(({ body: { messages } }) => messages.at(-1)?.content === content)
@@ -77,6 +83,7 @@ describe('the questions of a run', () => {
 
   it('are answered before Temporal has taken the run, and no answer is stored until then', async () => {
     const talk = await conversation(service)
+    await runTakenAt(service.url)
     proxy.swallow()
     const run = readEvents(await talk.client.fetch('POST', '/runs/stream', talk.payload('First')))
     for await (const { event, data } of run) if (event === 'data' && data.includes('Answer to First')) break
@@ -114,13 +121,13 @@ describe('the questions of a run', () => {
       when: ({ body }) => body.messages.at(-1)?.content === 'Shown',
       text: ['Words', gate.promise, ' and more'],
     })
+    await runTakenAt(service.url)
     proxy.swallow()
-    const answer = talk.client.fetch('POST', '/runs/stream', talk.payload('Shown'))
+    const answer = await talk.client.fetch('POST', '/runs/stream', talk.payload('Shown'))
     await arrived
-    await storedRun(talk.threadId)
     database.swallow()
     proxy.restore()
-    const run = readEvents(await answer)
+    const run = readEvents(answer)
     for await (const { event, data } of run) if (event === 'data' && data.includes('"Words"')) break
     gate.resolve()
     database.restore()
@@ -156,6 +163,7 @@ describe('the questions of a run', () => {
       when: ({ body }) => body.messages.at(-1)?.content === 'Later',
       text: ['Words that', new Promise(() => {})],
     })
+    await runTakenAt(service.url)
     proxy.swallow()
     const answer = await talk.client.fetch('POST', '/runs/stream', talk.payload('Later'))
     expect(answer.status).toBe(200)
