@@ -154,6 +154,11 @@ export function foldMessages(state: readonly Message[], added: readonly Message[
   return result
 }
 
+/** Whether the last message of a conversation is an answer whose tools must be called before the next one. */
+export function asksForTools(last: Message | undefined): boolean {
+  return last?.type === 'AIMessage' && (last.data.tool_calls ?? []).length > 0
+}
+
 /** Messages as the JSON text in which records hold them. */
 export function messagesToJson(messages: readonly Message[]): string {
   return JSON.stringify(messages)

@@ -1,6 +1,6 @@
 import { type StepInput, type StepResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type AIMessage, type Message, messagesFromJson } from '../../domain/messages.ts'
+import { type AIMessage, type Message, asksForTools, messagesFromJson } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -119,7 +119,7 @@ async function executeStep(
       })
       .finally(() => recorded.catch(() => undefined)))
   await Promise.all([recorded, writer.drain(), stopShowing()])
-  if ((message.data.tool_calls ?? []).length === 0) {
+  if (!asksForTools(message)) {
     const { seq } = await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages })
     remember(deps, { thread, conversation, message, seq })
     writer.push({ type: 'message', message }, { type: 'end' })

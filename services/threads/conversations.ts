@@ -1,5 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import { type Message, foldMessages, messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
+import {
+  type Message,
+  asksForTools,
+  foldMessages,
+  messagesFromJson,
+  systemMessageInJson,
+} from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 
@@ -124,7 +130,7 @@ export function createConversations(
      */
     isAtHand(thread: Known): boolean {
       const found = keptOf(thread)
-      return found !== undefined && !hasToolCalls(found.messages.at(-1))
+      return found !== undefined && !asksForTools(found.messages.at(-1))
     },
 
     /** Keeps a conversation that was read here, with what was stored right behind it. */
@@ -132,10 +138,6 @@ export function createConversations(
       kept.set(thread._id, { messages, lastSeq, createdAt: thread.created_at.getTime() })
     },
   }
-}
-
-function hasToolCalls(message: Message | undefined): boolean {
-  return message?.type === 'AIMessage' && (message.data.tool_calls ?? []).length > 0
 }
 
 /** A kept message is part of each later turn, so that it is measured once. */

@@ -1,10 +1,10 @@
 import { answerBytes } from '../../domain/answer-budget.ts'
 import { createMessageWindow } from '../../domain/message-window.ts'
-import type { Message } from '../../domain/messages.ts'
+import { type Message, asksForTools } from '../../domain/messages.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { PendingInput } from './pending-input.ts'
-import type { LogPosition, ScanLog, SizedMessage } from './log-scan.ts'
+import type { LogPosition, ScanLog } from './log-scan.ts'
 
 /** A thread's state after one entry of its log. */
 export interface ThreadState {
@@ -84,7 +84,7 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
       let newest: Omit<ThreadState, 'messages' | 'omitted'> | undefined
       await scan(partOf(thread), (checkpoint, added) => {
         for (const { message, bytes } of added) window.add(message, bytes)
-        newest = { checkpoint, parentId: newest?.checkpoint._id, asksForTools: asksForTools(added) }
+        newest = { checkpoint, parentId: newest?.checkpoint._id, asksForTools: asksForTools(added.at(-1)?.message) }
       })
       return newest === undefined ? null : { ...newest, messages: window.messages(), omitted: window.omitted() }
     },
@@ -106,16 +106,11 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
         for (const { message, bytes } of added) window.add(message, bytes)
         if (checkpoint.seq >= page.first) {
           const shown = { messages: window.messages(), omitted: window.omitted() }
-          states.push({ ...shown, checkpoint, parentId, asksForTools: asksForTools(added) })
+          states.push({ ...shown, checkpoint, parentId, asksForTools: asksForTools(added.at(-1)?.message) })
         }
         parentId = checkpoint._id
       })
       return { states: states.toReversed(), hasMore: page.hasMore }
     },
   }
-}
-
-function asksForTools(added: SizedMessage[]): boolean {
-  const last = added.at(-1)?.message
-  return last?.type === 'AIMessage' && (last.data.tool_calls ?? []).length > 0
 }
