@@ -4,7 +4,7 @@ import {
   ConnectionTimeoutError,
   DisconnectsClientError,
   SocketClosedUnexpectedlyError,
-} from '@redis/client'
+} from 'redis'
 
 /**
  * Errors of MongoDB's driver that mean that the server is unreachable. By name, because the driver does not export

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { Client, Connection } from '@temporalio/client'
 import { mongo } from 'mongoose'
 import { openFileStatuses } from '../../domain/records/file.ts'

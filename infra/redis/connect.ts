@@ -1,4 +1,4 @@
-import { createClient } from '@redis/client'
+import { createClient } from 'redis'
 import { type TlsSettings, tlsOptions } from '../tls.ts'
 
 export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>
