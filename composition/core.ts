@@ -21,6 +21,7 @@ import { createLogScan } from '../services/threads/log-scan.ts'
 import { createPendingInput } from '../services/threads/pending-input.ts'
 import { createThreadStates } from '../services/threads/log-states.ts'
 import { createTools } from '../services/tools/index.ts'
+import { windowOf } from './context-window.ts'
 
 export type Core = ReturnType<typeof composeCore>
 
@@ -51,7 +52,13 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
     firstAttempts: createFirstAttempts({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
-    budgetCounting: createBudgetCounting(collections, settings.modelPrices),
+    budgetCounting: createBudgetCounting({
+      collections,
+      assistantConfigs,
+      prices: settings.modelPrices,
+      defaultModel: settings.defaultModel,
+      contextWindowOf: windowOf(settings),
+    }),
     enqueueRun: createEnqueueRun({ collections, workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,

@@ -9,7 +9,7 @@ import type { Core } from './core.ts'
 
 /** Deletions, requested by the API and executed by workers, and the clean-ups of an operator. */
 export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
-  const { settings, infra, collections, transaction, stream, workflows, tracing, onError } = core
+  const { settings, infra, collections, transaction, stream, workflows, tracing, budgetCounting, onError } = core
   const waitMs = settings.deletionWaitSeconds * 1000
   const knowledge = { collections, ...infra.knowledge }
   return {
@@ -22,6 +22,7 @@ export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
       stores: createStores({ collections, transaction, stream, knowledge, billing }),
       workflows,
       tracing,
+      budgetCounting,
       onError,
     }),
     selections: createUserSelections(collections),

@@ -72,7 +72,7 @@ export async function connectPlatform(
       administration,
       audit,
       imports: createImports({ ...core, ...accounts, ...knowledge }),
-      budgets: createBudgets(core.collections),
+      budgets: createBudgets(core),
       ...accounts,
       ...knowledge,
       ...runs,

@@ -1,10 +1,8 @@
 import { reasonOf } from '../domain/reason-of.ts'
-import type { Settings } from '../infra/config.ts'
 import { createLangSmithReceiver, hasLangSmith } from '../infra/feedback/langsmith.ts'
 import { createChatModel } from '../infra/model/chat.ts'
 import { defaultBaseUrl } from '../infra/model/open-client.ts'
-import { contextWindowOf } from '../infra/model/context-window.ts'
-import { createRoutedModel, windowAmong } from '../infra/model/routed-model.ts'
+import { createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { createAttempts } from '../services/engine/attempts.ts'
@@ -27,6 +25,7 @@ import { createPrepareRun, createReadForRun } from '../services/runs/prepare-run
 import { createStartFollowed } from '../services/runs/start-followed.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
+import { windowOf } from './context-window.ts'
 import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
@@ -77,10 +76,6 @@ export function composeRuns(core: Core) {
     }),
     feedbackReceiver: createLangSmithReceiver(settings),
   }
-}
-
-function windowOf({ providers, modelContextTokens }: Settings) {
-  return (model: string) => windowAmong(providers, model, (listed) => contextWindowOf(listed, modelContextTokens))
 }
 
 function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): EngineDeps {

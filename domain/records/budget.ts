@@ -26,6 +26,20 @@ export interface BudgetRecord {
   runs: number
   tokens: number
   money: number
+  /** Runs of this day that have not ended: what they are expected to cost counts until then. */
+  held?: BudgetHold[]
+  /** When holds were last compared with their runs. */
+  looked_at?: Date
+  /** What was spent on this day before the record was made is not counted yet. */
+  unseeded?: boolean
+}
+
+/** What a run that was admitted may cost. The hold goes when the run ends, and then its real cost is counted. */
+export interface BudgetHold {
+  run: string
+  tokens: number
+  money: number
+  at: Date
 }
 
 /** Stored in place of a missing limit. */

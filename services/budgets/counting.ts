@@ -1,91 +1,147 @@
-import { AppError } from '../../domain/errors.ts'
-import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
-import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
+import { type BudgetHold, type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import { usageByModel } from '../engine/usage.ts'
+import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
+import { type EstimateDeps, type ExpectedQuestion, estimateOf } from './estimate.ts'
+import { createLeftovers } from './leftovers.ts'
+import { exceededBy, heldMax, refusal } from './refusal.ts'
+
+export interface BudgetCountingDeps extends EstimateDeps {
+  collections: Pick<Collections, 'budgets' | 'runs' | 'checkpoints'>
+  now?(): Date
+}
 
 export type BudgetCounting = ReturnType<typeof createBudgetCounting>
+
+/** A run as far as its budgets are concerned. */
+type Counted = Pick<RunRecord, '_id' | 'budgets'>
+
+const dayMs = 86_400_000
+/** Others may count in between; so often the statement is tried anew. */
+const triesMax = 10
 
 /**
  * Counts runs against the budgets of their project and of their assistant's public callers. The record of an
  * assistant names its budgets, so that a run without budgets needs no statement.
+ *
+ * A budget lists the open runs that it has admitted, each with its estimated cost. Every change is one statement that
+ * requires the run to be in the list, or to be added to it: whoever gives a run back or settles it, and however often,
+ * the first one counts. The list belongs to the day of the record and is emptied with it.
  */
-export function createBudgetCounting({ budgets }: Pick<Collections, 'budgets'>, prices: ModelPrices) {
+export function createBudgetCounting(deps: BudgetCountingDeps) {
+  const { now = () => new Date(), prices } = deps
+  const { budgets } = deps.collections
+  const leftovers = createLeftovers({ ...deps, now }, { giveBack, settleStored })
+
   return {
     /**
-     * Counts the run in each budget. Throws `too_many_requests` if today's runs or tokens are used up,
-     * `payment_required` if the money is. Returns the ids of the budgets, for `spend`.
+     * Counts the run in each budget and reserves what it may cost. Throws `too_many_requests` if today's runs or
+     * tokens are used up or reserved, `payment_required` if the money is. Returns the ids of the budgets, which are
+     * stored with the run as `budgets`. A run that is then not stored is given back.
      */
-    async admit({ budgets: ids = [] }: AssistantRecord, isPublic: boolean): Promise<string[]> {
-      const concerned = ids.filter((id) => isPublic || id.startsWith('project/'))
-      const taken: string[] = []
-      for (const id of concerned) {
-        const exceeded = await take(id)
-        if (exceeded === undefined) {
-          taken.push(id)
-          continue
+    async admit(runId: string, isPublic: boolean, question: ExpectedQuestion): Promise<string[]> {
+      const ids = (question.assistant.budgets ?? []).filter((id) => isPublic || id.startsWith('project/'))
+      if (ids.length === 0) return []
+      const hold = { run: runId, ...estimateOf(deps, question), at: now() }
+      try {
+        for (const id of ids) {
+          const exceeded = await take(id, hold)
+          if (exceeded !== undefined) throw refusal(exceeded, isPublic, now())
         }
-        await giveBack(taken)
-        throw refusal(exceeded, isPublic)
+      } catch (error) {
+        await giveBack({ _id: runId, budgets: ids })
+        throw error
       }
-      return taken
+      return ids
     },
 
     giveBack,
+    settle,
+    settleStored,
 
-    /**
-     * Counts what a run has cost on the day on which it began. A budget may exceed its limit by this; then the next
-     * run is refused.
-     */
-    async spend(run: RunRecord, usages: ModelUsage[]): Promise<void> {
-      if (run.budgets === undefined || usages.length === 0) return
-      const tokens = usages.reduce((total, usage) => total + usage.total_tokens, 0)
-      const money = usages.reduce((total, usage) => total + costOf(prices, usage.model, usage), 0)
-      await budgets.updateMany({ _id: { $in: run.budgets }, day: dayOf(run.created_at) }, { $inc: { tokens, money } })
-    },
+    /** Counts what ended runs have left in a list of open ones, because a process died. */
+    lookAfter: leftovers.lookAfter,
+    estimateOf: (question: ExpectedQuestion) => estimateOf(deps, question),
   }
 
-  /** Undoes `admit` for a run that was not started. */
-  async function giveBack(ids: string[]): Promise<void> {
-    if (ids.length > 0) await budgets.updateMany({ _id: { $in: ids } }, { $inc: { runs: -1 } })
+  /** Undoes `admit` for a run that was not stored, not started or taken back. Safe to repeat, and for any other run. */
+  async function giveBack({ _id, budgets: ids = [] }: Counted): Promise<void> {
+    if (ids.length === 0) return
+    await budgets.updateMany(
+      { _id: { $in: ids }, 'held.run': _id },
+      { $pull: { held: { run: _id } }, $inc: { runs: -1 } },
+    )
   }
 
   /**
-   * Counts one run in one statement, unless a limit is reached: then returns the budget. The first run of a day
-   * resets the counts.
+   * Replaces the estimate of an ended run by its cost; a run that was not used is given back. Call it when the end is
+   * stored. Safe to repeat. Does nothing for an open run. A run counts on the day on which it began: if this day is
+   * over, its cost is not counted any more.
    */
-  async function take(id: string): Promise<BudgetRecord | undefined> {
-    for (;;) {
-      const day = dayOf(new Date())
-      const room = {
-        $and: [{ $lt: ['$runs', '$max_runs'] }, { $lt: ['$tokens', '$max_tokens'] }, { $lt: ['$money', '$max_money'] }],
-      }
-      const { matchedCount } = await budgets.updateOne({ _id: id, day, $expr: room }, { $inc: { runs: 1 } })
+  async function settle(run: EndedRun, usages = usagesOf(run)): Promise<void> {
+    if (run.budgets === undefined || isOpenRun(run)) return
+    if (usages.length === 0 && wasUnused(run)) return giveBack(run)
+    await budgets.updateMany(
+      { _id: { $in: run.budgets }, 'held.run': run._id },
+      { $pull: { held: { run: run._id } }, $inc: costOfUsages(prices, usages) },
+    )
+  }
+
+  /** As `settle`, with what is stored of the run and its steps. */
+  async function settleStored({ _id, budgets: ids }: Counted): Promise<void> {
+    const run = ids && (await deps.collections.runs.findById(_id).lean<RunRecord>())
+    if (!run) return
+    const usages = run.usage === undefined ? await usageByModel(deps.collections, run) : undefined
+    await settle({ ...run, budgets: ids }, usages)
+  }
+
+  /** Counts one run in one statement, unless a limit is reached: then returns the budget. */
+  async function take(id: string, hold: BudgetHold): Promise<BudgetRecord | undefined> {
+    for (let tries = 1; ; tries++) {
+      const days = daysAt(now())
+      const free = { _id: id, day: { $in: days }, [`held.${heldMax - 1}`]: { $exists: false }, $expr: hasRoom }
+      const { matchedCount } = await budgets.updateOne(free, { $inc: { runs: 1 }, $push: { held: hold } })
       if (matchedCount > 0) return undefined
       const budget = await budgets.findById(id).lean<BudgetRecord>()
       // It was removed a moment ago.
       if (budget === null) return undefined
-      if (budget.day >= day) return budget
-      await budgets.updateOne({ _id: id, day: budget.day }, { $set: { day, runs: 0, tokens: 0, money: 0 } })
+      if (!days.includes(budget.day)) await beginDay(budget, days[0])
+      else if (tries >= triesMax) return budget
+      else if (exceededBy(budget) !== undefined && !(await leftovers.lookAfter(budget))) return budget
     }
+  }
+
+  /** Resets the counts, unless another process has just done so. */
+  async function beginDay({ _id, day }: BudgetRecord, today: string): Promise<void> {
+    await budgets.updateOne(
+      { _id, day },
+      { $set: { day: today, runs: 0, tokens: 0, money: 0, held: [] }, $unset: { unseeded: 1 } },
+    )
   }
 }
 
-/** Public callers are not told what the owner has and spends. */
-function refusal(budget: BudgetRecord, isPublic: boolean): AppError {
-  const now = new Date()
-  const tomorrow = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
-  const retryAfterSeconds = Math.max(1, Math.ceil((tomorrow - now.getTime()) / 1000))
-  const isMoney = budget.money >= budget.max_money
-  const what = isMoney
-    ? `${budget.max_money} of money`
-    : budget.runs >= budget.max_runs
-      ? `${budget.max_runs} runs`
-      : `${budget.max_tokens} tokens`
-  const whose = budget._id.startsWith('project/') ? 'of this project' : 'of public callers of this assistant'
-  const message = isPublic
-    ? 'This assistant has reached its limit for today. Try again tomorrow (UTC).'
-    : `The budget ${whose} for today is used up: ${what}. It begins anew at 00:00 UTC; its owner can raise it.`
-  return new AppError(isMoney ? 'payment_required' : 'too_many_requests', message, { retryAfterSeconds })
+/** What was spent, and what open runs may cost. (The local stand-in for MongoDB has no `$sum` over a path.) */
+const withHeld = (what: 'tokens' | 'money') => ({
+  $reduce: {
+    input: { $ifNull: ['$held', []] },
+    initialValue: `$${what}`,
+    in: { $add: ['$$value', `$$this.${what}`] },
+  },
+})
+
+const hasRoom = {
+  $and: [
+    { $lt: ['$runs', '$max_runs'] },
+    { $lt: [withHeld('tokens'), '$max_tokens'] },
+    { $lt: [withHeld('money'), '$max_money'] },
+  ],
+}
+
+/**
+ * Today, and tomorrow: clocks differ, and when another process has begun the next day already, this one joins it. So
+ * at most one process resets the counts of a day.
+ */
+function daysAt(time: Date): [today: string, tomorrow: string] {
+  return [dayOf(time), dayOf(new Date(time.getTime() + dayMs))]
 }

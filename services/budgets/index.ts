@@ -1,13 +1,8 @@
-import {
-  type BudgetLimits,
-  type BudgetRecord,
-  type BudgetScope,
-  budgetId,
-  dayOf,
-  unlimited,
-} from '../../domain/records/budget.ts'
+import { type BudgetLimits, type BudgetRecord, budgetId, dayOf, unlimited } from '../../domain/records/budget.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
+import type { BudgetCounting } from './counting.ts'
+import { type BudgetSubject, type Spent, type SpentTodayDeps, createSpentToday } from './spent-today.ts'
 
 export interface BudgetView {
   limits: BudgetLimits
@@ -15,63 +10,92 @@ export interface BudgetView {
   day: string
 }
 
-/** Reads and sets budgets. The caller has checked who owns the project or assistant. */
-export function createBudgets({
-  budgets,
-  assistants,
-  projects,
-}: Pick<Collections, 'budgets' | 'assistants' | 'projects'>) {
-  return {
-    async read(scope: BudgetScope, id: string): Promise<BudgetView> {
-      return show(await budgets.findById(budgetId(scope, id)).lean<BudgetRecord>())
-    },
+interface BudgetsDeps extends SpentTodayDeps {
+  collections: Pick<Collections, 'budgets' | 'assistants' | 'projects' | 'runs'>
+  budgetCounting: Pick<BudgetCounting, 'estimateOf' | 'lookAfter'>
+}
 
-    /** Replaces the limits; without any, the budget is removed. What was spent today is kept. */
-    async set(scope: BudgetScope, { id, userId }: { id: string; userId: string }, limits: BudgetLimits) {
+/** Reads and sets budgets. The caller has checked who owns the project or assistant. */
+export function createBudgets(deps: BudgetsDeps) {
+  const { budgets, assistants, projects } = deps.collections
+  const spentToday = createSpentToday(deps)
+
+  async function read(subject: BudgetSubject): Promise<BudgetView> {
+    const _id = budgetId(subject.scope, subject.id)
+    const budget = await budgets.findById(_id).lean<BudgetRecord>()
+    if (budget === null) {
+      const day = dayOf(new Date())
+      return { limits: {}, used: usedOf(await spentToday(subject, day)), day }
+    }
+    const isChanged = await deps.budgetCounting.lookAfter(budget)
+    return show((isChanged && (await budgets.findById(_id).lean<BudgetRecord>())) || budget)
+  }
+
+  /**
+   * Counts what was spent today before the record was made. A request that dies before is completed by the next one
+   * that sets limits on this day.
+   */
+  async function seed(subject: BudgetSubject, { _id, day }: BudgetRecord): Promise<void> {
+    const { held, ...spent } = await spentToday(subject, day)
+    await budgets.updateOne(
+      { _id, day, unseeded: true },
+      { $inc: spent, $push: { held: { $each: held } }, $unset: { unseeded: 1 } },
+    )
+  }
+
+  return {
+    read,
+
+    /**
+     * Replaces the limits. A budget without limits stays and counts, so that it makes no difference for how long a
+     * limit was absent.
+     */
+    async set(subject: BudgetSubject, limits: BudgetLimits): Promise<BudgetView> {
+      const { scope, id, userId } = subject
       const _id = budgetId(scope, id)
       const members = scope === 'project' ? { project_id: id, user_id: userId } : { _id: id, user_id: userId }
-      if (Object.keys(limits).length === 0) {
-        await assistants.updateMany(members, { $pull: { budgets: _id } })
-        await budgets.deleteOne({ _id })
-        return show(null)
-      }
       const maxima = {
         max_runs: limits.runs ?? unlimited,
         max_tokens: limits.tokens ?? unlimited,
         max_money: limits.money ?? unlimited,
       }
-      const nothingSpent = { day: dayOf(new Date()), runs: 0, tokens: 0, money: 0 }
-      try {
-        await budgets.create({ _id, user_id: userId, ...maxima, ...nothingSpent })
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error
-        await budgets.updateOne({ _id }, { $set: maxima })
+      const hasLimits = Object.keys(limits).length > 0
+      const nothingSpent = { day: dayOf(new Date()), runs: 0, tokens: 0, money: 0, unseeded: true }
+      const { matchedCount } = await budgets.updateOne({ _id }, { $set: maxima })
+      if (matchedCount === 0 && !hasLimits) return read(subject)
+      if (matchedCount === 0) {
+        try {
+          await budgets.create({ _id, user_id: userId, ...maxima, ...nothingSpent })
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error
+          await budgets.updateOne({ _id }, { $set: maxima })
+        }
       }
       // The creation or move of an assistant also writes to the project's record, so it either finds the budget or
       // is found here.
       if (scope === 'project') await projects.updateOne({ _id: id }, { $inc: { holds: 1 } })
       await assistants.updateMany(members, { $addToSet: { budgets: _id } })
-      return show(await budgets.findById(_id).lean<BudgetRecord>())
+      const budget = await budgets.findById(_id).lean<BudgetRecord>()
+      if (budget?.unseeded) await seed(subject, budget)
+      return read(subject)
     },
   }
 }
 
-function show(budget: BudgetRecord | null): BudgetView {
+const usedOf = ({ runs, tokens, money }: Omit<Spent, 'held'>) => ({ runs, tokens, money })
+
+function show(budget: BudgetRecord): BudgetView {
   const day = dayOf(new Date())
-  const isToday = budget?.day === day
-  const limitOf = (maximum: number | undefined) => (maximum === undefined || maximum >= unlimited ? undefined : maximum)
-  const [runs, tokens, money] = [budget?.max_runs, budget?.max_tokens, budget?.max_money].map(limitOf)
+  const isToday = budget.day >= day
+  const limitOf = (maximum: number) => (maximum >= unlimited ? undefined : maximum)
+  const [runs, tokens, money] = [budget.max_runs, budget.max_tokens, budget.max_money].map(limitOf)
   return {
     limits: {
       ...(runs === undefined ? {} : { runs }),
       ...(tokens === undefined ? {} : { tokens }),
       ...(money === undefined ? {} : { money }),
     },
-    used: {
-      runs: isToday ? budget.runs : 0,
-      tokens: isToday ? budget.tokens : 0,
-      money: isToday ? budget.money : 0,
-    },
-    day,
+    used: isToday ? usedOf(budget) : { runs: 0, tokens: 0, money: 0 },
+    day: isToday ? budget.day : day,
   }
 }

@@ -3,10 +3,12 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import { openRunStatuses } from '../../domain/records/run.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { BudgetCounting } from '../budgets/counting.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../runs/end-run.ts'
 import { type Members, inBatches } from './store.ts'
 
 export interface StopRunsDeps extends EndRunDeps {
+  budgetCounting: Pick<BudgetCounting, 'settleStored'>
   workflows: Pick<WorkflowClient, 'signal' | 'state' | 'terminate'>
 }
 
@@ -24,6 +26,7 @@ const callsAtOnce = 10
 export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date): Promise<void> {
   const { runs } = deps.collections
   const busy = new Set<string>()
+  const counted: Pick<RunRecord, '_id' | 'budgets'>[] = []
   await inBatches(members.threadIds, async (ids) => {
     const recent = await runs
       .find(
@@ -31,17 +34,20 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
           thread_id: { $in: ids },
           $or: [{ status: { $in: [...openRunStatuses] } }, { finished_at: { $gte: since } }],
         },
-        { thread_id: 1, finished_at: 1 },
+        { thread_id: 1, finished_at: 1, budgets: 1 },
       )
-      .lean<Pick<RunRecord, '_id' | 'thread_id' | 'finished_at'>[]>()
+      .lean<Pick<RunRecord, '_id' | 'thread_id' | 'finished_at' | 'budgets'>[]>()
     for (const run of recent) {
       busy.add(run.thread_id)
+      if (run.budgets !== undefined) counted.push(run)
       if (run.finished_at !== undefined) continue
       await endRun(deps, run._id, cancelledError)
       await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
     }
   })
   await waitForEnds(deps.workflows, busy)
+  // A workflow that was terminated has not counted what its run has cost, and the records go now.
+  for (const run of counted) await deps.budgetCounting.settleStored(run)
 }
 
 async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<string>): Promise<void> {

@@ -7,6 +7,7 @@ import type { RunRecord, SamplingParameters } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { tokenLimits } from '../../domain/token-limits.ts'
 import type { Conversation } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Answer } from './answer.ts'
@@ -33,10 +34,6 @@ interface Question {
   onConversation(conversation: Conversation): void
 }
 
-/** Tokens kept free for an answer without a limit. */
-const defaultAnswerTokens = 4096
-/** Models count tokens with their own encodings, so keep a margin. */
-const countingMargin = 0.1
 /**
  * Text has four to five bytes per token, code and tables have more. At most this many bytes of a conversation are
  * read for each token of the window.
@@ -98,9 +95,7 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
   const model = config.model ?? deps.defaultModel
   const systemMessages = [config.systemMessage, run.overrides.instructions ?? '']
   const { response_format_json: formatJson } = run.overrides
-  const window = deps.contextWindowOf(model)
-  const answerTokens = run.overrides.max_tokens ?? Math.min(defaultAnswerTokens, window / 4)
-  const budgetTokens = window * (1 - countingMargin) - answerTokens
+  const { questionTokens: budgetTokens } = tokenLimits(deps.contextWindowOf(model), run.overrides.max_tokens)
   const [tools, before] = await Promise.all([
     question.tools,
     deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, {

@@ -91,7 +91,7 @@ export async function commitEnd(
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
-  await deps.budgetCounting.spend(run, usages).catch(deps.onError)
+  await deps.budgetCounting.settle({ ...run, ...ended }, usages).catch(deps.onError)
   return record
 }
 

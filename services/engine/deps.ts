@@ -17,7 +17,7 @@ import type { CountTokens } from './fit.ts'
 
 /** What the steps of a run depend on. */
 export interface EngineDeps {
-  budgetCounting: Pick<BudgetCounting, 'spend'>
+  budgetCounting: Pick<BudgetCounting, 'settle' | 'settleStored'>
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
   /** Attempts under way in this process. */
   attempts: Attempts

@@ -194,6 +194,8 @@ async function storedAnswer({ collections }: EngineDeps, runId: string, step: nu
 async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { next: 'done', status: 'cancelled' }
+  // The attempt that stored the end may have died before it counted the cost.
+  if (run.status === 'success') await deps.budgetCounting.settle(run).catch(deps.onError)
   const message = run.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (message === undefined || assistant === null) return { next: 'done', status: run.status }

@@ -9,7 +9,7 @@ import { AppError } from '../../domain/errors.ts'
 import { laterId, zeroId } from '../../domain/event-ids.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import { isModelFailureType } from '../../domain/model-failure.ts'
-import type { RunError, RunRecord } from '../../domain/records/run.ts'
+import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { cancelledError, endRun } from '../runs/end-run.ts'
@@ -31,7 +31,10 @@ export async function settleRun(
 ): Promise<SettleResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { status: outcome }
-  if (run.status === 'success') return { status: run.status }
+  if (run.status === 'success') {
+    await deps.budgetCounting.settle(run).catch(deps.onError)
+    return { status: run.status }
+  }
   const shown = await shownSoFar(deps, runId)
   // The workflow does not know of a first step whose workflow task was lost with its worker.
   const hasBegun = !neverBegan || run.started_at !== undefined || shown.messages.size > 0
@@ -47,11 +50,14 @@ export async function settleRun(
     }
   }
   const failed = { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' } as const
-  if (run.status === 'cancelled' || run.status === 'error') return { status: run.status }
+  if (!isOpenRun(run)) {
+    await deps.budgetCounting.settleStored(run).catch(deps.onError)
+    return { status: run.status }
+  }
   const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run))
-  if (ended !== null) return { status: ended.status }
-  // Another process has just ended it.
-  const now = await deps.collections.runs.findById(runId).lean<RunRecord>()
+  // Otherwise another process has just ended it.
+  const now = ended ?? (await deps.collections.runs.findById(runId).lean<RunRecord>())
+  if (now !== null) await deps.budgetCounting.settle(now).catch(deps.onError)
   return { status: now?.status ?? outcome }
 }
 
@@ -78,20 +84,13 @@ function lastCall({ collections }: EngineDeps, run: RunRecord): Promise<ToolCall
 }
 
 /**
- * Counts the tokens of the steps so far, however the run ended, and publishes what late readers have not received.
+ * Stores the tokens of the steps so far, however the run ended, and publishes what late readers have not received.
  */
-async function completeRecord(
-  { collections, budgetCounting, onError }: EngineDeps,
-  run: RunRecord,
-  _step: number,
-  shown: RunView,
-) {
+async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step: number, shown: RunView) {
   const usages = await usageByModel(collections, run)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
   const changes = { ...runUsage(usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
   if (Object.keys(changes).length > 0) await collections.runs.updateOne({ _id: run._id }, { $set: changes })
-  // A repetition finds the usage on the run.
-  if (run.usage === undefined) await budgetCounting.spend(run, usages).catch(onError)
 }
 
 /**

@@ -128,6 +128,7 @@ export function createRuns(deps: RunsDeps) {
     await endRun(deps, run._id, cancelledError)
     await tellThread(run)
     await runs.deleteOne({ _id: run._id })
+    await deps.budgetCounting.giveBack(run)
     await deps.stream.remove([run._id])
   }
 
@@ -186,7 +187,7 @@ export function createRuns(deps: RunsDeps) {
     const enqueued = await passing.catch(async (cause: unknown) => {
       lastEagerStart = undefined
       withdraw(run)
-      if (!isAccepted) await endRun(deps, run._id, notStarted)
+      if (!isAccepted && (await endRun(deps, run._id, notStarted)) !== null) await deps.budgetCounting.giveBack(run)
       throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
     })
     if (enqueued === 'eager') {
@@ -199,7 +200,7 @@ export function createRuns(deps: RunsDeps) {
     withdraw(run)
     if (enqueued === 'refused') {
       await runs.deleteOne({ _id: run._id })
-      await deps.budgetCounting.giveBack(run.budgets ?? [])
+      await deps.budgetCounting.giveBack(run)
       throw new AppError('conflict', 'Another run is under way on this thread.')
     }
     if (strategy === 'interrupt') await endEarlier(run)
@@ -218,7 +219,8 @@ export function createRuns(deps: RunsDeps) {
     requireModel(assistant)
     const inputJson = messagesToJson(input)
     requireRoom(thread, Buffer.byteLength(inputJson))
-    const budgets = await deps.budgetCounting.admit(assistant, rest.public ?? false)
+    const bytes = (thread.log_bytes ?? 0) + Buffer.byteLength(inputJson)
+    const budgets = await deps.budgetCounting.admit(runId, rest.public ?? false, { assistant, overrides, bytes })
     const now = new Date()
     const traceparent = deps.tracing.currentTraceparent()
     const run: RunRecord = {
@@ -245,6 +247,7 @@ export function createRuns(deps: RunsDeps) {
       await store(run, withThread ? thread : undefined)
     } catch (error) {
       withdraw(run)
+      await deps.budgetCounting.giveBack(run).catch(deps.onError)
       throw error
     }
     const isAccepted = mayAccept && isEarly && clock() - (lastEagerStart ?? -Infinity) < recentStartMs

@@ -120,6 +120,118 @@ describe('budgets', () => {
     expect(tokens).toHaveLength(2)
   })
 
+  it('counts always, also before a limit is set and while it is cleared', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    expect((await run(user, assistant.id)).status).toBe(200)
+    expect((await ask(assistant.publicToken)).status).toBe(200)
+    const before = await user.get(path)
+    expect(before).toMatchObject({ limits: { runs: null }, used: { runs: 2 } })
+    expect(before.used.tokens).toBeGreaterThan(0)
+    expect(before.used.money).toBe(before.used.tokens)
+    const own = await user.put(`/assistants/${assistant.id}/budget`, { runs: 1 })
+    expect(own.used.runs).toBe(1)
+    expect((await ask(assistant.publicToken)).status).toBe(429)
+    expect(await user.put(path, { runs: 3 })).toMatchObject({ limits: { runs: 3 }, used: before.used })
+    expect((await run(user, assistant.id)).status).toBe(200)
+    expect((await run(user, assistant.id)).status).toBe(429)
+    expect(await user.put(path, {})).toMatchObject({ limits: { runs: null }, used: { runs: 3 } })
+    expect((await run(user, assistant.id)).status).toBe(200)
+    expect(await user.put(path, { runs: 4 })).toMatchObject({ used: { runs: 4 } })
+    expect((await run(user, assistant.id)).status).toBe(429)
+  })
+
+  it('counts an answer that is under way when the first limit is set', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ after: gate.promise, text: ['late'] })
+    const answer = run(user, assistant.id)
+    await reply.arrived
+    expect(await user.put(path, { money: 1 })).toMatchObject({ used: { runs: 1, money: 0 } })
+    const refused = await run(user, assistant.id)
+    expect(refused.status).toBe(402)
+    expect(refused.retryAfter).toBe(10)
+    expect(refused.text).toContain('what the answers under way may cost (money)')
+    expect((await ask(assistant.publicToken)).body.detail).toContain('Try again in a moment.')
+    gate.resolve()
+    expect((await answer).status).toBe(200)
+    // The process looked a moment ago.
+    await service.collections.budgets.updateMany({ user_id: user.userId }, { $unset: { looked_at: 1 } })
+    const { used } = await user.get(path)
+    expect(used.runs).toBe(1)
+    expect(used.money).toBeGreaterThan(1)
+    expect((await run(user, assistant.id)).text).toContain('1 of money')
+  })
+
+  it('admits a burst only as far as the money reaches', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { money: 0.05 })
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ after: gate.promise, text: ['one'] })
+    let refused = 0
+    const burst = Array.from({ length: 12 }, async () => {
+      const { status } = await ask(assistant.publicToken)
+      if (status === 402 && ++refused === 11) gate.resolve()
+      return status
+    })
+    await reply.arrived
+    const statuses = (await Promise.all(burst)).toSorted((a, b) => a - b)
+    expect(statuses).toEqual([200, ...Array(11).fill(402)])
+    expect((await usedOf(user, path)).runs).toBe(1)
+    expect((await service.collections.budgets.findById(`project/${user.projectId}`).lean())?.held).toEqual([])
+  })
+
+  it('gives back a run that is cancelled before it begins, and one whose model fails', async () => {
+    const user = await insertUser(service)
+    const assistant = await withAssistant(user)
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { runs: 9 })
+    const gate = Promise.withResolvers<void>()
+    const reply = service.model.reply({ after: gate.promise, text: ['late'] })
+    const { thread_id: threadId } = await user.post('/threads/', {})
+    const body = { thread_id: threadId, assistant_id: assistant.id, input: [{ type: 'human', content: 'hi' }] }
+    await user.post('/runs/', body)
+    await reply.arrived
+    const waiting = await user.post('/runs/', body)
+    expect((await usedOf(user, path)).runs).toBe(2)
+    await user.post(`/runs/${waiting.run_id}/cancel`, {})
+    gate.resolve()
+    const { budgets, runs } = service.collections
+    const record = () => budgets.findById(`project/${user.projectId}`).lean()
+    await expect.poll(async () => (await record())?.held).toEqual([])
+    expect((await record())?.runs).toBe(1)
+    service.model.reply({ status: 401 })
+    expect((await run(user, assistant.id)).text).toContain('error')
+    await expect.poll(async () => (await record())?.held).toEqual([])
+    expect((await record())?.runs).toBe(1)
+    expect(await runs.countDocuments({ user_id: user.userId, status: 'error' })).toBe(1)
+  })
+
+  it('counts what a run has cost that is deleted while it waits', async () => {
+    const user = await insertUser(service)
+    const config = { 'type==agent/tools': [{ type: 'http_request' }], 'type==agent/interrupt_before_action': true }
+    const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'A', config })
+    const path = `/projects/${user.projectId}/budget`
+    await user.put(path, { runs: 9 })
+    service.model.reply({
+      toolCalls: [{ id: 'call', name: 'http_request', arguments: { method: 'GET', url: 'http://127.0.0.1:9/' } }],
+      usage: { prompt_tokens: 7, completion_tokens: 3 },
+    })
+    const { thread_id: threadId } = await user.post('/threads/', {})
+    const input = [{ type: 'human', content: 'hi' }]
+    await user
+      .fetch('POST', '/runs/stream', { thread_id: threadId, assistant_id: assistantId, input })
+      .then((one) => one.text())
+    expect(await usedOf(user, path)).toEqual({ runs: 1, tokens: 0, money: 0 })
+    await user.delete(`/threads/${threadId}`)
+    expect(await usedOf(user, path)).toEqual({ runs: 1, tokens: 10, money: 10 })
+  })
+
   it('counts nothing in one budget when another refuses the run', async () => {
     const user = await insertUser(service)
     const assistant = await withAssistant(user)

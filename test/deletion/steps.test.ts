@@ -113,6 +113,7 @@ function createDeletionDeps(service: TestService) {
     transaction,
     stream: service.api.platform.core.stream,
     workflows: service.api.platform.core.workflows,
+    budgetCounting: service.api.platform.core.budgetCounting,
     tracing: { ended: () => undefined },
     onError: (error: unknown) => {
       throw error

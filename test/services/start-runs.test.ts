@@ -32,7 +32,7 @@ function startRuns() {
     },
     attempts: { isBusy: () => false },
     conversations: { isAtHand: () => true },
-    budgetCounting: { admit: async () => [] },
+    budgetCounting: { admit: async () => [], giveBack: async () => {} },
     accountOf: () => ({}),
     async enqueueRun() {
       notes.push('pass')

@@ -75,8 +75,9 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
       },
       async (request) => {
         const id = idOf(request.params)
-        await requireOwn(sessionOf(request).user._id, id)
-        return show(await budgets.read(scope, id), currency)
+        const userId = sessionOf(request).user._id
+        await requireOwn(userId, id)
+        return show(await budgets.read({ scope, id, userId }), currency)
       },
     )
 
@@ -97,7 +98,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
         const id = idOf(request.params)
         const userId = sessionOf(request).user._id
         await requireOwn(userId, id)
-        return show(await budgets.set(scope, { id, userId }, limitsOf(request.body)), currency)
+        return show(await budgets.set({ scope, id, userId }, limitsOf(request.body)), currency)
       },
     )
   }

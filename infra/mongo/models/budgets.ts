@@ -3,6 +3,7 @@ import type { BudgetRecord } from '../../../domain/records/budget.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const text = { type: String, required: true } as const
+const time = { type: Date, required: true } as const
 const number = { type: Number, required: true } as const
 
 const budget = new Schema<BudgetRecord>(
@@ -16,6 +17,9 @@ const budget = new Schema<BudgetRecord>(
     runs: number,
     tokens: number,
     money: number,
+    held: { type: [{ run: text, tokens: number, money: number, at: time, _id: false }], default: undefined },
+    looked_at: Date,
+    unseeded: Boolean,
   },
   schemaOptions('budgets'),
 )

@@ -1,0 +1,36 @@
+import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
+import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
+
+export type EndedRun = Pick<
+  RunRecord,
+  '_id' | 'status' | 'budgets' | 'model' | 'usage' | 'usage_by_model' | 'last_data_event_id' | 'started_at'
+>
+
+/**
+ * Whether an ended run counts as if it had never been started: it failed without an answer, or was cancelled before it
+ * began. `usedRuns` says the same to the database.
+ */
+export function wasUnused(run: EndedRun): boolean {
+  const hasShown = run.usage !== undefined || run.last_data_event_id !== undefined
+  return !hasShown && (run.status === 'error' || (run.status === 'cancelled' && run.started_at === undefined))
+}
+
+/** Selects ended runs that count. */
+export const usedRuns = [
+  { status: 'success' as const },
+  { status: 'cancelled' as const, started_at: { $exists: true } },
+  { status: { $in: ['error' as const, 'cancelled' as const] }, usage: { $exists: true } },
+  { status: { $in: ['error' as const, 'cancelled' as const] }, last_data_event_id: { $exists: true } },
+]
+
+/** The tokens of a run by the model that counted them. */
+export function usagesOf({ usage, usage_by_model: byModel, model = '' }: EndedRun): ModelUsage[] {
+  return byModel ?? (usage === undefined ? [] : [{ ...usage, model }])
+}
+
+export function costOfUsages(prices: ModelPrices, usages: ModelUsage[]): { tokens: number; money: number } {
+  return {
+    tokens: usages.reduce((total, usage) => total + usage.total_tokens, 0),
+    money: usages.reduce((total, usage) => total + costOf(prices, usage.model, usage), 0),
+  }
+}

@@ -1,0 +1,40 @@
+import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunOverrides } from '../../domain/records/run.ts'
+import { tokenLimits } from '../../domain/token-limits.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
+
+export interface EstimateDeps {
+  prices: ModelPrices
+  defaultModel: string
+  contextWindowOf(model: string): number
+  assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
+}
+
+export interface ExpectedQuestion {
+  assistant: AssistantRecord
+  overrides?: RunOverrides
+  /** Bytes of the conversation and of what is asked now; undefined if they are not known. */
+  bytes?: number | undefined
+}
+
+/**
+ * What one answer may cost: as many tokens as fit into the question, and the limit of the answer. Text has at most one
+ * token a byte, so that a short conversation does not count as a whole window. Further steps of the run, which
+ * read the results of tools, are not included.
+ */
+export function estimateOf(
+  { prices, defaultModel, contextWindowOf, assistantConfigs }: EstimateDeps,
+  { assistant, overrides = {}, bytes = Infinity }: ExpectedQuestion,
+): { tokens: number; money: number } {
+  const { model = defaultModel, systemMessage } = assistantConfigs.settingsOf(assistant)
+  const window = contextWindowOf(model)
+  const { questionTokens, answerTokens } = tokenLimits(window, overrides.max_tokens)
+  const texts = [systemMessage, overrides.instructions, overrides.response_format_json]
+  const asked = bytes + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
+  const prompt = Math.ceil(Math.max(0, Math.min(questionTokens, asked)))
+  // A caller may name any limit.
+  const completion = Math.ceil(Math.min(answerTokens, window))
+  const money = costOf(prices, model, { prompt_tokens: prompt, completion_tokens: completion })
+  return { tokens: prompt + completion, money }
+}
