@@ -10,7 +10,7 @@ import { installOpenApi } from './openapi/install.ts'
 import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
 import { type BodyTimeouts, installBodyTimeouts } from './plugins/body-timeouts.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
-import { type ConnectionLimits, answerClientError, limitConnections } from './plugins/connections.ts'
+import { type ConnectionLimits, answerClientError, createLimitedServer } from './plugins/connections.ts'
 import { type ConsoleSettings, installConsole } from './plugins/console.ts'
 import { installCors } from './plugins/cors.ts'
 import { type ErrorDeps, answerBadUrl, installErrors } from './plugins/errors.ts'
@@ -79,14 +79,23 @@ export interface AppDeps {
   metrics?: HttpMetrics | undefined
 }
 
+/** Longer than a minute, for which proxies keep their connections: they would send on one that is being closed. */
+const keepAliveMs = 72_000
+
 /** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
   const { settings } = deps
   const app = Fastify({
     trustProxy: settings.trustProxy,
-    http: {
-      headersTimeout: settings.requestTimeoutSeconds * 1000,
-      connectionsCheckingInterval: Math.min(5000, settings.requestTimeoutSeconds * 250),
+    serverFactory: (handle) => {
+      const options = {
+        keepAliveTimeout: keepAliveMs,
+        headersTimeout: settings.requestTimeoutSeconds * 1000,
+        // Each route has its own limit for the body.
+        requestTimeout: 0,
+        connectionsCheckingInterval: Math.min(5000, settings.requestTimeoutSeconds * 250),
+      }
+      return createLimitedServer(handle, options, settings)
     },
     clientErrorHandler: answerClientError,
     loggerInstance: deps.logger,
@@ -98,7 +107,6 @@ export async function buildApp(deps: AppDeps) {
     routerOptions,
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  limitConnections(app, settings)
   installLogging(app)
   installMetrics(app, deps.metrics)
   installBodyTimeouts(app, settings)

@@ -89,6 +89,8 @@ function edgeSettings(read: Reader) {
     uploadIdleSeconds: read.integer('UPLOAD_IDLE_SECONDS', { fallback: 60, min: 1, max: 3600 }),
     maxConnections: count('MAX_CONNECTIONS', 10_000),
     maxConnectionsPerAddress: count('MAX_CONNECTIONS_PER_ADDRESS', 2000),
+    maxUnreadMb: count('MAX_UNREAD_MB', 256),
+    unreadSeconds: read.integer('UNREAD_SECONDS', { fallback: 120, min: 1, max: 3600 }),
     maxStreams: count('MAX_STREAMS', 5000),
     maxStreamsPerUser: count('MAX_STREAMS_PER_USER', 500),
     maxStreamsPerAssistant: count('MAX_STREAMS_PER_ASSISTANT', 1000),

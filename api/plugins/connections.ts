@@ -1,16 +1,25 @@
+import { type RequestListener, type Server, type ServerOptions, createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import { answerInTurn } from './answers-in-turn.ts'
 import { networkOf } from './client-address.ts'
+import { type UnreadLimits, boundUnreadAnswers } from './unread-answers.ts'
 
-export interface ConnectionLimits {
+export interface ConnectionLimits extends UnreadLimits {
   maxConnections: number
   maxConnectionsPerAddress: number
   /** Behind a proxy all connections come from the proxy's address. */
   trustProxy: string[]
 }
 
+/** The server of the HTTP service, with limits for what one client and all of them may hold. */
+export function createLimitedServer(handle: RequestListener, options: ServerOptions, limits: ConnectionLimits): Server {
+  const server = createServer({ ...options, ServerResponse: boundUnreadAnswers(limits) }, answerInTurn(handle))
+  limitConnections(server, limits)
+  return server
+}
+
 /** A connection above the limits is closed before anything is read from it. */
-export function limitConnections({ server }: FastifyInstance, limits: ConnectionLimits): void {
+function limitConnections(server: Server, limits: ConnectionLimits): void {
   server.maxConnections = limits.maxConnections
   if (limits.trustProxy.length > 0) return
   const open = new Map<string, number>()

@@ -1,34 +1,11 @@
-import { once } from 'node:events'
-import { type Socket, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
+import { openConnection } from '../support/raw-connection.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
-
-/** A connection as a client has it that writes what it likes, when it likes. */
-async function open(service: { url: string }) {
-  const { hostname, port } = new URL(service.url)
-  const socket: Socket = connect(Number(port), hostname)
-  let received = ''
-  socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
-  socket.on('error', () => undefined)
-  // Not by events.once, which rejects at a reset: a server that ends a slow client may well reset the connection.
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  await once(socket, 'connect')
-  return {
-    socket,
-    write: (text: string) => socket.write(text),
-    /** Everything that was received, when the other side has closed the connection. */
-    async untilClosed(): Promise<string> {
-      await closed
-      return received
-    },
-    received: () => received,
-  }
-}
 
 const head = (lines: string[]) => `${[...lines, 'host: x', 'content-type: application/json'].join('\r\n')}\r\n\r\n`
 
@@ -39,7 +16,7 @@ describe('slow clients', () => {
 
   it('are disconnected when the head of a request does not arrive', async () => {
     for (const text of ['', 'GET /ok HTTP/1.1\r\nhost: x\r\nx-drip: ']) {
-      const client = await open(service)
+      const client = await openConnection(service)
       client.write(text)
       const drip = setInterval(() => text && client.write('x'), 100)
       const answer = await client.untilClosed()
@@ -58,7 +35,7 @@ describe('slow clients', () => {
     ['a caller without a token', 'POST /threads/', 401],
   ])('are disconnected when the body of a request to %s arrives too slowly', async (who, start, status) => {
     const user = await insertUser(service)
-    const client = await open(service)
+    const client = await openConnection(service)
     const token = who === 'a user' ? [`authorization: Bearer ${user.token}`] : []
     client.write(head([`${start} HTTP/1.1`, 'content-length: 1000', ...token]) + '{')
     const drip = setInterval(() => client.write(' '), 100)
@@ -72,7 +49,7 @@ describe('slow clients', () => {
   it('can upload slowly while bytes arrive', async () => {
     const user = await insertUser(service)
     const { assistant_id: id } = await user.post('/assistants/', { name: 'reader' })
-    const client = await open(service)
+    const client = await openConnection(service)
     const auth = `authorization: Bearer ${user.token}`
     const part = '--b\r\ncontent-disposition: form-data; name="files"; filename="a.txt"\r\n\r\n'
     client.write(
@@ -117,13 +94,13 @@ describe('connections', () => {
   afterAll(() => service.close())
 
   it('are limited by address, and released when they close', async () => {
-    const clients = await Promise.all(Array.from({ length: 4 }, () => open(service)))
-    const fifth = await open(service)
+    const clients = await Promise.all(Array.from({ length: 4 }, () => openConnection(service)))
+    const fifth = await openConnection(service)
     expect(await fifth.untilClosed()).toBe('')
     const [first] = clients
     first?.socket.destroy()
     await eventually('a place', async () => {
-      const next = await open(service)
+      const next = await openConnection(service)
       next.write(head(['GET /nowhere HTTP/1.1', 'connection: close']))
       return (await next.untilClosed()).includes('HTTP/1.1 404')
     })
@@ -132,8 +109,8 @@ describe('connections', () => {
 
   it('are limited in total', async () => {
     const small = await startService({ worker: false, env: { MAX_CONNECTIONS: '3' } })
-    const clients = await Promise.all(Array.from({ length: 3 }, () => open(small)))
-    const fourth = await open(small)
+    const clients = await Promise.all(Array.from({ length: 3 }, () => openConnection(small)))
+    const fourth = await openConnection(small)
     expect(await fourth.untilClosed()).toBe('')
     for (const { socket } of clients) socket.destroy()
     await small.close()
