@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { answerMissingFiles } from './missing-files.ts'
 
 export interface ConsoleSettings {
   /** A local mail receiver, for a link in the console. */
@@ -54,6 +55,7 @@ export async function installConsole(app: FastifyInstance, settings: ConsoleSett
       route.config = { isStaticPage: true, ...route.config }
       route.schema = { hide: true, ...route.schema }
     })
+    answerMissingFiles(scope)
     scope.get('/console-settings.json', (_request, reply) =>
       reply.header('cache-control', 'no-store').send(shownSettings(settings)),
     )

@@ -46,7 +46,8 @@ export function installErrors(
     // The client is still sending: the rest of the body would be taken for the next request.
     if (refused.code === 'request_timeout') reply.header('connection', 'close')
     // Problems of a body do not matter if the path is unknown.
-    const known = request.is404 && refused.status < 500 ? noSuchRoute(request, routes) : refused
+    const isUnknown = request.is404 && refused.status < 500 && refused.code !== 'too_many_requests'
+    const known = isUnknown ? noSuchRoute(request, routes) : refused
     if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
     else request.log.debug({ code: known.code, reason: known.message }, 'request refused')
     // The rest of a body that is too large is read and discarded, because a client would not receive the answer if
@@ -57,11 +58,11 @@ export function installErrors(
 }
 
 /**
- * A URL that cannot be decoded matches no route, so no hook runs for it. Below the console's pages it is treated
- * like a missing file.
+ * A URL that cannot be decoded matches no route, so no hook runs for it. Below static pages it is treated like a
+ * missing file.
  */
 export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  const isPage = /^\/(?:docs|redoc)\//.test(request.url)
+  const isPage = /^\/(?:docs|redoc|console-assets)\//.test(request.url)
   reply.header('x-request-id', request.id)
   void sendError(reply, isPage ? new AppError('not_found', 'Not found.') : toAppError(error), (body) => body)
 }
