@@ -124,9 +124,10 @@ export async function buildApp(deps: AppDeps) {
   const errors = { routes, isAway: deps.isAway }
   installErrors(app, errors)
   installIdempotency(app, deps.services.idempotency)
+  // The scopes of static pages have the hooks that were added before.
+  const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
   await installOpenApi(app, settings)
   await installConsole(app, settings)
-  const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
   installAudit(app, deps.services.audit)

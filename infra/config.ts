@@ -115,6 +115,9 @@ function rateLimitSettings(read: Reader) {
       mails_address: read.rates('RATE_LIMIT_MAILS_ADDRESS', '5/1h,20/1d'),
       password_user: read.rates('RATE_LIMIT_PASSWORD_USER', '20/1h'),
       admin_client: read.rates('RATE_LIMIT_ADMIN_CLIENT', '60/1m'),
+      anonymous_client: read.rates('RATE_LIMIT_ANONYMOUS_CLIENT', '300/1m'),
+      pages_client: read.rates('RATE_LIMIT_PAGES_CLIENT', '3000/1m'),
+      probes_client: read.rates('RATE_LIMIT_PROBES_CLIENT', '1200/1m'),
       /** Wrong admin tokens; applies even when the other limits are off. */
       admin_guesses: read.rates('RATE_LIMIT_ADMIN_GUESSES', '100/15m'),
       public_client: read.rates('RATE_LIMIT_PUBLIC_CLIENT', '300/1m'),

@@ -29,6 +29,9 @@ const limits = [
   late('mails_address', addressOf),
   late('password_user', userOf),
   early('admin_client', clientOf),
+  early('anonymous_client', clientOf),
+  early('pages_client', clientOf),
+  early('probes_client', clientOf),
   early('public_client', clientOf),
   late('public_runs_client', clientOf),
   late('public_runs_token', publicTokenOf),
@@ -42,7 +45,7 @@ export type RateLimitName = (typeof limits)[number]['name']
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The limits that a request of this route counts against. */
+    /** The limits that a request of this route counts against; without it, those of its kind apply. */
     limits?: readonly RateLimitName[]
   }
 }
@@ -79,13 +82,22 @@ export async function installRateLimits(
         .filter((limit) => limit.hook === hook)
         .map(({ name, keyOf }) => ({ name, take: createLimiter(app, name, rateLimits[name], keyOf) }))
       app.addHook(hook, async (request: FastifyRequest) => {
-        const named = request.routeOptions.config.limits
-        if (named === undefined) return
+        const named = limitsOf(request)
         await Promise.all(limiters.filter(({ name }) => named.includes(name)).map(({ take }) => take(request)))
       })
     }
   }
   return createLimiter(app, 'admin_guesses', rateLimits.admin_guesses, clientOf)
+}
+
+/** A route that names no limit has one by client if it answers without a token; so have paths that do not exist. */
+function limitsOf({ method, headers, routeOptions }: FastifyRequest): readonly RateLimitName[] {
+  const { limits: named, auth = 'none', isProbe, isStaticPage } = routeOptions.config
+  if (named !== undefined) return named
+  if (isProbe) return ['probes_client']
+  if (isStaticPage || method === 'OPTIONS') return ['pages_client']
+  const isAnonymous = auth === 'none' || (auth === 'optional-user' && headers.authorization === undefined)
+  return isAnonymous ? ['anonymous_client'] : []
 }
 
 /**

@@ -63,6 +63,17 @@ describe('unusual requests', () => {
     '/redoc/.hidden',
     '/redoc/redoc.standalone.js%00',
     `/redoc/${'a'.repeat(5000)}`,
+    '/docs/json',
+    '/docs/yaml',
+    '/console-assets/',
+    '/console-assets/%',
+    '/console-assets/%00',
+    '/console-assets/a.js%00.css',
+    '/console-assets/%FF',
+    '/console-assets/%2e%2e%2findex.html',
+    '/console-assets/a%5c..%5cb',
+    `/console-assets/${'a'.repeat(600)}`,
+    `/console-assets/${'a/'.repeat(2000)}`,
   ])('%.60s is answered 404', async (path) => {
     for (const method of ['GET', 'HEAD']) expect([method, (await send(method, path)).status]).toEqual([method, 404])
     expect(JSON.parse((await send('GET', path)).text)).toEqual({ detail: 'Not found.' })
@@ -139,15 +150,7 @@ describe('unusual requests', () => {
 
   it('are answered with no-store, except static pages', async () => {
     const user = await insertUser(service)
-    for (const path of [
-      '/ok',
-      '/openapi.json',
-      '/threads/',
-      '/assistants/public/',
-      '/nowhere',
-      '/user/',
-      '/public/v1/models',
-    ]) {
+    for (const path of ['/ok', '/threads/', '/assistants/public/', '/nowhere', '/user/', '/public/v1/models']) {
       expect([path, (await user.call('GET', path)).headers.get('cache-control')]).toEqual([path, 'no-store'])
     }
     for (const [path, method] of [
@@ -158,7 +161,13 @@ describe('unusual requests', () => {
     ] as const) {
       expect([path, (await send(method, path)).headers['cache-control']]).toEqual([path, 'no-store'])
     }
-    for (const path of ['/docs', '/docs/static/swagger-ui.css', '/redoc', '/redoc/redoc.standalone.js']) {
+    for (const path of [
+      '/openapi.json',
+      '/docs',
+      '/docs/static/swagger-ui.css',
+      '/redoc',
+      '/redoc/redoc.standalone.js',
+    ]) {
       const answer = await send('GET', path)
       expect([path, answer.status, String(answer.headers['cache-control']).includes('no-store')]).toEqual([
         path,

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { componentExamples } from '../../api/openapi/examples.ts'
 import { componentTexts, parameterTexts, tagTexts } from '../../api/openapi/texts.ts'
 import { type Generators, apiGenerators } from '../support/api-generators.ts'
@@ -98,13 +98,19 @@ describe('the API description', () => {
     expect(document.components.schemas.AssistantConfig.additionalProperties).toBe(true)
   })
 
-  it('leaves aliases, preflights and the logo of the framework out of /docs', async () => {
-    const shown: any = await (await fetch(`${service.url}/docs/json`)).json()
-    const urls = Object.keys(shown.paths)
-    expect(urls).toContain('/public/compat/v1/chat/completions')
-    expect(urls.filter((url) => url.startsWith('/public/v1/'))).toEqual([])
-    expect(Object.values<any>(shown.paths).filter((methods) => 'options' in methods)).toEqual([])
-    expect(await (await fetch(`${service.url}/docs/static/theme/theme.css`)).text()).toContain('display: none')
+  it('is made once, and not sent again to whoever has it', async () => {
+    const get = (headers: Record<string, string> = {}) => fetch(`${service.url}/openapi.json`, { headers })
+    const first = await get()
+    const etag = first.headers.get('etag') ?? ''
+    expect(first.headers.get('cache-control')).toBe('no-cache')
+    const swagger = vi.spyOn(service.api.app, 'swagger')
+    for (const copy of [etag, `"other", W/${etag}`]) {
+      const again = await get({ 'if-none-match': copy })
+      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, ''])
+    }
+    for (const copy of ['"other"', '']) expect((await get({ 'if-none-match': copy })).status).toBe(200)
+    expect(await first.text()).toBe(await (await get()).text())
+    expect(swagger).not.toHaveBeenCalled()
   })
 
   describe('for client generators', () => {

@@ -2,13 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadSettings } from '../../infra/config.ts'
 import { createRateCounter } from '../../infra/redis/rate-counter.ts'
 import { prepareRedis, startRedis } from '../../local/services/redis.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { conversation } from '../runs/support.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { insertUser, newEmail } from '../support/users.ts'
 
 /** The API as a client at this address sees it, behind a proxy. */
@@ -143,6 +145,55 @@ describe('rate limits', () => {
     expect(await statuses(5, stats)).toEqual([200, 200, 200, 200, 429])
   })
 })
+
+describe('routes that answer without a token', () => {
+  let service: TestService
+  beforeAll(async () => {
+    const { rateLimits } = loadSettings(serviceEnv())
+    const names = Object.keys(rateLimits).filter((name) => name.endsWith('_client'))
+    const each = names.map((name) => [`RATE_LIMIT_${name.toUpperCase()}`, '1/1h'])
+    service = await startService({
+      worker: false,
+      env: { ...Object.fromEntries(each), RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' },
+    })
+  })
+  afterAll(() => service.close())
+
+  it('are limited by client, each of them', async () => {
+    const document = (await apiClient(service.url).call('GET', '/openapi.json')).body
+    const anonymous = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+      Object.entries<any>(methods)
+        .filter(([, { security = [] }]) => security.length === 0 || security.some(isEmpty))
+        .map(([method]): [string, string] => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'x')]),
+    )
+    // The codec has a token, which may be in the path.
+    const open = anonymous.filter(([, path]) => !path.startsWith('/codec/'))
+    expect(open.length).toBeGreaterThan(40)
+    const pages = ['/openapi.json', '/docs', '/docs/start.js', '/docs/static/index.css', '/redoc', '/', '/console/chat']
+    const others = ['/icon.svg', '/embed.js', '/console-assets/x.js', '/console-settings.json', '/nowhere']
+    open.push(...[...pages, ...others].map((path): [string, string] => ['GET', path]), ['OPTIONS', '/threads/'])
+    for (const [index, [method, path]] of open.entries()) {
+      const client = from(service, `198.18.${index >> 8}.${index & 255}`)
+      const body = method === 'GET' || method === 'OPTIONS' ? undefined : {}
+      const first = await client.call(method, path, body)
+      expect([method, path, first.status === 429]).toEqual([method, path, false])
+      // While Redis is slow, a request may be counted in the process.
+      await eventually(
+        `the limit of ${method} ${path}`,
+        async () => (await client.call(method, path, body)).status === 429,
+      )
+    }
+  })
+
+  it('do not count what a user asks for', async () => {
+    const user = await insertUser(service)
+    const { assistant_id: id } = await user.post('/assistants/', { name: 'a' })
+    const client = from(service, '198.19.0.1', user.token)
+    expect(await statuses(3, () => client.call('GET', `/assistants/${id}`))).toEqual([200, 200, 200])
+  })
+})
+
+const isEmpty = (requirement: object) => Object.keys(requirement).length === 0
 
 describe('without RATE_LIMITS', () => {
   let service: TestService

@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Console, startConsole } from './support.ts'
+
+let site: Console
+beforeAll(async () => {
+  site = await startConsole()
+})
+afterAll(() => site.close())
+
+test('/docs shows the operations, without preflights and aliases', async () => {
+  const page = await site.newPage()
+  await page.goto(`${site.url}/docs`)
+  await page.locator('.opblock-summary-path').first().waitFor()
+  const shown = await page.locator('.opblock-summary-path').evaluateAll((all) => all.map((one) => one.textContent))
+  const paths = shown.map((text) => String(text).replaceAll('\u200b', ''))
+  expect(paths).toContain('/public/compat/v1/chat/completions')
+  expect(paths.filter((path) => path.startsWith('/public/v1/'))).toEqual([])
+  expect(await page.locator('.opblock-options').count()).toBe(0)
+})
