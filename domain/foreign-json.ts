@@ -1,3 +1,4 @@
+import { AppError, invalidInput } from './errors.ts'
 import { type JsonExcess, jsonExcess, type JsonLimits } from './json-scan.ts'
 
 /** Levels of any JSON that comes from outside. */
@@ -8,6 +9,8 @@ export const foreignJsonDepth = 64
  * of a second at worst.
  */
 export const foreignJson = { depth: foreignJsonDepth, containers: 50_000, members: 200_000 } as const
+
+type GivenLimits = Partial<JsonLimits> & Pick<JsonLimits, 'bytes'>
 
 /** A text from outside holds more than may be parsed. */
 export class JsonLimitError extends Error {
@@ -31,12 +34,23 @@ const messages: Record<JsonExcess, (limit: string) => string> = {
 
 /**
  * The one door for JSON that this service did not write: measures the text before it parses it, because parsing can
- * hold the process up for seconds. `bytes` must be given, unless the text was bounded where it was read.
+ * hold the process up for seconds. `bytes` is Infinity only where the text was bounded when it was read.
  * Throws `JsonLimitError`, or `SyntaxError` as `JSON.parse` does.
  */
-export function parseForeignJson(text: string, limits: Partial<JsonLimits> & Pick<JsonLimits, 'bytes'>): unknown {
+export function parseForeignJson(text: string, limits: GivenLimits): unknown {
+  checkForeignJson(text, limits)
+  return JSON.parse(text)
+}
+
+/** The same check for a text that a library parses. Throws `JsonLimitError`. */
+export function checkForeignJson(text: string, limits: GivenLimits): void {
   const all = { ...foreignJson, ...limits }
   const exceeded = jsonExcess(text, all)
   if (exceeded !== undefined) throw new JsonLimitError(exceeded, all[exceeded])
-  return JSON.parse(text)
+}
+
+/** The answer to a request with such a text: 413 for its size, else 422. */
+export function refusalOf({ exceeded, message }: JsonLimitError, loc: (string | number)[]): AppError {
+  if (exceeded === 'bytes') return new AppError('payload_too_large', `${loc.at(-1)} ${message}.`)
+  return invalidInput(loc, message, exceeded === 'depth' ? 'too_deep' : `too_many_${exceeded}`)
 }

@@ -5,7 +5,7 @@ export const maskedValue = '***'
  * A copy of a free-form configuration in which secrets are masked: the values of members whose name suggests a
  * secret (`api_key`, `type==agent/public_token`, `password`), all values within members that hold credentials
  * (`headers`, `env`), and in URLs the password and parameters with such names. The shape and all other values are
- * kept. `value` is JSON of at most 100 levels; keys such as `__proto__` stay plain data.
+ * kept. `value` is JSON of limited depth; keys such as `__proto__` stay plain data.
  */
 export function maskSecrets(value: unknown): unknown {
   if (typeof value === 'string') return maskUrl(value)

@@ -1,14 +1,14 @@
+import { foreignJsonDepth, parseForeignJson } from './foreign-json.ts'
 import { isJsonObject } from './is-json-object.ts'
-import { isDeeperThan } from './json-depth.ts'
 
-/** Deeper arguments are not parsed. */
-const maxDepth = 100
+/** More than the arguments of a tool may have. Larger texts are not parsed. */
+const maxBytes = 4 * 1024 * 1024
 
-/** Parses a JSON text that is an object; undefined for anything else. */
+/** Parses a JSON text that is an object; undefined for anything else, and for what is too large to be parsed. */
 export function readJsonObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) && !isDeeperThan(value, maxDepth) ? value : undefined
+    const value = parseForeignJson(text, { bytes: maxBytes })
+    return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -47,7 +47,7 @@ function closeJson(text: string): string {
         expects = 'separator'
       }
     } else if (character === '{' || character === '[') {
-      if (closers.length >= maxDepth) return ''
+      if (closers.length >= foreignJsonDepth) return ''
       closers.push(character === '{' ? '}' : ']')
       expects = character === '{' ? 'key' : 'value'
       end = at += 1

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
+import { JsonLimitError, parseForeignJson, refusalOf } from '../../domain/foreign-json.ts'
 
 /**
  * Bodies are JSON and nothing else (415). An empty body counts as missing, so that the schema decides about it.
+ * Fastify bounds the size (`body-limits.ts`), the scan depth and number of members, and only then the body is parsed.
  * Keys such as `__proto__` stay plain data: the parser defines them as own members, and nothing here assigns by
  * computed key.
  */
@@ -15,11 +17,15 @@ export function installJsonBody(app: FastifyInstance): void {
       const text = body.toString()
       if (text.trim() === '') return done(null, undefined)
       try {
-        const value: unknown = JSON.parse(text)
-        done(null, value)
+        done(null, parseForeignJson(text, { bytes: Infinity }))
       } catch (cause) {
-        done(new AppError('bad_request', 'The body is not valid JSON.', { cause }))
+        done(problemOf(cause))
       }
     },
   )
+}
+
+function problemOf(cause: unknown): AppError {
+  if (cause instanceof JsonLimitError) return refusalOf(cause, ['body'])
+  return new AppError('bad_request', 'The body is not valid JSON.', { cause })
 }

@@ -1,5 +1,6 @@
 import type { Stripe } from 'stripe'
 import { AppError } from '../../domain/errors.ts'
+import { JsonLimitError, checkForeignJson, refusalOf } from '../../domain/foreign-json.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
@@ -25,8 +26,11 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
       const { stripe, webhookSecret } = requireProvider()
       const { webhooks } = await stripe()
       try {
+        // The route bounds the size. The library parses the body itself.
+        checkForeignJson(rawBody.toString('utf8'), { bytes: Infinity })
         return webhooks.constructEvent(rawBody, signature ?? '', webhookSecret)
       } catch (cause) {
+        if (cause instanceof JsonLimitError) throw refusalOf(cause, ['body'])
         throw new AppError('bad_request', 'The signature of this event is missing, wrong or too old.', { cause })
       }
     },

@@ -1,8 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
-import { freeFormDepth } from '../../domain/free-form.ts'
-import { isDeeperThan } from '../../domain/json-depth.ts'
+import { foreignJsonDepth, parseForeignJson } from '../../domain/foreign-json.ts'
 import { requestLimits } from '../../domain/limits.ts'
 import { Message, TokenUsage } from '../../domain/messages.ts'
 import { runStatuses } from '../../domain/records/run.ts'
@@ -125,8 +124,7 @@ function hasTimes(record: unknown): boolean {
 
 function parsed(line: string, member: string): unknown {
   try {
-    const value: unknown = JSON.parse(line)
-    if (!isDeeperThan(value, freeFormDepth + 10)) return value
+    return parseForeignJson(line, { bytes: Infinity, depth: foreignJsonDepth + 10 })
   } catch {
     // Said below; the reason would quote the line.
   }

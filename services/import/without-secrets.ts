@@ -5,7 +5,7 @@ const pathCharacters = 200
 
 /**
  * A configuration without the places of its secrets, which an archive masks, and where they are missing. A URL stays
- * as it is, with its masked parts. `config` is JSON of at most 100 levels; keys such as `__proto__` stay plain data.
+ * as it is, with its masked parts. `config` was parsed by `parseForeignJson`; keys such as `__proto__` stay plain data.
  */
 export function withoutSecrets(config: Record<string, unknown>): {
   config: Record<string, unknown>

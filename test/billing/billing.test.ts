@@ -129,6 +129,8 @@ describe('billing', () => {
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret: webhookSecret })
     const changed = await anybody.call('POST', '/checkout/webhook', `${payload} `, { 'stripe-signature': signature })
     expect(changed.status).toBe(400)
+    const deep = await anybody.call('POST', '/checkout/webhook', '['.repeat(100_000), { 'stripe-signature': signature })
+    expect(deep.body.detail).toMatchObject([{ loc: ['body'], type: 'too_deep' }])
     expect(await quotaOf(user)).toBe(100)
   })
 

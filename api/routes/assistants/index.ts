@@ -40,7 +40,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.post(
     '/assistants/',
     {
-      config: { ...config, idempotent: true, audit: 'successes' },
+      config: { ...config, idempotent: true, audit: 'successes', largeBody: 'object' },
       schema: {
         operationId: 'assistants.create',
         summary: 'Create an assistant',
@@ -99,7 +99,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
   app.put(
     '/assistants/:aid',
     {
-      config: { ...config, audit: 'successes' },
+      config: { ...config, audit: 'successes', largeBody: 'object' },
       schema: {
         operationId: 'assistants.put',
         summary: 'Replace an assistant, or create it under this id',

@@ -59,7 +59,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/stream',
     {
-      config: { ...config, idempotent: true, staysOpen: true, limits: ['runs_user'], readAhead },
+      config: { ...config, idempotent: true, staysOpen: true, limits: ['runs_user'], readAhead, largeBody: 'messages' },
       schema: {
         operationId: 'runs.stream',
         summary: 'Run an assistant on a thread and stream its answer',
@@ -91,7 +91,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/',
     {
-      config: { ...config, idempotent: true, limits: ['runs_user'], readAhead },
+      config: { ...config, idempotent: true, limits: ['runs_user'], readAhead, largeBody: 'messages' },
       schema: {
         operationId: 'runs.create',
         summary: 'Run an assistant on a thread in the background',
@@ -180,7 +180,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/:run_id/resume',
     {
-      config,
+      config: { ...config, largeBody: 'object' },
       schema: {
         operationId: 'runs.resume',
         summary: 'Decide about the tool calls for which an interrupted run waits',

@@ -44,7 +44,7 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
   app.post(
     '/threads/:tid/state',
     {
-      config: { ...config, idempotent: true },
+      config: { ...config, idempotent: true, largeBody: 'messages' },
       schema: {
         operationId: 'threads.addState',
         summary: 'Add or replace messages',

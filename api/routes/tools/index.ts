@@ -63,7 +63,7 @@ export const toolRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'tools' | 'ass
   app.post(
     '/assistants/:aid/tools/try',
     {
-      config: { auth: 'project', limits: ['runs_user'] },
+      config: { auth: 'project', limits: ['runs_user'], largeBody: 'object' },
       schema: {
         operationId: 'tools.try',
         summary: 'Call a tool of your assistant once, with the checks, limits and guards of a run',
