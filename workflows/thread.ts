@@ -7,6 +7,7 @@ import {
   condition,
   continueAsNew,
   log,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -55,6 +56,8 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
   const { threadId, carried, run: first, localSteps = false } = input
   const waiting: EnqueueRun[] = [...(carried?.waiting ?? []), ...(first ? [first] : [])]
   const cancelled = new Set(carried?.cancelled)
+  /** The newest run that interrupts others. Ids are time-ordered. */
+  let interruptedBy = carried?.interruptedBy ?? (first?.strategy === 'interrupt' ? first.runId : undefined)
   // Before the handlers, because the first signals may concern it.
   let current = carried?.current && begin(carried.current)
   let isCancelled = false
@@ -70,11 +73,25 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
     for (const { runId } of waiting) cancelled.add(runId)
     current?.scope.cancel()
   }
+  const cancelOlder = (runId: string) => {
+    for (const run of waiting) if (run.runId < runId) cancelled.add(run.runId)
+    if (current && current.run.runId < runId) current.scope.cancel()
+    if (interruptedBy === undefined || interruptedBy < runId) interruptedBy = runId
+  }
   const enqueue = (run: EnqueueRun) => {
-    if (isKnown(run.runId)) return
-    if (run.strategy === 'interrupt') cancelAll()
-    waiting.push(run)
-    if (isCancelled) cancelled.add(run.runId)
+    const { runId } = run
+    if (isKnown(runId)) return
+    // Requests that are sent at once can arrive in another order than that of their ids.
+    const newer = waiting.findIndex((other) => other.runId > runId)
+    const isInterrupted = interruptedBy !== undefined && runId < interruptedBy
+    const isSpecial = run.strategy === 'interrupt' || newer !== -1 || isInterrupted
+    const byId = isSpecial && patched('thread-orders-runs-by-id')
+    if (run.strategy === 'interrupt') {
+      if (byId) cancelOlder(runId)
+      else cancelAll()
+    }
+    waiting.splice(byId && newer !== -1 ? newer : waiting.length, 0, run)
+    if (isCancelled || (byId && isInterrupted)) cancelled.add(runId)
   }
 
   setHandler(signals.enqueueRun, enqueue)
@@ -127,7 +144,12 @@ export const threadWorkflow: WorkflowOf<typeof threadContract> = async (input) =
   async function goOnAsNew(): Promise<never> {
     await condition(allHandlersFinished)
     if (current?.scope.consideredCancelled) cancelled.add(current.run.runId)
-    const state = { waiting, cancelled: [...cancelled], ...(current === undefined ? {} : { current: current.run }) }
+    const state = {
+      waiting,
+      cancelled: [...cancelled],
+      ...(current === undefined ? {} : { current: current.run }),
+      ...(interruptedBy === undefined ? {} : { interruptedBy }),
+    }
     return continueAsNew<typeof threadWorkflow>({ threadId, carried: state, ...(localSteps && { localSteps }) })
   }
 }

@@ -62,6 +62,8 @@ export interface CarriedThread {
   waiting: EnqueueRun[]
   /** Waiting runs that have been cancelled. */
   cancelled: string[]
+  /** The newest run that interrupts older ones. */
+  interruptedBy?: string
 }
 
 /** A run that is under way, between two of its steps or before its tools. */

@@ -182,6 +182,48 @@ describe.each([
     expect(seen.at(-1)).toBe('settle a error max_steps')
   })
 
+  it.runIf(localSteps).each([
+    { sent: ['c', 'b'], what: 'the older one comes later' },
+    { sent: ['b', 'c'], what: 'the newer one comes later' },
+  ])('lets the newest of two runs answer that interrupt each other, when $what', async ({ sent }) => {
+    const seen = await thread(
+      async ({ runId }) => {
+        if (runId === 'a') await cancelled()
+        return { next: 'done' }
+      },
+      async ({ handle, seen }) => {
+        await eventually('the first run', () => seen.length === 1)
+        for (const runId of sent) await handle.signal(signals.enqueueRun, { runId, strategy: 'interrupt' })
+        await handle.result()
+        await recordHistory(recorded(`thread-interrupted-${sent.join('-')}`), await handle.fetchHistory())
+        return seen
+      },
+    )
+    expect(seen).toContain('model c 0')
+    expect(seen).toContain('settle a cancelled')
+    expect(seen).toContain('settle b cancelled')
+    expect(seen).not.toContain('model b 0')
+  })
+
+  it('executes runs in the order of their ids, however their signals arrive', async () => {
+    const gate = Promise.withResolvers<void>()
+    const seen = await thread(
+      async ({ runId }) => {
+        if (runId === 'a') await gate.promise
+        return { next: 'done' }
+      },
+      async ({ handle, seen }) => {
+        await eventually('the first run', () => seen.length === 1)
+        for (const runId of ['d', 'b', 'c']) await handle.signal(signals.enqueueRun, { runId, strategy: 'enqueue' })
+        gate.resolve()
+        await handle.result()
+        return seen
+      },
+    )
+    // The signals repeat the workflow task, and with it the first step.
+    expect([...new Set(seen)]).toEqual(['model a 0', 'model b 0', 'model c 0', 'model d 0'])
+  })
+
   it('executes each run once, in order; refuses tryEnqueueRun while one is open; skips a cancelled one', async () => {
     const gate = Promise.withResolvers<void>()
     const seen = await thread(
