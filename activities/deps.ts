@@ -3,7 +3,7 @@ import type { Collections } from '../services/collections.ts'
 import type { Deletion } from '../services/deletion/index.ts'
 import type { FeedbackActivityDeps } from './feedback/index.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
-import type { ModelSteps } from '../services/engine/model-steps.ts'
+import type { Steps } from '../services/engine/steps.ts'
 import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
 import type { DocumentActivityDeps } from './documents/index.ts'
@@ -16,7 +16,7 @@ export interface ActivityDeps {
   /** Without a trailing slash. */
   frontendUrl: string
   engine: EngineDeps
-  modelSteps: Pick<ModelSteps, 'execute' | 'beginNext'>
+  steps: Pick<Steps, 'execute'>
   feedback: FeedbackActivityDeps
   deletion: Deletion
   cleanup: CleanupActivityDeps

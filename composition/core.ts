@@ -8,10 +8,11 @@ import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
+import { createLiveRuns } from '../services/engine/live-runs.ts'
 import { createAccountOf } from '../services/engine/model-account.ts'
+import { createTaskTimeouts } from '../services/engine/task-timeouts.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
-import { createFirstAttempts } from '../services/runs/first-attempts.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createConversations } from '../services/threads/conversations.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
@@ -51,7 +52,9 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
-    firstAttempts: createFirstAttempts({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
+    liveRuns: createLiveRuns({
+      taskTimeouts: createTaskTimeouts({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
+    }),
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,

@@ -5,12 +5,10 @@ import { defaultBaseUrl } from '../infra/model/open-client.ts'
 import { createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
-import { createAttempts } from '../services/engine/attempts.ts'
 import type { EngineDeps } from '../services/engine/deps.ts'
 import { settleLostRun } from '../services/engine/settle.ts'
-import { modelStep } from '../services/engine/model-step.ts'
-import { createModelSteps } from '../services/engine/model-steps.ts'
 import { createStepSlots } from '../services/engine/step-slots.ts'
+import { createSteps } from '../services/engine/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
@@ -21,7 +19,7 @@ import { createRunSweep } from '../services/runs/sweep.ts'
 import { createRunFeeds } from '../services/runs/run-feeds.ts'
 import { createRunOutput } from '../services/runs/run-output.ts'
 import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
-import { createPrepareRun, createReadForRun } from '../services/runs/prepare-run.ts'
+import { createPrepareRun } from '../services/runs/prepare-run.ts'
 import { createStartFollowed } from '../services/runs/start-followed.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
@@ -34,13 +32,8 @@ export function composeRuns(core: Core) {
   // One check at a time; users take turns.
   const schemaChecker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 1000 }))
   const engine = composeEngine(core, schemaChecker)
-  const modelSteps = createModelSteps({
-    firstAttempts: core.firstAttempts,
-    slots: createStepSlots(core, settings.modelStepsAtOnce),
-    modelStep: (input, options) => modelStep(engine, input, options),
-  })
-  const runs = createRuns({ ...core, attempts: engine.attempts, modelSteps })
-  const readForRun = createReadForRun({ threads, assistants })
+  const steps = createSteps(engine, createStepSlots(core, settings.modelStepsAtOnce))
+  const runs = createRuns({ ...core, steps })
   const runOutput = createRunOutput(core.scanLog)
   const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
   const startFollowed = createStartFollowed({ runs, runFeeds })
@@ -52,12 +45,11 @@ export function composeRuns(core: Core) {
     runFeeds,
     resumeRun: decisions.resumeRun,
     sweepRuns: createRunSweep({ ...core, decisions, settle: (run, error) => settleLostRun(engine, run, error) }),
-    readForRun,
-    prepareRun: createPrepareRun(readForRun),
+    prepareRun: createPrepareRun({ threads, assistants }),
     startFollowed,
     runOutput,
     engine,
-    modelSteps,
+    steps,
     tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
     describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
@@ -82,7 +74,6 @@ function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchema
   const { settings, infra, logger, tools } = core
   return {
     ...core,
-    attempts: createAttempts(),
     model: createRoutedModel({
       chat: createChatModel({
         ownFetch: infra.outbound.ownFetch,

@@ -44,29 +44,43 @@ export async function holdThread(
 
 /**
  * The alternative without a write to the parent, for which all creations below it would compete: store first, read
- * the parent afterwards, and remove the record if the parent is being deleted. Either the read sees the deletion
- * marker, or the deletion that follows the marker sees the record.
+ * the parent afterwards, and remove the record if the parent is being deleted or suspended. Either the read sees the
+ * marker, or the deletion or suspension that follows the marker sees the record.
  */
 export async function parentsRemain(
   { projects, assistants }: Pick<HeldCollections, 'projects' | 'assistants'>,
   stored: { project_id: string; assistant_id?: string },
 ): Promise<boolean> {
   const [project, assistant] = await Promise.all([
-    projects.exists({ _id: stored.project_id, deleting: { $ne: true } }),
-    assistants.exists({ _id: stored.assistant_id, deleting: { $ne: true } }),
+    projects.exists({ _id: stored.project_id, deleting: { $ne: true }, suspended: { $ne: true } }),
+    assistants.exists({ _id: stored.assistant_id, deleting: { $ne: true }, suspended: { $ne: true } }),
   ])
   return project !== null && assistant !== null
 }
 
-/** As `parentsRemain`, for records below a thread: the thread as it is now; null if it is being deleted. */
-export function remainingThread(
-  { threads }: Pick<HeldCollections, 'threads'>,
-  threadId: string,
-): Promise<Pick<ThreadRecord, 'last_seq'> | null> {
-  return threads
-    .findOne({ _id: threadId, deleting: { $ne: true } }, { last_seq: 1 })
-    .lean<ThreadRecord>()
-    .exec()
+/**
+ * As `parentsRemain`, for a run: its thread as it is now, undefined if it is being deleted; and whether its assistant may
+ * still be run. One statement.
+ */
+export async function parentsOfRun(
+  { threads, assistants }: Pick<HeldCollections, 'threads' | 'assistants'>,
+  run: { thread_id: string; assistant_id: string },
+): Promise<{ thread: Pick<ThreadRecord, 'last_seq' | 'last_entry_id'> | undefined; hasAssistant: boolean }> {
+  const usable = { _id: run.assistant_id, deleting: { $ne: true }, suspended: { $ne: true } }
+  const [found] = await threads.aggregate<
+    Pick<ThreadRecord, 'last_seq' | 'last_entry_id'> & { assistants: { _id: string }[] }
+  >([
+    { $match: { _id: run.thread_id, deleting: { $ne: true } } },
+    { $project: { last_seq: 1, last_entry_id: 1 } },
+    {
+      $lookup: {
+        from: assistants.collection.name,
+        pipeline: [{ $match: usable }, { $project: { _id: 1 } }],
+        as: 'assistants',
+      },
+    },
+  ])
+  return { thread: found, hasAssistant: (found?.assistants.length ?? 0) > 0 }
 }
 
 /** A real change: a write that changes nothing would not conflict with the deletion marker. */

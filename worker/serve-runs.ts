@@ -6,16 +6,22 @@ const sweepEveryMs = 15_000
 const listenAgainMs = 1_000
 
 /**
- * Further tasks of a process with a worker of the queue `runs`: it learns which runs were taken over, and sweeps
- * open runs.
+ * Further tasks of a process with a worker of the queue `runs`: it learns which runs were taken over and which
+ * threads are deleted, and sweeps open runs.
  */
 export async function serveRuns({ runs, core }: Platform, logger: Logger): Promise<() => Promise<void>> {
-  let stopListening: (() => Promise<void>) | undefined
+  const forget = (threadIds: string[]) => {
+    core.liveRuns.forgetThreads(new Set(threadIds))
+    core.conversations.forget(threadIds)
+  }
+  let stopHearingRuns: (() => Promise<void>) | undefined
+  let stopHearingThreads: (() => Promise<void>) | undefined
   const listen = async () => {
-    stopListening ??= await core.stream.onSuperseded(runs.engine.attempts.supersede)
+    stopHearingRuns ??= await core.stream.onSuperseded(core.liveRuns.supersede)
+    stopHearingThreads ??= await core.stream.onForgotten(forget)
   }
   const onDeaf = (error: unknown) =>
-    logger.warn({ err: error }, 'not yet subscribed to the runs that are taken over; trying again')
+    logger.warn({ err: error }, 'not yet subscribed to ended runs and deleted threads; trying again')
   // Redis may be away at this moment. That must not end the process: the fence refuses old attempts in any case.
   await listen().catch(onDeaf)
   const stopTrying = every(listenAgainMs, listen, onDeaf)
@@ -27,6 +33,7 @@ export async function serveRuns({ runs, core }: Platform, logger: Logger): Promi
   return async () => {
     await stopSweeping()
     await stopTrying()
-    await stopListening?.()
+    await stopHearingRuns?.()
+    await stopHearingThreads?.()
   }
 }

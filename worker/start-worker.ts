@@ -33,7 +33,7 @@ export async function startWorker(
     frontendUrl: settings.frontendUrl,
     feedback: { collections, receiver: runs.feedbackReceiver },
     engine: runs.engine,
-    modelSteps: runs.modelSteps,
+    steps: runs.steps,
     deletion: deletion.deletion,
     cleanup: deletion,
     documents: { collections, isAway, ...knowledge.ingestion, ...infra.knowledge },

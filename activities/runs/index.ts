@@ -11,27 +11,23 @@ import {
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { EngineDeps } from '../../services/engine/deps.ts'
-import type { ModelSteps } from '../../services/engine/model-steps.ts'
-import { SupersededError } from '../../services/engine/run-writer.ts'
+import { SupersededError } from '../../services/engine/live-run.ts'
 import { settleRun } from '../../services/engine/settle.ts'
+import type { Steps } from '../../services/engine/steps.ts'
 import { toolStep } from '../../services/engine/tool-step.ts'
 import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(deps: EngineDeps, modelSteps: Pick<ModelSteps, 'execute' | 'beginNext'>) {
+export function createRunActivities(deps: EngineDeps, steps: Pick<Steps, 'execute'>) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
-      modelSteps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
+      steps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
     ),
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
       settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
-    default: step(async (input: ToolInput): Promise<void> => {
-      const result = await toolStep(deps, input, attemptName(), cancellationSignal())
-      if (result && deps.attempts.noteCall(input, result))
-        modelSteps.beginNext({ runId: input.runId, step: input.step + 1 })
-    }),
+    default: step((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../domain/errors.ts'
-import type { BegunSession, Session, Sessions } from '../../services/auth/sessions.ts'
+import type { Session, Sessions } from '../../services/auth/sessions.ts'
 import type { TokenClaims } from '../../services/auth/tokens.ts'
 import type { AdminGate } from '../../services/auth/admin-gate.ts'
 import { bearerOf } from './bearer-token.ts'
@@ -24,15 +24,9 @@ declare module 'fastify' {
     auth?: Auth
     /** With `user`: also while the account is being deleted. */
     mayBeDeleting?: boolean
-    /**
-     * With `project`: begins to read what the request needs while its user and project are being read. The body is not
-     * validated yet, and the caller may be refused.
-     */
-    readAhead?: (request: FastifyRequest, userId: string) => void
   }
   interface FastifyRequest {
     session: Session | null
-    begunSession: BegunSession | null
     /** Set if a route declares `token`. */
     tokenClaims: TokenClaims | null
   }
@@ -44,7 +38,6 @@ export function installAuthentication(
   { sessions, adminGate, adminGuesses }: { sessions: Sessions; adminGate: AdminGate; adminGuesses: Limiter },
 ): void {
   app.decorateRequest('session', null)
-  app.decorateRequest('begunSession', null)
   app.decorateRequest('tokenClaims', null)
 
   app.addHook('onRoute', (route) => {
@@ -60,10 +53,6 @@ export function installAuthentication(
         })
         return
       case 'project':
-        if (request.routeOptions.config.readAhead) {
-          request.begunSession = await sessions.begin(requireBearer(request), { withProject: true })
-          return
-        }
         request.session = await sessions.open(requireBearer(request), { withProject: true })
         return
       case 'token':
@@ -80,14 +69,6 @@ export function installAuthentication(
       case 'codec':
       case undefined:
     }
-  })
-
-  app.addHook('preValidation', async (request) => {
-    const { readAhead } = request.routeOptions.config
-    if (readAhead === undefined || request.begunSession === null) return
-    const { userId, opened } = request.begunSession
-    readAhead(request, userId)
-    request.session = await opened
   })
 
   /**

@@ -83,6 +83,8 @@ export interface RunRecord {
   failure_details?: string
   /** Trace context of the request that started the run (W3C), if requests are traced. */
   traceparent?: string
+  /** Set when Temporal has taken a run that waits for others on its thread. */
+  handed_over?: boolean
   /** Set when the run was handed to its thread a second time, in case the first hand-over was lost. */
   requeued?: boolean
   /**

@@ -14,6 +14,11 @@ export interface ThreadRecord {
   updated_at: Date
   /** Number of the newest entry of the log; absent while the log is empty. */
   last_seq?: number
+  /**
+   * The id of the newest entry of the log, written with `last_seq`. Unlike a number, it does not come back when a thread is
+   * deleted and imported again. Absent in records of earlier versions, and after an import.
+   */
+  last_entry_id?: string
   /** Bytes of the log's messages, replaced ones included; absent while the log is empty. */
   log_bytes?: number
   /**

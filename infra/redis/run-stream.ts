@@ -15,6 +15,8 @@ const lossEvents = ['reconnecting', 'end']
 
 /** The channel on which processes that execute steps learn that a run has a newer fence. */
 const supersededChannel = 'runs:superseded'
+/** The channel on which they learn that threads are being deleted. */
+const forgottenChannel = 'threads:forgotten'
 
 /**
  * The scripts of the streams. `keptSeconds`: how long a stream is kept after its last entry; after that, readers are
@@ -77,6 +79,14 @@ export function createRunStream(
   { keptSeconds }: { keptSeconds: number },
 ): RunStream {
   const { publishScript, supersedeScript, publishInTurnScript } = scripts(keptSeconds)
+
+  async function hearChannel(channel: string, hear: (text: string) => void): Promise<() => Promise<void>> {
+    await subscriber.subscribe(channel, hear)
+    return async () => {
+      if (subscriber.isOpen) await subscriber.unsubscribe(channel, hear)
+    }
+  }
+
   return {
     async publish(runId, fence, entries) {
       const reply: unknown = await commands.eval(publishScript, {
@@ -94,16 +104,17 @@ export function createRunStream(
       return typeof reply === 'string' ? reply : null
     },
 
-    async onSuperseded(listener) {
-      const hear = (text: string) => {
+    onSuperseded: (listener) =>
+      hearChannel(supersededChannel, (text) => {
         const [fence, runId] = text.split(' ')
         if (runId !== undefined) listener(runId, Number(fence))
-      }
-      await subscriber.subscribe(supersededChannel, hear)
-      return async () => {
-        if (subscriber.isOpen) await subscriber.unsubscribe(supersededChannel, hear)
-      }
+      }),
+
+    async forgetThreads(threadIds) {
+      await commands.publish(forgottenChannel, JSON.stringify(threadIds))
     },
+
+    onForgotten: (listener) => hearChannel(forgottenChannel, (text) => listener(parseOwnJson<string[]>(text))),
 
     async publishInTurn(runId, fence, { group, place }, entries) {
       await commands.eval(publishInTurnScript, {
@@ -117,17 +128,11 @@ export function createRunStream(
       return (kept ?? []).flatMap(({ id, message }) => batchOf(id, message['e']))
     },
 
-    async subscribe(runId, listener) {
-      const channel = channelOf(runId)
-      const hear = (text: string) => {
+    subscribe: (runId, listener) =>
+      hearChannel(channelOf(runId), (text) => {
         const space = text.indexOf(' ')
         for (const batch of batchOf(text.slice(0, space), text.slice(space + 1))) listener(batch)
-      }
-      await subscriber.subscribe(channel, hear)
-      return async () => {
-        if (subscriber.isOpen) await subscriber.unsubscribe(channel, hear)
-      }
-    },
+      }),
 
     onConnection({ lost, back }) {
       const clients = [commands, subscriber]

@@ -10,12 +10,6 @@ export interface Session {
   projectId: string
 }
 
-/** A session whose token is valid, and whose user and project are being read. */
-export interface BegunSession {
-  userId: string
-  opened: Promise<Session>
-}
-
 interface OpenOptions {
   withProject?: boolean
   mayBeDeleting?: boolean
@@ -53,34 +47,19 @@ export function createSessions({ collections, tokens, threadMaxDefault }: Sessio
      * project are read in parallel, because the token names both. `mayBeDeleting` also accepts a user whose
      * account is being deleted.
      */
-    async open(token: string, options: OpenOptions = {}): Promise<Session> {
-      return openFor(await tokens.verify(token), options)
-    },
-
-    /** As `open`, for those who want to know the caller's id before user and project are read. */
-    async begin(token: string, options: OpenOptions = {}): Promise<BegunSession> {
+    async open(token: string, { withProject = false, mayBeDeleting = false }: OpenOptions = {}): Promise<Session> {
       const claims = await tokens.verify(token)
-      const opened = openFor(claims, options)
-      // Awaited later.
-      opened.catch(() => undefined)
-      return { userId: claims.user_id, opened }
+      const [known, project] = await Promise.all([
+        users.findById(claims.user_id).lean<UserRecord>(),
+        withProject ? findProject(claims) : undefined,
+      ])
+      const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
+      requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
+      await noteActivity(user)
+      // A user who was created just now has a project that did not exist when it was looked up.
+      if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
+      return { user, projectId: claims.project_id }
     },
-  }
-
-  async function openFor(
-    claims: TokenClaims,
-    { withProject = false, mayBeDeleting = false }: OpenOptions,
-  ): Promise<Session> {
-    const [known, project] = await Promise.all([
-      users.findById(claims.user_id).lean<UserRecord>(),
-      withProject ? findProject(claims) : undefined,
-    ])
-    const user = known ?? (await createUserFromToken(collections, claims, threadMaxDefault))
-    requireUsable(mayBeDeleting ? { ...user, deleting: false } : user)
-    await noteActivity(user)
-    // A user who was created just now has a project that did not exist when it was looked up.
-    if (withProject) requireAvailable(known === null ? await findProject(claims) : project)
-    return { user, projectId: claims.project_id }
   }
 
   function findProject({ user_id, project_id }: TokenClaims): Promise<{ deleting?: boolean } | null> {

@@ -5,10 +5,12 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../runs/end-run.ts'
+import type { RunStream } from '../runs/run-stream.ts'
 import { type Members, inBatches } from './store.ts'
 
 export interface StopRunsDeps extends EndRunDeps {
   budgetCounting: Pick<BudgetCounting, 'settleStored'>
+  stream: Pick<RunStream, 'supersede' | 'forgetThreads'>
   workflows: Pick<WorkflowClient, 'signal' | 'state' | 'terminate'>
 }
 
@@ -19,35 +21,45 @@ const longestPauseMs = 1000
 const callsAtOnce = 10
 
 /**
- * Ends the runs on the members' threads and waits until their workflows have ended, so that nothing is written any
+ * Ends the runs on the members' threads, and waits until their workflows have ended, so that nothing is written any
  * more. Workflows that have not ended after 15 seconds in total are terminated. `since`: also wait for threads
  * whose runs ended after this time, because an earlier attempt may have ended them.
+ *
+ * Also ends the runs of the members' assistants on other threads, which stay, and lets every process forget what it
+ * holds of the members' threads.
  */
 export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date): Promise<void> {
   const { runs } = deps.collections
+  const isOpen = { status: { $in: [...openRunStatuses] } }
+  const end = async (run: Pick<RunRecord, '_id' | 'thread_id'>) => {
+    await endRun(deps, run._id, cancelledError)
+    await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
+  }
   const busy = new Set<string>()
   const counted: Pick<RunRecord, '_id' | 'budgets'>[] = []
   await inBatches(members.threadIds, async (ids) => {
     const recent = await runs
       .find(
-        {
-          thread_id: { $in: ids },
-          $or: [{ status: { $in: [...openRunStatuses] } }, { finished_at: { $gte: since } }],
-        },
+        { thread_id: { $in: ids }, $or: [isOpen, { finished_at: { $gte: since } }] },
         { thread_id: 1, finished_at: 1, budgets: 1 },
       )
       .lean<Pick<RunRecord, '_id' | 'thread_id' | 'finished_at' | 'budgets'>[]>()
     for (const run of recent) {
       busy.add(run.thread_id)
       if (run.budgets !== undefined) counted.push(run)
-      if (run.finished_at !== undefined) continue
-      await endRun(deps, run._id, cancelledError)
-      await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
+      if (run.finished_at === undefined) await end(run)
     }
+  })
+  await inBatches(members.assistantIds, async (ids) => {
+    const open = await runs
+      .find({ assistant_id: { $in: ids }, ...isOpen }, { thread_id: 1 })
+      .lean<Pick<RunRecord, '_id' | 'thread_id'>[]>()
+    for (const run of open) await end(run)
   })
   await waitForEnds(deps.workflows, busy)
   // A workflow that was terminated has not counted what its run has cost, and the records go now.
   for (const run of counted) await deps.budgetCounting.settleStored(run)
+  await inBatches(members.threadIds, (ids) => deps.stream.forgetThreads(ids))
 }
 
 async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<string>): Promise<void> {

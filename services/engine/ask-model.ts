@@ -105,7 +105,7 @@ async function requestFor(deps: EngineDeps, question: Question): Promise<ChatReq
   ])
   const shownTools = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
   const conversation = foldMessages(before.messages, added)
-  question.onConversation({ messages: conversation, lastSeq: before.lastSeq })
+  question.onConversation({ ...before, messages: conversation })
   const fitting = await fitConversation(conversation, {
     budgetTokens,
     fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],

@@ -5,8 +5,9 @@ import type { AIMessage } from '../../domain/messages.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { EngineDeps } from './deps.ts'
+import type { Appended } from '../threads/log.ts'
 import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
-import { SupersededError } from './run-writer.ts'
+import { SupersededError } from './live-run.ts'
 import { runUsage, sumByModel, usageByModel, usageOfMessage } from './usage.ts'
 
 /**
@@ -19,9 +20,9 @@ export async function commitAnswer(
   step: number,
   message: AIMessage,
   { calls, approval, lastId }: { calls: ToolCallRecord[]; approval: boolean; lastId: EntryId | undefined },
-): Promise<{ seq: number }> {
+): Promise<Appended> {
   const { runs, toolCalls } = deps.collections
-  const { record } = await deps.log.append(run.thread_id, {
+  return deps.log.append(run.thread_id, {
     messages: [message],
     source: 'step',
     runId: run._id,
@@ -38,7 +39,6 @@ export async function commitAnswer(
       await toolCalls.insertMany(calls, { session, lean: true })
     },
   })
-  return record
 }
 
 /**
@@ -58,7 +58,7 @@ export async function commitEnd(
     /** The tokens of the steps before; read if they are not given. */
     earlier?: ModelUsage[] | undefined
   },
-): Promise<{ seq: number }> {
+): Promise<Appended> {
   const usages = earlier
     ? sumByModel([...earlier, ...usageOfMessage(answer, run.model ?? '')])
     : await usageByModel(deps.collections, run, answer)
@@ -77,7 +77,7 @@ export async function commitEnd(
         session ? { session } : {},
       ),
     )
-  const { isNew, record } = await deps.log.append(run.thread_id, {
+  const appended = await deps.log.append(run.thread_id, {
     messages: [answer],
     source: 'step',
     runId: run._id,
@@ -86,13 +86,13 @@ export async function commitEnd(
     thread: { last_outcome: 'success' },
     guard: finish,
   })
-  if (!isNew) {
+  if (!appended.isNew) {
     await finish()
     await deps.collections.threads.updateOne({ _id: run.thread_id }, { $set: { last_outcome: 'success' } })
   }
   deps.tracing.ended({ ...run, ...ended })
   await deps.budgetCounting.settle({ ...run, ...ended }, usages).catch(deps.onError)
-  return record
+  return appended
 }
 
 /** The first answer of a run is stored together with the run's input. */

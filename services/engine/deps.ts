@@ -4,25 +4,22 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
-import type { FirstAttempts } from '../runs/first-attempts.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { Conversations } from '../threads/conversations.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { CheckForeignArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
-import type { Attempts } from './attempts.ts'
 import type { ChatModel, ModelAccount } from './chat-model.ts'
 import type { CountTokens } from './fit.ts'
+import type { LiveRuns } from './live-runs.ts'
 
 /** What the steps of a run depend on. */
 export interface EngineDeps {
   budgetCounting: Pick<BudgetCounting, 'settle' | 'settleStored'>
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
-  /** Attempts under way in this process. */
-  attempts: Attempts
-  /** Runs that this process has just stored. */
-  firstAttempts: Pick<FirstAttempts, 'take'>
+  /** The runs of this process. */
+  liveRuns: LiveRuns
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
   log: ThreadLog
   conversations: Conversations

@@ -4,14 +4,14 @@ import { type AIMessage, type Message, asksForTools, messagesFromJson } from '..
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { type Claim, showAsRunning, takeRun } from './claim.ts'
+import type { Appended } from '../threads/log.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
-import type { StepOptions } from './model-steps.ts'
-import { ledgerEntries, plannedTools, toolMessageOf, toolMessages } from './ledger.ts'
-import { SupersededError, createRunWriter } from './run-writer.ts'
+import type { LiveRun } from './live-run.ts'
+import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
+import { createRunWriter } from './run-writer.ts'
 import { createAnswer } from './answer.ts'
+import { keepConversation } from './keep-conversation.ts'
 import { reportModelFailure } from './model-failures.ts'
 import { askModel } from './ask-model.ts'
 import type { Conversation } from '../threads/conversations.ts'
@@ -20,43 +20,11 @@ import { usageOfMessage } from './usage.ts'
 /**
  * One step of a run: sends the conversation to the model, streams the answer to readers and stores it. It may be
  * executed again after a crash: a stored answer is not requested again, and an unfinished one begins again under
- * the same message id. Throws `ModelFailure` if the model gives no answer, `SupersededError` if the run was taken
- * over or cancelled.
+ * the same message id. Nothing is stored before the run's parents have been checked. Throws `ModelFailure` if the model
+ * gives no answer, `SupersededError` if the run was dropped.
  */
-export async function modelStep(
-  deps: EngineDeps,
-  { runId, step }: StepInput,
-  { signal: cancellation, hold }: StepOptions,
-): Promise<StepResult> {
-  const claim = await takeRun(deps, { runId, step })
-  if (claim === null) return resultOfEarlierAttempt(deps, { runId, step })
-  const { run, known } = claim
-  const superseded = new AbortController()
-  const stop = (reason: unknown) => superseded.abort(reason)
-  const endAttempt = deps.attempts.begin(run, stop)
-  // A claim has marked the run as running, and so has an earlier step.
-  const stopShowing = known === undefined || step > 0 ? async () => {} : showAsRunning(deps, run, hold?.confirmed)
-  const signal = AbortSignal.any([cancellation, superseded.signal])
-  try {
-    return await executeStep(deps, claim, { step, signal, hold, stop, stopShowing })
-  } finally {
-    endAttempt()
-    await stopShowing()
-  }
-}
-
-interface Attempt extends StepOptions {
-  step: number
-  stop(reason: unknown): void
-  /** Wait for this before the run's record is written. */
-  stopShowing(): Promise<void>
-}
-
-async function executeStep(
-  deps: EngineDeps,
-  { run, isFresh, known }: Claim,
-  { step, signal, hold, stop, stopShowing }: Attempt,
-): Promise<StepResult> {
+export async function modelStep(deps: EngineDeps, live: LiveRun): Promise<StepResult> {
+  const { run, step, known, signal, isFresh } = live
   const runId = run._id
   const assistant =
     known?.assistant ?? (await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>())
@@ -70,21 +38,19 @@ async function executeStep(
     runId,
     fence: run.fence,
     initial: step === 0 ? [{ type: 'open' }] : [],
-    hold,
+    isRefused: () => live.state === 'dropped',
     restate: () => answer.entries(),
-    onSuperseded: () => stop(new SupersededError()),
+    onSuperseded: () => live.apply('supersede'),
     onError: deps.onError,
   })
 
   const added =
-    step === 0
-      ? messagesFromJson(run.input_json)
-      : (known?.results ?? (await toolMessages(deps.collections, { runId, step: step - 1 })))
+    step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
   for (const message of added) if (message.type === 'ToolMessage') writer.push({ type: 'message', message })
   // The model is called while this is being stored; if storing is refused (the thread is being deleted), the call
   // is aborted.
-  const recorded = step === 0 ? Promise.resolve() : recordToolResults(deps, run, step, added)
-  recorded.catch(stop)
+  const recorded = step === 0 ? Promise.resolve(undefined) : recordToolResults(deps, run, step, added)
+  recorded.catch((error: unknown) => live.cancel(error))
 
   // Looked up once, so that the model is offered the same tools from which its calls are planned.
   const tools = deps.toolsOf(assistant, signal)
@@ -111,17 +77,18 @@ async function executeStep(
       thread,
       onConversation,
     })
-      .finally(() => hold?.confirmed)
+      .finally(() => live.parentsChecked)
       .catch(async (error: unknown) => {
         throw error instanceof ModelFailure
           ? await reportModelFailure(deps, error, { run, thread, assistant, writer })
           : error
       })
       .finally(() => recorded.catch(() => undefined)))
-  await Promise.all([recorded, writer.drain(), stopShowing()])
+  const [toolResults] = await Promise.all([recorded, writer.drain()])
+  const keep = (stored: Appended) =>
+    keepConversation(deps.conversations, { thread, conversation, message, toolResults, answer: stored })
   if (!asksForTools(message)) {
-    const { seq } = await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages })
-    remember(deps, { thread, conversation, message, seq })
+    keep(await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages }))
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
@@ -131,49 +98,19 @@ async function executeStep(
   if (stored === undefined) {
     const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
     approval = config.interruptBeforeAction && calls.some((call) => call.status === 'waiting')
-    const { seq } = await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId })
-    const remembered = remember(deps, { thread, conversation, message, seq })
+    const kept = keep(await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId }))
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
-    const isLast = step + 1 >= config.maxSteps
-    // Those above the limit are refused already.
-    const results = calls.map((call) => (call.index < planned.calls.length ? undefined : toolMessageOf(call)))
-    // People take longer to decide.
-    if (!approval)
-      deps.attempts.pause({
-        run: { ...run, status: 'running' },
-        step: step + 1,
-        assistant,
-        thread: remembered,
-        usages,
-        results: isLast ? undefined : results,
-      })
+    run.status = 'running'
+    // People take longer to decide than a run waits in memory.
+    if (!approval) live.next = { assistant, thread: kept, usages }
   }
   writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
   return { next: 'tools', ...planned, approval, maxSteps: config.maxSteps }
 }
 
-/**
- * Keeps the conversation with the answer for the next step or run. Returns the thread's record as it is now, unless
- * others have added entries since the conversation was read.
- */
-function remember(
-  { conversations }: EngineDeps,
-  {
-    thread,
-    conversation,
-    message,
-    seq,
-  }: { thread: ThreadRecord | undefined; conversation: Conversation | undefined; message: AIMessage; seq: number },
-): ThreadRecord | undefined {
-  // What the step added (input or results of tools) and the answer are stored directly behind what was read.
-  if (!thread || !conversation || seq !== conversation.lastSeq + 2) return undefined
-  conversations.remember(thread, { messages: [...conversation.messages, message], lastSeq: seq })
-  return { ...thread, last_seq: seq }
-}
-
-async function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<void> {
-  await deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
+function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<Appended> {
+  return deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
 }
 
 /** The id of a step's answer, made from run and step, so that a second attempt uses the same id. */
@@ -191,7 +128,7 @@ async function storedAnswer({ collections }: EngineDeps, runId: string, step: nu
 /**
  * The run is not open: it has ended, or a repeated step has already interrupted it. The stored records tell which.
  */
-async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
+export async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { next: 'done', status: 'cancelled' }
   // The attempt that stored the end may have died before it counted the cost.

@@ -2,22 +2,6 @@ import type { EntryId } from '../../domain/event-ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 
-/** A newer attempt, a cancellation or a deletion has taken over the run: what this writer publishes is refused. */
-export class SupersededError extends Error {
-  constructor() {
-    super('Another attempt has taken this run over.')
-    this.name = 'SupersededError'
-  }
-}
-
-/** What holds back a step that began early. Both are rejected when it is dropped. */
-export interface StepHold {
-  /** Nothing is published before the run is stored, and Temporal has taken it or is expected to. */
-  accepted: Promise<void>
-  /** Nothing is stored before it is known that the run's thread is there, and as it was read. */
-  confirmed: Promise<void>
-}
-
 export type RunWriter = ReturnType<typeof createRunWriter>
 
 /** Pieces that arrive within this time are published together; readers receive about thirty states a second. */
@@ -31,8 +15,8 @@ interface RunWriterOptions {
   fence: number
   /** Entries to publish before, and together with, the first entries. */
   initial: RunEntry[]
-  /** Nothing is published before the step is accepted, nor after it was dropped. */
-  hold?: StepHold | undefined
+  /** Whether the run was dropped: then nothing more is published. */
+  isRefused: () => boolean
   /** The whole message that is being written, as entries that replace its earlier pieces. */
   restate: () => RunEntry[]
   /** Called once when the stream refuses this writer. */
@@ -41,8 +25,7 @@ interface RunWriterOptions {
 }
 
 /**
- * Publishes a step's entries: the first at once when the run is accepted, later ones merged while an earlier publication
- * is under way. When Redis did not accept some, the whole message is published again as soon as it does: a run does not
+ * Publishes a step's entries: the first at once, later ones merged while an earlier publication is under way. When Redis did not accept some, the whole message is published again as soon as it does: a run does not
  * fail because Redis is away.
  */
 export function createRunWriter({
@@ -50,7 +33,7 @@ export function createRunWriter({
   runId,
   fence,
   initial,
-  hold,
+  isRefused,
   restate,
   onSuperseded,
   onError,
@@ -73,15 +56,8 @@ export function createRunWriter({
       }
     })
 
-  hold?.confirmed.catch(() => {
-    superseded = true
-  })
-
   async function flush(): Promise<void> {
-    await hold?.accepted.catch(() => {
-      superseded = true
-    })
-    while (pending.length > 0 && !superseded) {
+    while (pending.length > 0 && !superseded && !isRefused()) {
       published += 1
       const entries = lost || published % snapshotEvery === 0 ? [...restate(), ...pending.filter(isNotPiece)] : pending
       pending = []

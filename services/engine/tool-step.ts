@@ -1,5 +1,4 @@
 import type { ToolInput } from '../../domain/contracts/thread.ts'
-import type { Message } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
@@ -13,19 +12,18 @@ import { toolMessageOf } from './ledger.ts'
  * Executes one tool call at most once: only the attempt that changes its status from `waiting` to `claimed`
  * executes it. If an earlier attempt has claimed the call and its outcome is unknown, the call is repeated only if
  * the tool is safe to repeat. All failures of a tool become text for the model. `attempt` names the attempt: the
- * same name is the same attempt. Returns the result, which is stored; undefined if the run has ended or another attempt
- * is executing the call.
+ * same name is the same attempt.
  */
 export async function toolStep(
   deps: EngineDeps,
   input: ToolInput,
   attempt: string,
   signal: AbortSignal,
-): Promise<Message | undefined> {
+): Promise<void> {
   const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
-  const { run, assistant } = deps.attempts.between(input.runId) ?? (await readRun(deps, input.runId))
-  if (run === null || run.status !== 'running') return undefined
+  const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))
+  if (run === null || run.status !== 'running') return
   const tools = assistant === null || assistant.deleting ? [] : await deps.toolsOf(assistant, signal)
   const toolOf = (found: ToolCallRecord | null) => tools.find(({ name }) => name === found?.name)
   const claim = (status: ToolCallRecord['status']) =>
@@ -55,10 +53,8 @@ export async function toolStep(
     )
     .lean<ToolCallRecord>()
   const stored = closed ?? (await toolCalls.findById(key).lean<ToolCallRecord>())
-  if (stored?.status !== 'done') return undefined
-  const message = toolMessageOf(stored)
-  await showResult(deps, run, stored, message)
-  return message
+  // Otherwise another attempt is executing the call.
+  if (stored?.status === 'done') await showResult(deps, run, stored)
 }
 
 async function readRun({ collections: { runs, assistants } }: EngineDeps, runId: string) {
@@ -92,10 +88,10 @@ function rejection(message: string | undefined): string {
 }
 
 /** Readers receive the results of a step in the order of its calls. */
-async function showResult(deps: EngineDeps, run: RunRecord, call: ToolCallRecord, message: Message): Promise<void> {
+async function showResult(deps: EngineDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
   try {
     const turn = { group: call.step, place: call.index }
-    await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message }])
+    await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message: toolMessageOf(call) }])
   } catch (error) {
     // The next model step publishes it again.
     deps.onError(error)

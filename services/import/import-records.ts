@@ -168,6 +168,8 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         {
           $set: { last_seq: entry.seq, ...(systemMessageInJson.test(entry.messages_json) ? { has_system: true } : {}) },
           $inc: { log_bytes: bytes },
+          // The ids of imported entries can come back, and conversations in memory are found by them.
+          $unset: { last_entry_id: 1 },
         },
         { session, timestamps: false },
       )

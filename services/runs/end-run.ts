@@ -18,6 +18,14 @@ export const cancelledError: RunError = {
   details: '',
 }
 
+/** Of a run that Temporal did not take: its caller has been told, or was never answered. */
+export const notStartedError: RunError = {
+  status_code: 503,
+  message: 'The run could not be started.',
+  type: 'unavailable',
+  details: '',
+}
+
 /**
  * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
  * fence makes sure that attempts that still work on it are refused.

@@ -22,8 +22,6 @@ export type Enqueued = 'eager' | 'started' | 'enqueued' | 'refused'
 interface EnqueueOptions {
   /** Timeout of a new workflow's tasks; default: the configured one. */
   taskTimeoutMs?: number
-  /** Called if the thread's workflow runs: other runs may be before this one. */
-  onBusy?(): void
 }
 
 /**
@@ -37,7 +35,7 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
   return async (
     run: RunRecord,
     strategy: MultitaskStrategy,
-    { taskTimeoutMs, onBusy }: EnqueueOptions = {},
+    { taskTimeoutMs }: EnqueueOptions = {},
   ): Promise<Enqueued> => {
     const start = {
       threadId: run.thread_id,
@@ -66,10 +64,7 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
 
     // Most threads are idle.
     let started = await startNew()
-    if (started === 'already_running') {
-      onBusy?.()
-      started = await startAfterClosing()
-    }
+    if (started === 'already_running') started = await startAfterClosing()
     if (started !== 'already_running') return started
     if (strategy !== 'reject') {
       await workflows.signalWithStart(threadContract, start, 'enqueueRun', message)

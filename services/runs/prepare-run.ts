@@ -5,7 +5,7 @@ import { type Message, type MessageInput, normaliseMessage } from '../../domain/
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { MultitaskStrategy } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { NewRun } from './index.ts'
+import type { NewRun } from './start-run.ts'
 
 export interface RunRequest {
   thread_id?: string
@@ -15,59 +15,29 @@ export interface RunRequest {
   multitask_strategy?: MultitaskStrategy
 }
 
-/** A user's own thread and assistant, each read once. */
-export interface RunReads {
-  thread(threadId: string): Promise<ThreadRecord>
-  assistant(assistantId: string): Promise<AssistantRecord>
-}
-
-export type ReadForRun = ReturnType<typeof createReadForRun>
-
-/**
- * What a user's run needs to read. A request begins with it before its body is validated, beside the reads of its user
- * and project.
- */
-export function createReadForRun({
-  threads,
-  assistants,
-}: {
+interface PrepareRunDeps {
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
-}) {
-  return (userId: string): RunReads => ({
-    thread: once((id) => threads.readOwn(userId, id)),
-    assistant: once((id) => assistants.readOwn(userId, id)),
-  })
-}
-
-/** Nobody may wait for a read that has begun. */
-function once<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
-  const begun = new Map<string, Promise<T>>()
-  return (id) => {
-    const reading = begun.get(id) ?? read(id)
-    begun.set(id, reading)
-    reading.catch(() => undefined)
-    return reading
-  }
 }
 
 /**
  * Checks the run that a user requests, on the user's own thread and assistant. The ids may be at the top level or
  * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used.
  */
-export function createPrepareRun(readForRun: ReadForRun) {
-  return async (userId: string, request: RunRequest, reads = readForRun(userId)): Promise<NewRun> => {
+export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
+  return async (userId: string, request: RunRequest): Promise<NewRun> => {
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
-    // Awaited below, so that problems of the thread are reported first.
-    if (named !== undefined) void reads.assistant(named)
-    const thread = await reads.thread(threadId)
+    const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
+    // Problems of the thread are reported first; then nothing awaits this read, and its failure is no error.
+    readingNamed?.catch(() => undefined)
+    const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
-    const assistant = await reads.assistant(assistantId)
+    const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
     return { thread, assistant, input, strategy: request.multitask_strategy ?? 'enqueue' }
   }
 }

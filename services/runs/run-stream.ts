@@ -17,6 +17,10 @@ export interface RunStream {
   supersede(runId: string, fence: number, entries: RunEntry[]): Promise<EntryId | null>
   /** Receives the runs that have been ended or taken over, until the returned function is called. */
   onSuperseded(listener: (runId: string, fence: number) => void): Promise<() => Promise<void>>
+  /** Tells all processes that execute steps to forget what they hold of these threads. */
+  forgetThreads(threadIds: string[]): Promise<void>
+  /** Receives the threads to forget, until the returned function is called. */
+  onForgotten(listener: (threadIds: string[]) => void): Promise<() => Promise<void>>
   /**
    * As `publish`, but in the order of `place` (0, 1, …) within `group`: an early entry waits for those before it,
    * and a place that was published before is skipped.

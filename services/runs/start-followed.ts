@@ -1,7 +1,7 @@
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { NewRun, Runs } from './index.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
+import type { NewRun, StartRun } from './start-run.ts'
 
 /** A run that has just started, and its feed. The receiver must close the feed. */
 export interface FollowedRun {
@@ -19,7 +19,7 @@ export function createStartFollowed({
   runs,
   runFeeds,
 }: {
-  runs: Pick<Runs, 'startFollowed'>
+  runs: Pick<StartRun, 'startFollowed'>
   runFeeds: Pick<RunFeeds, 'open'>
 }) {
   return async (newRun: NewRun | Promise<NewRun>, runId: string = newId()): Promise<FollowedRun> => {

@@ -3,6 +3,7 @@ import { type RunError, type RunRecord, isOpenRun, openRunStatuses } from '../..
 import type { WorkflowClient, WorkflowState } from '../../infra/temporal/workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
+import { notStartedError } from './end-run.ts'
 import type { EnqueueRun } from './enqueue-run.ts'
 
 interface RunSweepDeps {
@@ -32,7 +33,8 @@ const aborted: RunError = {
 
 /**
  * Checks runs that have been open for long, so that none is lost when a process dies or a workflow is terminated:
- * it starts runs that their thread was never told of, passes on decisions, and ends runs whose workflow is gone.
+ * it starts runs that their thread was never told of (or ends them, if a newer one has begun), passes on decisions, and
+ * ends runs whose workflow is gone.
  *
  * `check_at` of a run says when it is checked next. It is also a lease: a worker that checks a run first moves it
  * forward, so that only one worker checks a run, and another takes over if that worker dies. Runs that have ended
@@ -77,6 +79,15 @@ export function createRunSweep({ collections, enqueueRun, workflows, decisions, 
     )
   }
 
+  /**
+   * Whether a newer run of the thread began before Temporal had taken this one, whose process died or lost Temporal. Its
+   * caller was not told that it was accepted, and runs keep the order of their ids: so it is not executed any more.
+   */
+  async function wasOvertaken({ _id, thread_id, status, handed_over: isHandedOver }: RunRecord): Promise<boolean> {
+    if (status !== 'pending' || isHandedOver) return false
+    return (await runs.exists({ thread_id, _id: { $gt: _id }, started_at: { $exists: true } })) !== null
+  }
+
   async function look(run: RunRecord, now: number): Promise<void> {
     const { _id } = run
     if (!isOpenRun(run)) {
@@ -85,6 +96,10 @@ export function createRunSweep({ collections, enqueueRun, workflows, decisions, 
     }
     await decisions.finishAbandoned(run, now)
     const thread = await workflows.state(threadContract, { threadId: run.thread_id })
+    if (await wasOvertaken(run)) {
+      await settle(run, notStartedError)
+      return
+    }
     if (run.status === 'pending' && !wasStopped(thread, run)) {
       // A run that waits in a running workflow is sent to it once more, in case the workflow does not have it.
       if (thread.status !== 'running' || !run.requeued) await enqueueRun(run, 'enqueue')

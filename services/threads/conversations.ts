@@ -1,11 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import {
-  type Message,
-  asksForTools,
-  foldMessages,
-  messagesFromJson,
-  systemMessageInJson,
-} from '../../domain/messages.ts'
+import { type Message, foldMessages, messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 
@@ -14,12 +8,14 @@ export interface Conversation {
   messages: Message[]
   /** Number of the newest entry of the log that is in it; 0 for an empty log. */
   lastSeq: number
+  /** It holds about so many bytes of the log, from its end, or all of it (`Infinity`). */
+  reach: number
 }
 
 export type Conversations = ReturnType<typeof createConversations>
 
-/** The cache key of a conversation: a thread can be deleted and created again with the same id. */
-type Known = Pick<ThreadRecord, '_id' | 'created_at' | 'last_seq'>
+/** A thread as far as it tells whether a conversation in memory is still all of it. */
+type Known = Pick<ThreadRecord, '_id' | 'last_seq' | 'last_entry_id'>
 
 const entriesAtOnce = 64
 /**
@@ -38,7 +34,7 @@ export function createConversations(
   { checkpoints, threads }: Pick<Collections, 'checkpoints' | 'threads'>,
   { clock = () => performance.now() } = {},
 ) {
-  const kept = new LRUCache<string, Conversation & { createdAt: number }>({
+  const kept = new LRUCache<string, Conversation & { newestId: string }>({
     maxSize: keptBytes.all,
     maxEntrySize: keptBytes.one,
     sizeCalculation: ({ messages }) => bytesOf(messages),
@@ -49,11 +45,15 @@ export function createConversations(
     perf: { now: clock },
   })
 
-  /** What is kept of a thread, unless something was added to it since. */
-  function keptOf(thread: Known): Conversation | undefined {
-    if (thread.last_seq === undefined) return { messages: [], lastSeq: 0 }
+  /**
+   * What is kept of a thread, unless something was added to it since. The number is compared too, because processes of
+   * earlier versions do not write the id.
+   */
+  function keptOf(thread: Known, maxBytes: number): Conversation | undefined {
+    if (thread.last_seq === undefined) return { messages: [], lastSeq: 0, reach: Infinity }
     const found = kept.get(thread._id)
-    return found?.lastSeq === thread.last_seq && found.createdAt === thread.created_at.getTime() ? found : undefined
+    const isWhole = found?.newestId === thread.last_entry_id && found?.lastSeq === thread.last_seq
+    return found !== undefined && isWhole && found.reach >= maxBytes ? found : undefined
   }
 
   async function readEnd(threadId: string, maxBytes: number): Promise<Conversation> {
@@ -76,13 +76,17 @@ export function createConversations(
     const oldest = newestFirst.at(-1)?.seq ?? 1
     const older = oldest > 1 ? await systemMessagesBefore(threadId, oldest) : []
     const messages = newestFirst.toReversed().flatMap((entry) => messagesFromJson(entry.messages_json))
-    return { messages: foldMessages([], [...older, ...messages]), lastSeq: newestFirst[0]?.seq ?? 0 }
+    return {
+      messages: foldMessages([], [...older, ...messages]),
+      lastSeq: newestFirst[0]?.seq ?? 0,
+      reach: bytes >= maxBytes ? maxBytes : Infinity,
+    }
   }
 
   /** Undefined if there are many. */
   async function withEntriesOfOthers(
     threadId: string,
-    { messages, lastSeq }: Conversation,
+    { messages, lastSeq, reach }: Conversation,
     runId: string,
   ): Promise<Conversation | undefined> {
     const added = await checkpoints
@@ -92,7 +96,7 @@ export function createConversations(
       .lean<CheckpointRecord[]>()
     if (added.length === entriesAtOnce) return undefined
     const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
-    return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq }
+    return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
   }
 
   /** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
@@ -118,24 +122,23 @@ export function createConversations(
       maxBytes: number,
       { thread, runId }: { thread?: Known | undefined; runId?: string | undefined } = {},
     ): Promise<Conversation> {
-      const found = thread && keptOf(thread)
+      const found = thread && keptOf(thread, maxBytes)
       if (found === undefined) return readEnd(threadId, maxBytes)
       if (runId === undefined || thread?.last_seq === undefined) return found
       return (await withEntriesOfOthers(threadId, found, runId)) ?? readEnd(threadId, maxBytes)
     },
 
-    /**
-     * Whether the thread is empty, or this process has stored its newest entry a moment ago and no run waits for the
-     * results of its tools.
-     */
-    isAtHand(thread: Known): boolean {
-      const found = keptOf(thread)
-      return found !== undefined && !asksForTools(found.messages.at(-1))
+    /** Keeps a conversation. `newestId`: the id of the newest entry in it. */
+    remember(
+      threadId: string,
+      { conversation: { messages, lastSeq, reach }, newestId }: { conversation: Conversation; newestId: string },
+    ): void {
+      kept.set(threadId, { messages, lastSeq, reach, newestId })
     },
 
-    /** Keeps a conversation that was read here, with what was stored right behind it. */
-    remember(thread: Known, { messages, lastSeq }: Conversation): void {
-      kept.set(thread._id, { messages, lastSeq, createdAt: thread.created_at.getTime() })
+    /** The threads are being deleted: nothing of them stays in memory. */
+    forget(threadIds: Iterable<string>): void {
+      for (const id of threadIds) kept.delete(id)
     },
   }
 }

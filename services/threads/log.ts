@@ -33,6 +33,15 @@ export interface LogEntry {
   guard?: (session: ClientSession) => Promise<void>
 }
 
+/** An entry that was appended. */
+export interface Appended {
+  record: CheckpointRecord
+  /** False if the entry was there already; then nothing was written. */
+  isNew: boolean
+  /** The first number that this append took: that of the input if one was stored in front of the entry. */
+  firstSeq: number
+}
+
 export type ThreadLog = ReturnType<typeof createThreadLog>
 
 interface LogDeps {
@@ -49,7 +58,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
   const earlier = async (runId: string | undefined, step: number) =>
     runId === undefined ? null : checkpoints.findOne({ run_id: runId, step }).lean<CheckpointRecord>()
 
-  async function store(threadId: string, entry: LogEntry): Promise<CheckpointRecord> {
+  async function store(threadId: string, entry: LogEntry): Promise<Appended> {
     const {
       messages,
       source,
@@ -73,7 +82,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
           { _id: threadId, deleting: { $ne: true } },
           {
             $inc: { last_seq: input === undefined ? 1 : 2, log_bytes: bytes },
-            $set: { ...changes, ...systemFlag, updated_at: now },
+            $set: { ...changes, ...systemFlag, last_entry_id: id, updated_at: now },
           },
           { session, returnDocument: 'after', projection: { last_seq: 1, log_bytes: 1 } },
         )
@@ -94,25 +103,25 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       }
       const records = input === undefined ? [record] : [{ ...input, seq: seq - 1 }, record]
       await checkpoints.insertMany(records, { session, lean: true })
-      return record
+      return { record, isNew: true, firstSeq: seq - records.length + 1 }
     })
   }
 
   return {
     /**
-     * Adds an entry; `isNew` is false when it was there already, and then nothing was written. Throws
-     * `not_found` for a thread that is missing or being deleted, `invalid_input` for one that is full.
+     * Adds an entry, unless it is there already. Throws `not_found` for a thread that is missing or being deleted,
+     * `invalid_input` for one that is full.
      */
-    async append(threadId: string, entry: LogEntry): Promise<{ record: CheckpointRecord; isNew: boolean }> {
+    async append(threadId: string, entry: LogEntry): Promise<Appended> {
       try {
-        return { record: await store(threadId, entry), isNew: true }
+        return await store(threadId, entry)
       } catch (error) {
         // A repeat is rare and found out by the unique index: no look before every append.
         if (!isDuplicateKey(error)) throw error
         const first = await earlier(entry.runId, entry.step ?? 0)
-        if (first) return { record: first, isNew: false }
+        if (first) return { record: first, isNew: false, firstSeq: first.seq }
         if (entry.input === undefined) throw error
-        return { record: await store(threadId, { ...entry, input: undefined }), isNew: true }
+        return await store(threadId, { ...entry, input: undefined })
       }
     },
 

@@ -19,8 +19,8 @@ it('a process that starts without Redis serves runs, and subscribes when Redis i
     }
   }
   const platform = {
-    core: { stream: { onSuperseded } },
-    runs: { engine: { attempts: { supersede: () => {} } }, sweepRuns: async () => {} },
+    core: { stream: { onSuperseded, onForgotten: async () => async () => {} }, liveRuns: {}, conversations: {} },
+    runs: { sweepRuns: async () => {} },
   }
   const stop = await serveRuns(platform as never, createLogger('test', 'silent'))
   await listening.promise

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
+import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { createRunSweep } from '../../services/runs/sweep.ts'
 import { startHttpServer } from '../support/http-server.ts'
@@ -18,7 +19,7 @@ describe('the sweep of open runs', () => {
     const first = await talk.stream('one')
     const lost = {
       ...(await service.collections.runs.findById(first.runId).lean<RunRecord>()),
-      _id: crypto.randomUUID(),
+      _id: newId(),
       status: 'pending' as const,
       fence: 0,
       created_at: new Date(Date.now() - 60_000),
@@ -27,6 +28,7 @@ describe('the sweep of open runs', () => {
       input_json: JSON.stringify([{ type: 'HumanMessage', data: { id: 'm2', content } }]),
     }
     delete lost.finished_at
+    delete lost.started_at
     await service.collections.runs.create(lost)
     return lost
   }
@@ -42,6 +44,20 @@ describe('the sweep of open runs', () => {
     expect((await talk.join(lost._id)).end).toBe('end')
     expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['one', 'First', 'two', 'Second'])
     expect((await service.collections.runs.findById(lost._id).lean())?.check_at).toBeUndefined()
+  })
+
+  it('ends it, as its caller was not told that it was accepted, if a newer run of the thread has begun', async () => {
+    const talk = await conversation(service)
+    const lost = await lostRun(talk, 'two')
+    service.model.reply({ text: 'Third' })
+    const newer = await talk.stream('three')
+    expect(newer.runId > lost._id).toBe(true)
+    await sweep(2 * hourMs)
+    expect(await talk.client.get(`/runs/${lost._id}`)).toMatchObject({
+      status: 'error',
+      error: { type: 'unavailable', status_code: 503 },
+    })
+    expect((await talk.messages()).map(({ data }) => data.content)).toEqual(['one', 'First', 'three', 'Third'])
   })
 
   it('hands it over again when the sweeping worker died before the hand-over', async () => {

@@ -1,9 +1,11 @@
-import type { FirstAttempt } from '../../services/runs/first-attempts.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 
 const now = new Date(0)
 
 /** A run with its assistant and thread, as a process hands it from one step to the next. */
-export function runAttempt(id: string): FirstAttempt {
+export function runAttempt(id: string): { run: RunRecord; assistant: AssistantRecord; thread: ThreadRecord } {
   const common = { user_id: 'user', project_id: 'project', public: false, created_at: now }
   return {
     run: {

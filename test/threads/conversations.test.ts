@@ -48,40 +48,52 @@ describe('the conversation of a thread', () => {
     expect(contents(await conversations.read(thread._id, 60))).toEqual(['Be brief.', 'text 5'])
   })
 
-  it('is taken from the cache only while the thread is unchanged', async () => {
+  it('is taken from memory only while the thread is unchanged', async () => {
     const { thread, log, reread } = await newThread(1)
     let now = 1
     const conversations = createConversations(service.collections, { clock: () => now })
     const known = (await reread()) ?? thread
-    const remembered = { messages: [human('m1', 'from memory')], lastSeq: 1 }
-    conversations.remember(known, remembered)
-    expect(contents(await conversations.read(thread._id, 1e6, { thread: known }))).toEqual(['from memory'])
+    const newestId = known.last_entry_id ?? ''
+    const kept = (content: string, lastSeq: number, reach = Infinity) => ({
+      messages: [human('m1', content)],
+      lastSeq,
+      reach,
+    })
+    const read = async (of = known, maxBytes = 1e6) =>
+      contents(await conversations.read(thread._id, maxBytes, { thread: of }))
+    conversations.remember(thread._id, { conversation: kept('from memory', 1), newestId })
+    expect(await read()).toEqual(['from memory'])
     expect(contents(await conversations.read(thread._id, 1e6))).toEqual(['text 1'])
-    // Deleted and made anew under the same id.
-    const anew = { ...known, created_at: new Date(known.created_at.getTime() + 1) }
-    expect(contents(await conversations.read(thread._id, 1e6, { thread: anew }))).toEqual(['text 1'])
+    // Deleted, and imported again with the same numbers and times.
+    const { last_entry_id: _, ...imported } = known
+    expect(await read(imported)).toEqual(['text 1'])
+    expect(await read({ ...known, last_entry_id: newId() })).toEqual(['text 1'])
+
     await log.append(thread._id, { messages: [human('m2', 'text 2')], source: 'update' })
     const changed = (await reread()) ?? thread
-    expect(contents(await conversations.read(thread._id, 1e6, { thread: changed }))).toEqual(['text 1', 'text 2'])
-    // A long one, but not a huge one.
-    for (const [length, kept] of [
+    expect(changed.last_entry_id).not.toBe(known.last_entry_id)
+    expect(await read(changed)).toEqual(['text 1', 'text 2'])
+    // A process of an earlier version counts, but does not write the id.
+    expect(await read({ ...known, last_seq: 2 })).toEqual(['text 1', 'text 2'])
+
+    // A long one, but not a huge one; and a cut one only for a window that is not larger.
+    const current = changed.last_entry_id ?? ''
+    for (const [length, isKept] of [
       [500_000, true],
       [5_000_000, false],
     ] as const) {
-      conversations.remember(changed, { messages: [human('m2', 'x'.repeat(length))], lastSeq: 2 })
-      expect(conversations.isAtHand(changed)).toBe(kept)
+      conversations.remember(thread._id, { conversation: kept('x'.repeat(length), 2), newestId: current })
+      expect((await read(changed)).length).toBe(isKept ? 1 : 2)
     }
-    // A run waits for the result of its tool, or for a person.
-    const call: Message = {
-      type: 'AIMessage',
-      data: { id: 'a', content: '', tool_calls: [{ id: 'c', name: 'http_request', args: {}, type: 'tool_call' }] },
-    }
-    conversations.remember(changed, { messages: [human('m2', 'from memory'), call], lastSeq: 2 })
-    expect(conversations.isAtHand(changed)).toBe(false)
-    conversations.remember(changed, { messages: [human('m2', 'from memory')], lastSeq: 2 })
-    expect(conversations.isAtHand(changed)).toBe(true)
+    conversations.remember(thread._id, { conversation: kept('the end', 2, 1000), newestId: current })
+    expect(await read(changed, 1000)).toEqual(['the end'])
+    expect(await read(changed, 1001)).toEqual(['text 1', 'text 2'])
+
+    conversations.forget([thread._id])
+    expect(await read(changed, 1000)).toEqual(['text 1', 'text 2'])
+    conversations.remember(thread._id, { conversation: kept('from memory', 2), newestId: current })
+    expect(await read(changed)).toEqual(['from memory'])
     now = 10 * 60_000
-    expect(conversations.isAtHand(changed)).toBe(false)
-    expect(contents(await conversations.read(thread._id, 1e6, { thread: known }))).toEqual(['text 1', 'text 2'])
+    expect(await read(changed)).toEqual(['text 1', 'text 2'])
   })
 })

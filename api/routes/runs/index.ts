@@ -1,10 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { Value } from 'typebox/value'
 import type { Services } from '../../../composition/platform.ts'
-import { isJsonObject } from '../../../domain/is-json-object.ts'
-import type { RunReads } from '../../../services/runs/prepare-run.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
@@ -37,29 +33,19 @@ const eventStream = {
 
 type Deps = Pick<
   Services,
-  'runs' | 'readForRun' | 'prepareRun' | 'startFollowed' | 'resumeRun' | 'runFeeds' | 'runOutput' | 'threads'
+  'runs' | 'prepareRun' | 'startFollowed' | 'resumeRun' | 'runFeeds' | 'runOutput' | 'threads'
 > & {
   openStreams: OpenStreams
 }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { runs, readForRun, prepareRun, startFollowed, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
-
-  const reads = new WeakMap<FastifyRequest, RunReads>()
-  const readAhead = (request: FastifyRequest, userId: string) => {
-    const own = readForRun(userId)
-    reads.set(request, own)
-    const threadId = idIn(request.body, 'thread_id')
-    const assistantId = idIn(request.body, 'assistant_id')
-    if (threadId !== undefined) void own.thread(threadId)
-    if (assistantId !== undefined) void own.assistant(assistantId)
-  }
+  const { runs, prepareRun, startFollowed, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
 
   app.post(
     '/runs/stream',
     {
-      config: { ...config, idempotent: true, staysOpen: true, limits: ['runs_user'], readAhead, largeBody: 'messages' },
+      config: { ...config, idempotent: true, staysOpen: true, limits: ['runs_user'], largeBody: 'messages' },
       schema: {
         operationId: 'runs.stream',
         summary: 'Run an assistant on a thread and stream its answer',
@@ -72,7 +58,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const { run, feed } = await followOnce(request, {
-        start: (id) => startFollowed(prepareRun(userId, request.body, reads.get(request)), id),
+        start: (id) => startFollowed(prepareRun(userId, request.body), id),
         find: (id) => runs.get(userId, id),
         follow: (started) => runFeeds.open(started._id),
       })
@@ -91,7 +77,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   app.post(
     '/runs/',
     {
-      config: { ...config, idempotent: true, limits: ['runs_user'], readAhead, largeBody: 'messages' },
+      config: { ...config, idempotent: true, limits: ['runs_user'], largeBody: 'messages' },
       schema: {
         operationId: 'runs.create',
         summary: 'Run an assistant on a thread in the background',
@@ -103,7 +89,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const run = await startOnce(request, {
-        start: async (id) => runs.start(await prepareRun(userId, request.body, reads.get(request)), id),
+        start: async (id) => runs.start(await prepareRun(userId, request.body), id),
         find: (id) => runs.get(userId, id),
       })
       logRun(reply, run)
@@ -214,10 +200,4 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return { runs: page.entries.map(runView), ...request.query }
     },
   )
-}
-
-/** An id at the top level of a body that is not validated yet. */
-function idIn(body: unknown, member: 'thread_id' | 'assistant_id'): string | undefined {
-  const id = isJsonObject(body) ? body[member] : undefined
-  return Value.Check(PathId, id) ? id : undefined
 }
