@@ -43,5 +43,30 @@ function isParameter(value: object): value is { name: string } {
 function withTexts(title: string, schema: object): object {
   const description = componentTexts[title]
   const example = componentExamples[title]
-  return { ...schema, ...(description ? { description } : {}), ...(example ? { examples: [example] } : {}) }
+  const named = defaultsInWords({ ...schema, ...(description ? { description } : {}) })
+  return { ...named, ...(example ? { examples: [example] } : {}) }
+}
+
+/**
+ * States the defaults of members in their descriptions. One schema describes requests and answers; from the keyword
+ * `default` generators conclude that an answer always has the member, and demand it in requests too.
+ */
+function defaultsInWords(schema: object): object {
+  const { default: value, ...rest } = Object.fromEntries(
+    Object.entries(schema).map(([key, entry]: [string, unknown]) => [
+      key,
+      key === 'const' ? entry : inside(key, entry),
+    ]),
+  )
+  if (value === undefined) return rest
+  const { description } = rest
+  const before = typeof description === 'string' ? `${description} ` : ''
+  return { ...rest, description: `${before}Default: \`${JSON.stringify(value)}\`.` }
+}
+
+function inside(key: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((entry: unknown) => inside('', entry))
+  if (typeof value !== 'object' || value === null) return value
+  if (key !== 'properties') return defaultsInWords(value)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, inside('', member)]))
 }

@@ -54,68 +54,85 @@ const CompatMessageDelta = Type.Object(
   { title: 'CompatMessageDelta' },
 )
 
-type Events = Record<string, TSchema>
+type Events = readonly (readonly [event: string, data: TSchema])[]
 
-const runEvents: Events = { start: RunStarting, metadata: RunMetadata, data: RunData, end: RunEnd, error: RunError }
-const ingestionEvents: Events = { progress: Ingestion, end: RunEnd }
-const chatEvents: Events = { message: CompatChunk, done: Done, error: CompatFailure }
-const threadRunEvents: Events = {
-  'thread.created': CompatThread,
-  'thread.run.created': CompatRun,
-  'thread.run.queued': CompatRun,
-  'thread.run.in_progress': CompatRun,
-  'thread.run.step.created': CompatRunStep,
-  'thread.run.step.in_progress': CompatRunStep,
-  'thread.message.created': CompatMessage,
-  'thread.message.in_progress': CompatMessage,
-  'thread.message.delta': CompatMessageDelta,
-  'thread.message.completed': CompatMessage,
-  'thread.message.incomplete': CompatMessage,
-  'thread.run.step.completed': CompatRunStep,
-  'thread.run.step.failed': CompatRunStep,
-  'thread.run.step.cancelled': CompatRunStep,
-  'thread.run.completed': CompatRun,
-  'thread.run.failed': CompatRun,
-  'thread.run.cancelled': CompatRun,
-  done: Done,
-  error: CompatFailure,
+/** The events of a stream as one component: each with its name, and its data parsed from JSON. */
+function streamOf(title: string, events: Events): TSchema {
+  return Type.Union(
+    events.map(([event, data]) => Type.Object({ event: Type.Literal(event), data })),
+    { title },
+  )
 }
 
-/** The events of each operation that streams. */
-const eventsByOperation = new Map<string, Events>([
-  ['runs.stream', runEvents],
-  ['runs.join', runEvents],
-  ['public.runs.stream', runEvents],
-  ['public.runs.join', runEvents],
-  ['files.ingestionEvents', ingestionEvents],
-  ...(['compat', 'public'] as const).flatMap((family): [string, Events][] => [
-    [`${family}.chat.completions.create`, chatEvents],
-    [`${family}.threads.runs.create`, threadRunEvents],
-    [`${family}.threads.createAndRun`, threadRunEvents],
+const runStream = streamOf('RunStreamEvent', [
+  ['start', RunStarting],
+  ['metadata', RunMetadata],
+  ['data', RunData],
+  ['end', RunEnd],
+  ['error', RunError],
+])
+const ingestionStream = streamOf('IngestionStreamEvent', [
+  ['progress', Ingestion],
+  ['end', RunEnd],
+])
+/** Without names on the wire, which makes each of them a `message`. */
+const chatStream = streamOf('CompatChatStreamEvent', [
+  ['message', CompatChunk],
+  ['message', Done],
+  ['message', CompatFailure],
+])
+const threadRunStream = streamOf('CompatThreadRunStreamEvent', [
+  ['thread.created', CompatThread],
+  ['thread.run.created', CompatRun],
+  ['thread.run.queued', CompatRun],
+  ['thread.run.in_progress', CompatRun],
+  ['thread.run.step.created', CompatRunStep],
+  ['thread.run.step.in_progress', CompatRunStep],
+  ['thread.message.created', CompatMessage],
+  ['thread.message.in_progress', CompatMessage],
+  ['thread.message.delta', CompatMessageDelta],
+  ['thread.message.completed', CompatMessage],
+  ['thread.message.incomplete', CompatMessage],
+  ['thread.run.step.completed', CompatRunStep],
+  ['thread.run.step.failed', CompatRunStep],
+  ['thread.run.step.cancelled', CompatRunStep],
+  ['thread.run.completed', CompatRun],
+  ['thread.run.failed', CompatRun],
+  ['thread.run.cancelled', CompatRun],
+  ['done', Done],
+  ['error', CompatFailure],
+])
+
+/** The stream of each operation that can answer with one. */
+const streams = new Map<string, TSchema>([
+  ['runs.stream', runStream],
+  ['runs.join', runStream],
+  ['public.runs.stream', runStream],
+  ['public.runs.join', runStream],
+  ['files.ingestionEvents', ingestionStream],
+  ...(['compat', 'public'] as const).flatMap((family): [string, TSchema][] => [
+    [`${family}.chat.completions.create`, chatStream],
+    [`${family}.threads.runs.create`, threadRunStream],
+    [`${family}.threads.createAndRun`, threadRunStream],
   ]),
 ])
 
-/** Components of all events, for those that no answer refers to. */
+/** Components of all streams, to which no answer refers. */
 export const eventComponents: Record<string, TSchema> = Object.fromEntries(
-  [...eventsByOperation.values()].flatMap((events) => Object.values(events).map((schema) => [titleOf(schema), schema])),
+  [...streams.values()].map((stream) => [titleOf(stream), stream]),
 )
 
 /**
- * `x-events` of an operation that streams: the component of each event's data. OpenAPI 3.1 has no standard member
- * for it.
+ * `x-itemSchema` of an answer that is a stream: what OpenAPI 3.2 calls `itemSchema`, the schema of one event.
+ * OpenAPI 3.1, which generators understand, has no member for it.
  */
-export function linkedEvents(operationId: string | undefined): { 'x-events'?: Record<string, { $ref: string }> } {
-  const events = operationId === undefined ? undefined : eventsByOperation.get(operationId)
-  if (events === undefined) return {}
-  const links = Object.entries(events).map(([name, schema]): [string, { $ref: string }] => [
-    name,
-    { $ref: `#/components/schemas/${titleOf(schema)}` },
-  ])
-  return { 'x-events': Object.fromEntries<{ $ref: string }>(links) }
+export function linkedEvents(operationId: string | undefined): { 'x-itemSchema'?: { $ref: string } } {
+  const stream = operationId === undefined ? undefined : streams.get(operationId)
+  return stream === undefined ? {} : { 'x-itemSchema': { $ref: `#/components/schemas/${titleOf(stream)}` } }
 }
 
 function titleOf(schema: TSchema): string {
   const title: unknown = 'title' in schema ? schema.title : undefined
-  if (typeof title !== 'string') throw new Error('an event has no title')
+  if (typeof title !== 'string') throw new Error('a stream has no title')
   return title
 }

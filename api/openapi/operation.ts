@@ -5,6 +5,8 @@ import { linkedEvents } from './events.ts'
 
 type JsonObject = Record<string, unknown>
 
+const eventStream = 'text/event-stream'
+
 /**
  * The description of an operation: what its route declares, and what plugins add to every route of its kind
  * (security, refusals).
@@ -16,8 +18,7 @@ export function describeOperation(schema: FastifySchema, route: RouteOptions): F
     security: securityOf(route.config?.auth),
     ...(querystring === undefined ? {} : { querystring: withOptionalDefaults(asObject(querystring)) }),
     ...(headers === undefined ? {} : { headers: withOptionalDefaults(asObject(headers)) }),
-    response: refusalsOf(schema, route),
-    ...linkedEvents(schema.operationId),
+    response: withEvents(refusalsOf(schema, route), schema.operationId),
   }
 }
 
@@ -73,9 +74,18 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([status]) => !impossible.includes(status)))
 }
 
+/** Links the events of an answer that is a stream. */
+function withEvents(response: JsonObject, operationId: string | undefined): JsonObject {
+  if (!isStreaming(response)) return response
+  const success = asObject(response['200'])
+  const content = asObject(success['content'])
+  const stream = { ...asObject(content[eventStream]), ...linkedEvents(operationId) }
+  return { ...response, 200: { ...success, content: { ...content, [eventStream]: stream } } }
+}
+
 /** Whether a success can be an event stream: only operations that call a model or wait can stream. */
 function isStreaming(response: JsonObject): boolean {
-  return 'text/event-stream' in asObject(asObject(response['200'])['content'])
+  return eventStream in asObject(asObject(response['200'])['content'])
 }
 
 /** The validator fills in defaults of query and header parameters, so they are not required. */

@@ -3,8 +3,9 @@ export const apiDescription = `A durable backend for AI assistants: accounts, pr
 conversation threads, and runs that are streamed as server-sent events.
 
 Errors are \`{"detail": "..."}\`; a request that does not match the declared shape is answered with 422 and
-\`{"detail": [{"loc": [...], "msg": "...", "type": "..."}]}\`. Operations that stream list their events under
-\`x-events\`: the name of each event and the component of its data.`
+\`{"detail": [{"loc": [...], "msg": "...", "type": "..."}]}\`. An answer that is a stream names the component
+of its events under \`x-itemSchema\`, which is what OpenAPI 3.2 calls \`itemSchema\`: the name of each event and its
+data, parsed from JSON.`
 
 export const tagTexts: Record<string, string> = {
   health: 'Whether the service and the servers behind it answer.',
@@ -97,6 +98,7 @@ export const componentTexts: Record<string, string> = {
   CompatChatCompletionRequest:
     'A chat completion request. Members that are not listed are accepted and have no effect.',
   CompatChatMessage: 'A message of a chat completion request.',
+  CompatChatStreamEvent: 'An event of a streamed chat completion.',
   CompatChatRole: 'Who a message is from.',
   CompatContentPart: 'A part of a message.',
   CompatDoneEvent: 'The last event of a successful stream.',
@@ -126,6 +128,7 @@ export const componentTexts: Record<string, string> = {
   CompatThreadCreateRequest: 'A thread of the assistants API, with its first messages.',
   CompatThreadMessageRequest: 'A message that is added to a thread.',
   CompatThreadRunCreateRequest: 'A thread and a run on it, in one request.',
+  CompatThreadRunStreamEvent: 'An event of a streamed run of the assistants API.',
   CompatThreadUpdateRequest: 'New metadata of a thread.',
   CompatValidationError: 'A request that does not match the declared shape, in both error shapes.',
   Configurable: 'Ids of a run, beside those at the top level; they must agree.',
@@ -157,6 +160,7 @@ export const componentTexts: Record<string, string> = {
   InactiveUsers: 'Users who have not used the service for a while.',
   Ingestion: 'The files of one upload and their progress.',
   Reembedding: 'Whether the files have vectors of the current embedding model, and how far a change of it has come.',
+  IngestionStreamEvent: 'An event of the progress of an ingestion.',
   IngestionStatus: 'Whether files are still being processed.',
   ListOrder: 'By time of creation.',
   LoginRequest: 'E-mail address and password.',
@@ -193,6 +197,7 @@ export const componentTexts: Record<string, string> = {
   RunList: 'A page of runs.',
   RunMetadataEvent: 'Ids of the run and its thread.',
   RunStartEvent: 'The first event of a stream.',
+  RunStreamEvent: 'An event of the stream of a run.',
   RunStatus: 'State of a run.',
   RunWithOutput: 'A run and the messages that it produced.',
   SignupRequest: 'A new account.',

@@ -1,6 +1,6 @@
 import { ApiError, type Schemas } from './create-client.ts'
-import { type Message, type StreamedMessage, foldMessages } from './fold-messages.ts'
-import type { ServerEvent } from './read-events.ts'
+import { type Message, foldMessages } from './fold-messages.ts'
+import { type ServerEvent, parseEvent } from './read-events.ts'
 import { type Connection, connect, isAborted, pause } from './run-connection.ts'
 
 /** The state of a run after an event or a change of the connection. */
@@ -94,23 +94,22 @@ async function* follow(options: Connection & { path?: string }, start: RunSnapsh
 
 /** Folds events into the snapshot, and yields a copy after each. */
 async function* read(events: AsyncIterable<ServerEvent>, snapshot: RunSnapshot): AsyncGenerator<RunSnapshot> {
-  for await (const { event, id, data } of events) {
-    if (id !== undefined) snapshot.lastEventId = id
-    switch (event) {
-      case 'metadata': {
-        const { run_id: runId, thread_id: threadId } = JSON.parse(data) as Schemas['RunMetadataEvent']
-        Object.assign(snapshot, { runId, threadId })
+  for await (const received of events) {
+    if (received.id !== undefined) snapshot.lastEventId = received.id
+    const event = parseEvent<Schemas['RunStreamEvent']>(received)
+    switch (event.event) {
+      case 'metadata':
+        Object.assign(snapshot, { runId: event.data.run_id, threadId: event.data.thread_id })
         break
-      }
       case 'data':
-        snapshot.messages = foldMessages(snapshot.messages, JSON.parse(data) as StreamedMessage[])
+        snapshot.messages = foldMessages(snapshot.messages, event.data)
         break
       case 'end':
         snapshot.status = 'ended'
         break
       case 'error':
         snapshot.status = 'failed'
-        snapshot.error = JSON.parse(data) as Schemas['RunError']
+        snapshot.error = event.data
         break
       default:
     }

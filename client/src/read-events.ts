@@ -5,6 +5,15 @@ export interface ServerEvent {
   data: string
 }
 
+/**
+ * An event with its data parsed, typed as the component that `x-itemSchema` names for the stream:
+ * `parseEvent<Schemas['RunStreamEvent']>(event)`. The type is what the service describes; it is not checked.
+ */
+export function parseEvent<E extends { event: string; data: unknown }>({ event, data }: ServerEvent): E {
+  const isText = data === '' || data === '[DONE]'
+  return { event, data: isText ? data : (JSON.parse(data) as unknown) } as E
+}
+
 /** An event contains at most a whole thread; anything larger is not a stream of this service. */
 const maxEventCharacters = 128 * 1024 * 1024
 

@@ -2537,8 +2537,7 @@ export interface components {
         };
         /**
          * AccessMode
-         * @description Who may use the public endpoints of an assistant.
-         * @default authenticated
+         * @description Who may use the public endpoints of an assistant. Default: `"authenticated"`.
          * @enum {unknown}
          */
         AccessMode: "authenticated" | "public_token" | "public_no_auth";
@@ -2573,36 +2572,21 @@ export interface components {
             "type==agent/public_token"?: string;
             /** @description The model's name; default: the service's. */
             "type==agent/model"?: string;
-            /**
-             * @description Instructions that precede every conversation.
-             * @default
-             */
+            /** @description Instructions that precede every conversation. Default: `""`. */
             "type==agent/system_message"?: string;
             /** @description Sampling temperature; default: the model's. */
             "type==agent/temperature"?: number;
             /** @description The tools that the assistant may call. */
             "type==agent/tools"?: components["schemas"]["ToolSetting"][];
-            /**
-             * @description The description of the files that the model is given with the search tool.
-             * @default Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer.
-             */
+            /** @description The description of the files that the model is given with the search tool. Default: `"Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer."`. */
             "type==agent/retrieval_description"?: string;
-            /**
-             * @description Maximum number of model calls in one run.
-             * @default 25
-             */
+            /** @description Maximum number of model calls in one run. Default: `25`. */
             "type==agent/max_steps"?: number;
-            /**
-             * @description Whether a run waits for approval before it calls a tool.
-             * @default false
-             */
+            /** @description Whether a run waits for approval before it calls a tool. Default: `false`. */
             "type==agent/interrupt_before_action"?: boolean;
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
-            /**
-             * @description The purpose of the assistant; shown to everybody who may read it.
-             * @default
-             */
+            /** @description The purpose of the assistant; shown to everybody who may read it. Default: `""`. */
             "type==agent/description"?: string;
         } & {
             [key: string]: unknown;
@@ -2902,7 +2886,7 @@ export interface components {
          */
         SearchFilesRequest: {
             query: string;
-            /** @default 5 */
+            /** @description Default: `5`. */
             limit?: number;
         };
         /**
@@ -4014,8 +3998,7 @@ export interface components {
         };
         /**
          * ListOrder
-         * @description By time of creation.
-         * @default desc
+         * @description By time of creation. Default: `"desc"`.
          * @enum {unknown}
          */
         ListOrder: "asc" | "desc";
@@ -4472,6 +4455,44 @@ export interface components {
          */
         EndEvent: "";
         /**
+         * RunStreamEvent
+         * @description An event of the stream of a run.
+         */
+        RunStreamEvent: {
+            /** @constant */
+            event: "start";
+            data: components["schemas"]["RunStartEvent"];
+        } | {
+            /** @constant */
+            event: "metadata";
+            data: components["schemas"]["RunMetadataEvent"];
+        } | {
+            /** @constant */
+            event: "data";
+            data: components["schemas"]["RunDataEvent"];
+        } | {
+            /** @constant */
+            event: "end";
+            data: components["schemas"]["EndEvent"];
+        } | {
+            /** @constant */
+            event: "error";
+            data: components["schemas"]["RunError"];
+        };
+        /**
+         * IngestionStreamEvent
+         * @description An event of the progress of an ingestion.
+         */
+        IngestionStreamEvent: {
+            /** @constant */
+            event: "progress";
+            data: components["schemas"]["Ingestion"];
+        } | {
+            /** @constant */
+            event: "end";
+            data: components["schemas"]["EndEvent"];
+        };
+        /**
          * CompatChatCompletionChunk
          * @description One chunk of a streamed chat completion.
          * @example {
@@ -4531,6 +4552,23 @@ export interface components {
             error: components["schemas"]["CompatErrorObject"];
         };
         /**
+         * CompatChatStreamEvent
+         * @description An event of a streamed chat completion.
+         */
+        CompatChatStreamEvent: {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatChatCompletionChunk"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatDoneEvent"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatErrorEvent"];
+        };
+        /**
          * CompatMessageDelta
          * @description Text that was added to a message.
          * @example {
@@ -4564,6 +4602,87 @@ export interface components {
                     };
                 }[];
             };
+        };
+        /**
+         * CompatThreadRunStreamEvent
+         * @description An event of a streamed run of the assistants API.
+         */
+        CompatThreadRunStreamEvent: {
+            /** @constant */
+            event: "thread.created";
+            data: components["schemas"]["CompatThread"];
+        } | {
+            /** @constant */
+            event: "thread.run.created";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.queued";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.in_progress";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.created";
+            data: components["schemas"]["CompatRunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.in_progress";
+            data: components["schemas"]["CompatRunStep"];
+        } | {
+            /** @constant */
+            event: "thread.message.created";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.in_progress";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.delta";
+            data: components["schemas"]["CompatMessageDelta"];
+        } | {
+            /** @constant */
+            event: "thread.message.completed";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.incomplete";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.completed";
+            data: components["schemas"]["CompatRunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.failed";
+            data: components["schemas"]["CompatRunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.cancelled";
+            data: components["schemas"]["CompatRunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.completed";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.failed";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.cancelled";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "done";
+            data: components["schemas"]["CompatDoneEvent"];
+        } | {
+            /** @constant */
+            event: "error";
+            data: components["schemas"]["CompatErrorEvent"];
         };
     };
     responses: never;

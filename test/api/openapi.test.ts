@@ -29,6 +29,12 @@ describe('the API description', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
+  /** The events of an operation that streams: the schemas of the name and of the data. */
+  function eventsOf(operation: any): { event: any; data: any }[] {
+    const stream = operation.responses[200]?.content?.['text/event-stream']?.['x-itemSchema']
+    return stream ? document.components.schemas[nameOf(stream)].anyOf.map(({ properties }: any) => properties) : []
+  }
+
   it('describes every component, parameter and tag, and nothing else', () => {
     const names = Object.keys(document.components.schemas)
     expect(names.length).toBeGreaterThan(100)
@@ -74,7 +80,7 @@ describe('the API description', () => {
     const bodies = operations.flatMap(({ operation }) =>
       Object.values<any>(operation.requestBody?.content ?? {}).map(({ schema }) => nameOf(schema)),
     )
-    const events = operations.flatMap(({ operation }) => Object.values(operation['x-events'] ?? {}).map(nameOf))
+    const events = operations.flatMap(({ operation }) => eventsOf(operation).map(({ data }: any) => nameOf(data)))
     expect(bodies.length).toBeGreaterThan(30)
     expect(events.length).toBeGreaterThan(30)
     const own = new Set([...bodies, ...events].filter((name) => !shownElsewhere.includes(name)))
@@ -87,9 +93,22 @@ describe('the API description', () => {
       ({ operation }) => 'text/event-stream' in (operation.responses[200]?.content ?? {}),
     )
     expect(streaming.length).toBeGreaterThan(8)
-    expect(streaming.filter(({ operation }) => operation['x-events'] === undefined).map(({ name }) => name)).toEqual([])
-    const refs = operations.flatMap(({ operation }) => Object.values(operation['x-events'] ?? {}).map(nameOf))
-    expect(refs.filter((name) => !(name in document.components.schemas))).toEqual([])
+    for (const { name, operation } of streaming) {
+      const events = eventsOf(operation)
+      expect(events.length, name).toBeGreaterThan(1)
+      for (const { event, data } of events) {
+        expect(event.const, name).toMatch(/^[a-z_.]+$/)
+        expect(document.components.schemas).toHaveProperty([nameOf(data)])
+      }
+    }
+  })
+
+  it('states defaults of members in words, because generators demand members that have the keyword', () => {
+    const bodies = operations.flatMap(({ operation }) => [operation.requestBody, operation.responses])
+    expect(JSON.stringify([bodies, document.components.schemas])).not.toContain('"default":')
+    const { properties } = document.components.schemas.AssistantConfig
+    expect(properties['type==agent/max_steps'].description).toMatch(/Default: `25`\.$/)
+    expect(document.components.schemas.AccessMode.description).toContain('Default: `"authenticated"`.')
   })
 
   it('names the three servers, and allows further members in a configuration', () => {
@@ -120,7 +139,9 @@ describe('the API description', () => {
     }, installTimeoutMs)
 
     it('generates a TypeScript client that compiles', { timeout: 240_000 }, async () => {
-      expect(await generators.typescriptClient(file, folder)).not.toMatch(/warn/i)
+      const use = path.join(folder, 'use.ts')
+      await writeFile(use, typescriptUse)
+      expect(await generators.typescriptClient(file, folder, use)).not.toMatch(/warn/i)
     })
 
     it('matches the types in client/ (update them with npm run client:types)', { timeout: 240_000 }, async () => {
@@ -145,6 +166,30 @@ const clientTypes = path.join(import.meta.dirname, '../../client/src/schema.d.ts
 
 /** Their data is what other operations answer. */
 const shownElsewhere = ['CompatMessage', 'CompatRun', 'CompatRunStep', 'CompatThread', 'Ingestion']
+
+/** What a client may write with the generated types: requests with few members, and events by their names. */
+const typescriptUse = `import type { components, paths } from './api'
+type Schemas = components['schemas']
+export const created: paths['/assistants/']['post']['requestBody']['content']['application/json'] = {
+  name: 'Guide',
+  config: { 'my own/member': 1 },
+  public: false,
+}
+export const steps: Schemas['AssistantConfig'] = { 'type==agent/max_steps': 3 }
+export const search: Schemas['SearchFilesRequest'] = { query: 'opening hours' }
+export function textOf(event: Schemas['RunStreamEvent']): string {
+  switch (event.event) {
+    case 'metadata':
+      return event.data.run_id
+    case 'data':
+      return event.data.map((message) => message.data.content).join('')
+    case 'error':
+      return event.data.message
+    default:
+      return ''
+  }
+}
+`
 
 function nameOf(schema: any): string {
   return String(schema.$ref).split('/').at(-1) ?? ''

@@ -9,7 +9,8 @@ const generators = ['openapi-typescript@7.13.0', '@redocly/cli@2.77.0', 'typescr
 const pythonPackages = ['openapi-python-client==0.29.1', 'ruff==0.17.6']
 export interface Generators {
   /** Each answers what the program printed, and throws when it fails. `folder` takes what is generated. */
-  typescriptClient(document: string, folder: string): Promise<string>
+  /** With the generator's own settings, as `api.d.ts`; `uses` are files that use it, which have to compile too. */
+  typescriptClient(document: string, folder: string, ...uses: string[]): Promise<string>
   pythonClient(document: string, folder: string): Promise<string>
   /** The modules alone, as the package `target`. */
   pythonModules(document: string, target: string): Promise<string>
@@ -31,13 +32,12 @@ export async function apiGenerators(): Promise<Generators> {
       { env: { ...process.env, PATH: `${python}${path.delimiter}${process.env['PATH'] ?? ''}` }, timeoutMs },
     )
   return {
-    async typescriptClient(document, folder) {
+    async typescriptClient(document, folder, ...uses) {
       const generated = path.join(folder, 'api.d.ts')
-      // What has a default may be left out of a request.
-      const options = ['--default-non-nullable', 'false']
-      const printed = await run(bin('openapi-typescript'), [document, ...options, '--output', generated], { timeoutMs })
+      const printed = await run(bin('openapi-typescript'), [document, '--output', generated], { timeoutMs })
       return (
-        printed + (await run(bin('tsc'), ['--noEmit', '--strict', '--skipLibCheck', 'false', generated], { timeoutMs }))
+        printed +
+        (await run(bin('tsc'), ['--noEmit', '--strict', '--skipLibCheck', 'false', generated, ...uses], { timeoutMs }))
       )
     },
     async pythonClient(document, folder) {

@@ -9,19 +9,20 @@ KEY = "idempotency-key"
 
 @schemathesis.hook
 def before_load_schema(ctx, raw_schema):
-    """OpenAPI 3.1 has no member for the events of a stream; `x-events` links the component of each event's data."""
+    """Turns `x-itemSchema` into the `itemSchema` of OpenAPI 3.2, with the data of events as text."""
+    components = raw_schema["components"]["schemas"]
     for methods in raw_schema["paths"].values():
         for operation in methods.values():
-            if "x-events" not in operation:
+            media = operation["responses"].get("200", {}).get("content", {}).get("text/event-stream")
+            if media is None:
                 continue
-            media = operation["responses"]["200"]["content"]["text/event-stream"]
             del media["schema"]
-            media["itemSchema"] = {"anyOf": [event_schema(name, data) for name, data in operation["x-events"].items()]}
+            stream = components[media.pop("x-itemSchema")["$ref"].rsplit("/", 1)[-1]]
+            media["itemSchema"] = {"anyOf": [event_schema(event["properties"]) for event in stream["anyOf"]]}
 
 
-def event_schema(name, data):
-    # `done` is the last line of the compatible streams, which has no name on the wire in one of them.
-    names = [name, "message"] if name in ("done", "error") else [name]
+def event_schema(event):
+    data = event["data"]
     title = data["$ref"].rsplit("/", 1)[-1]
     text = {"type": "string"}
     if title == "EndEvent":
@@ -33,7 +34,7 @@ def event_schema(name, data):
     return {
         "type": "object",
         "required": ["event", "data"],
-        "properties": {"event": {"enum": names}, "data": text, "id": {"type": "string"}},
+        "properties": {"event": event["event"], "data": text, "id": {"type": "string"}},
     }
 
 
