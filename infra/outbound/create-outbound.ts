@@ -17,6 +17,9 @@ const maxRedirects = 5
 
 /** Creates the guarded `fetch`. `lookup` is for tests of names. `close` ends its connections. */
 export function createOutbound({ outboundAllow }: OutboundSettings, lookup: Lookup = lookupAll) {
+  // Node keeps the addresses of the last 250 requests, those of deleted conversations too.
+  performance.setResourceTimingBufferSize(0)
+  performance.clearResourceTimings()
   const policy = createAddressPolicy(outboundAllow)
   const guarded = connections({ connect: guardedConnect(policy, lookup, connectTimeoutMs) })
   const own = connections({ connect: { timeout: connectTimeoutMs } })

@@ -55,4 +55,17 @@ describe('a deletion during a run', () => {
     const ids = [userId, projectId, threadId, assistantId, runId]
     expect(await tracesOf(service, { ids, assistants: [assistantId], runs: [runId] })).toEqual([])
   })
+
+  it("of the run's assistant ends the run on a thread that stays, with what was said so far", async () => {
+    const { call, stream, runId, threadId, assistantId } = await runningThread()
+    await eventually('words', async () => (await service.redis.xLen(`run:{${runId}}:stream`)) > 0)
+    const gone = await call('DELETE', `/assistants/${assistantId}`)
+    expect(gone.status).toBe(200)
+    expect((await stream).text).toContain('"status_code":499')
+    expect((await call('GET', `/runs/${runId}`)).body).toMatchObject({ status: 'cancelled' })
+    await service.temporal.workflow.getHandle(threadContract.id({ threadId })).result()
+    const { body } = await call('GET', `/threads/${threadId}/state`)
+    expect(body.values.messages[0]).toMatchObject({ data: { content: 'Count' } })
+    expect((await call('GET', `/threads/${threadId}`)).body).toMatchObject({ status: 'idle' })
+  })
 })

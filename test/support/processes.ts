@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 export interface ServiceProcess {
   /** What the process said when it was ready: of the API `{address}`, of the worker `{queues}`. */
   ready: Record<string, unknown>
+  pid: number
   /** Ends the process as a crash does, and waits until it is gone. */
   kill(): Promise<void>
   /** Settles when the process is gone, however it ended. */
@@ -73,6 +74,7 @@ export async function startProcess(
   void exited.then(() => ready.reject(new Error(`${script} ended before it was ready:\n${output}`)))
   return {
     ready: await ready.promise,
+    pid: child.pid ?? 0,
     exited,
     async kill() {
       child.kill('SIGKILL')
