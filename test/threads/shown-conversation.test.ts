@@ -76,6 +76,12 @@ const addedBehindResults: Event[] = [
   plain,
 ]
 
+async function found<T>(reading: PromiseLike<T | null>): Promise<T> {
+  const record = await reading
+  if (record === null) throw new Error('there is no such record')
+  return record
+}
+
 describe('what a model is shown', () => {
   let service: TestService
   let assistant: AssistantRecord
@@ -83,7 +89,7 @@ describe('what a model is shown', () => {
     service = await startService({ worker: false, env: { OPENAI_API_KEY: 'unused' } })
     const user = await insertUser(service)
     const { assistant_id: id } = await user.post('/assistants/', { name: 'A', config: {} })
-    assistant = (await service.collections.assistants.findById(id).lean<AssistantRecord>())!
+    assistant = await found(service.collections.assistants.findById(id).lean<AssistantRecord>())
   })
   afterAll(() => service.close())
 
@@ -119,7 +125,7 @@ describe('what a model is shown', () => {
       public: true,
       assistantId: assistant._id,
     })
-    const answers: { text: string; shown: unknown; expected: unknown }[] = []
+    const answers: { text: string; shown?: unknown; expected?: unknown }[] = []
     const shown = new Map<string, { shown: unknown; expected: unknown }>()
     const reads = { fromMemory: 0 }
     let counter = 0
@@ -205,7 +211,7 @@ describe('what a model is shown', () => {
         if (during.shift()) await add(false)
       }
       const { engine, steps } = all[event.process]
-      const read = (await collections.threads.findById(thread._id).lean<ThreadRecord>())!
+      const read = await found(collections.threads.findById(thread._id).lean<ThreadRecord>())
       const runId = newId()
       const stored: RunRecord = {
         _id: runId,
@@ -242,7 +248,7 @@ describe('what a model is shown', () => {
       run = undefined
       const entries = await collections.checkpoints.find({ run_id: runId, source: 'step' }).lean()
       for (const message of entries.flatMap((entry) => messagesFromJson(entry.messages_json)))
-        answers.push({ text: message.data.content, ...shown.get(message.data.content)! })
+        answers.push({ text: message.data.content, ...shown.get(message.data.content) })
     }
 
     return {
