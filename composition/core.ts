@@ -13,7 +13,7 @@ import { createAccountOf } from '../services/engine/model-account.ts'
 import { createTaskTimeouts } from '../services/engine/task-timeouts.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
-import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
+import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createConversations } from '../services/threads/conversations.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
@@ -47,6 +47,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     transaction,
     tracing: infra.tracing,
     secretBox,
+    requestHashes: createRequestHashes(settings.secretsKey, settings.secretsKeyPrevious),
     assistantConfigs,
     derivedSecrets: createDerivedSecrets(settings.secretsKey),
     mailer: createSmtpMailer(settings),

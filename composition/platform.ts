@@ -48,7 +48,7 @@ export async function connectPlatform(
   const administration = composeAdministration(core, { ...accounts, ...runs })
   const { assistants, threads, createThread, tools } = core
   const audit = createAudit({ collections: core.collections, keepDays: settings.auditKeepDays })
-  const idempotency = createIdempotency(core.collections, core.secretBox)
+  const idempotency = createIdempotency(core.collections, core.secretBox, core.requestHashes)
   const codec = createCodecService({
     codec: codecFor(settings),
     token: codecTokenOf(settings),

@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto'
-import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { AnyKey } from '../domain/any-key.ts'
-import { AppError, invalidInput } from '../domain/errors.ts'
+import { invalidInput } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { Collections } from './collections.ts'
 import { isDuplicateKey } from './duplicate-key.ts'
-import type { SecretBox } from './secrets.ts'
-
-/** A stored answer: status, body as JSON text, and headers. */
-const StoredAnswer = Type.Object({
-  status: Type.Integer(),
-  body: Type.String(),
-  headers: Type.Record(AnyKey, Type.String()),
-})
-export type StoredAnswer = Static<typeof StoredAnswer>
+import {
+  type Attempt,
+  type Clocks,
+  StoredAnswer,
+  clocks,
+  createAttempt,
+  leaseEnd,
+  underWay,
+} from './idempotency-attempt.ts'
+import type { KeyedHashes, SecretBox } from './secrets.ts'
 
 /** How to handle this request with its key. */
 export type Acquired =
@@ -27,20 +26,6 @@ export type Acquired =
    */
   | { id: string; earlierIds: string[]; isBegun: boolean; attempt: Attempt }
 
-/** The lease of a request. */
-export interface Attempt {
-  /** Renews the lease. */
-  renew(): Promise<void>
-  /** Stores the answer for a day. */
-  answer(answer: StoredAnswer, subjects: string[]): Promise<void>
-  /** Notes that the run or upload has begun: a repeated request follows it. */
-  follow(subjects: string[]): Promise<void>
-  /** Nothing was created: the key may be used again. */
-  forget(): Promise<void>
-  /** Something may have been created: another attempt may take over at once, and looks for it first. */
-  giveUp(): Promise<void>
-}
-
 export interface KeyedRequest {
   /** The caller: keys of different callers are independent. */
   caller: string
@@ -51,8 +36,6 @@ export interface KeyedRequest {
 }
 
 export const keyLifetimeMs = 24 * 60 * 60 * 1000
-/** An attempt that has not renewed its lease for this long is considered dead. */
-export const leaseMs = 15_000
 
 export type Idempotency = ReturnType<typeof createIdempotency>
 
@@ -61,39 +44,49 @@ export type Idempotency = ReturnType<typeof createIdempotency>
  * attempt at a time holds the key by a lease. Each attempt gets a new id for what it creates, and the ids of
  * earlier attempts, so that it finds what they created before they died.
  */
-export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, 'idempotencyKeys'>, box: SecretBox) {
+export function createIdempotency(
+  { idempotencyKeys: keys }: Pick<Collections, 'idempotencyKeys'>,
+  box: SecretBox,
+  requestHashes: KeyedHashes,
+) {
   /** Throws `invalid_input` if the key was used for another request, and `conflict` while an attempt is under way. */
   async function acquire({ caller, key, request, subjects }: KeyedRequest): Promise<Acquired> {
     const id = hash([caller, key])
-    const fingerprint = hash(request)
+    const plainHash = hash(request)
+    const [fingerprint, ...underPreviousKeys] = requestHashes(plainHash)
+    // Versions before stored the hash without a key. The last of such records is gone a day after the upgrade.
+    const known = new Set([fingerprint, ...underPreviousKeys, plainHash])
+    const takenAt = clocks()
     const reserved = newId()
     const first = { ids: [reserved], lease: newId(), leased_until: leaseEnd() }
     try {
       const remove_at = new Date(Date.now() + keyLifetimeMs)
-      const known = { fingerprint, subjects: [...subjects, reserved], remove_at }
-      await keys.insertMany([{ _id: id, ...first, ...known }], { lean: true })
-      return acquiredBy(id, first)
+      await keys.insertMany([{ _id: id, ...first, fingerprint, subjects: [...subjects, reserved], remove_at }], {
+        lean: true,
+      })
+      return acquiredBy(id, first, takenAt)
     } catch (error) {
       if (!isDuplicateKey(error)) throw error
     }
-    const known = await keys.findById(id).lean<IdempotencyKeyRecord>()
-    if (known === null) throw underWay()
-    if (known.fingerprint !== fingerprint)
+    const record = await keys.findById(id).lean<IdempotencyKeyRecord>()
+    if (record === null) throw underWay()
+    if (!known.has(record.fingerprint))
       throw invalidInput(['header', 'idempotency-key'], 'was used for another request before', 'idempotency_key_reused')
-    if (known.outcome === 'answered') return { answer: open(known) }
-    if (known.outcome === 'followed') return acquiredBy(id, { ...known, ids: [...known.ids, newId()] })
-    if (known.leased_until > new Date()) throw underWay()
+    if (record.outcome === 'answered') return { answer: open(record) }
+    if (record.outcome === 'followed') return acquiredBy(id, { ...record, ids: [...record.ids, newId()] }, takenAt)
+    if (record.leased_until > new Date()) throw underWay()
     const next = { lease: newId(), leased_until: leaseEnd() }
     const another = newId()
     const taken = await keys
       .findOneAndUpdate(
-        { _id: id, lease: known.lease },
+        // Not if that attempt was only slow, and has renewed its lease just now.
+        { _id: id, lease: record.lease, leased_until: record.leased_until },
         { $set: next, $push: { ids: another, subjects: another } },
         { returnDocument: 'after' },
       )
       .lean<IdempotencyKeyRecord>()
     if (taken === null) throw underWay()
-    return acquiredBy(id, taken)
+    return acquiredBy(id, taken, takenAt)
   }
 
   return { acquire }
@@ -101,31 +94,13 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
   function acquiredBy(
     id: string,
     { ids, lease, outcome }: Pick<IdempotencyKeyRecord, 'ids' | 'lease' | 'outcome'>,
+    takenAt: Clocks,
   ): Acquired {
-    const own = { _id: id, lease }
-    const end = (set: Partial<IdempotencyKeyRecord>, subjects: string[]) =>
-      keys.updateOne(own, { $set: set, $addToSet: { subjects: { $each: subjects } } })
     return {
       id: ids.at(-1) ?? newId(),
       earlierIds: ids.slice(0, -1),
       isBegun: outcome === 'followed',
-      attempt: {
-        async renew() {
-          await keys.updateOne(own, { $set: { leased_until: leaseEnd() } })
-        },
-        async answer(answer, subjects) {
-          await end({ outcome: 'answered', answer: box.seal(JSON.stringify(answer), id) }, subjects)
-        },
-        async follow(subjects) {
-          await end({ outcome: 'followed' }, subjects)
-        },
-        async forget() {
-          await keys.deleteOne(own)
-        },
-        async giveUp() {
-          await keys.updateOne(own, { $set: { leased_until: new Date(0) } })
-        },
-      },
+      attempt: createAttempt({ keys, box }, { id, lease, takenAt }),
     }
   }
 
@@ -136,15 +111,9 @@ export function createIdempotency({ idempotencyKeys: keys }: Pick<Collections, '
   }
 }
 
-const leaseEnd = () => new Date(Date.now() + leaseMs)
-
 /** Unambiguous for any parts, because each is preceded by its length. */
 function hash(parts: string[]): string {
   const sum = createHash('sha256')
   for (const part of parts) sum.update(`${part.length}:`).update(part)
   return sum.digest('base64url')
-}
-
-function underWay(): AppError {
-  return new AppError('conflict', 'A request with this Idempotency-Key is under way.', { retryAfterSeconds: 1 })
 }

@@ -36,16 +36,26 @@ export function createSecretBox(secretsKey: Uint8Array, previousKeys: Uint8Array
   }
 }
 
-export type TokenHashes = ReturnType<typeof createTokenHashes>
+/** One hash for each key, the current key's first. */
+export type KeyedHashes = (text: string) => [current: string, ...previous: string[]]
+
+/** Finds a public token in the database, which does not contain it. */
+export function createTokenHashes(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []): KeyedHashes {
+  return createKeyedHashes('public-tokens', secretsKey, previousKeys)
+}
+
+/** Recognises the request that an idempotency key was used for, of which the database contains nothing. */
+export function createRequestHashes(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []): KeyedHashes {
+  return createKeyedHashes('idempotent-requests', secretsKey, previousKeys)
+}
 
 /**
- * Finds a public token in the database, which does not contain it: HMAC-SHA-256 under a key derived from
- * `SECRETS_KEY`, so that even a weak token cannot be guessed from the database alone. Returns one hash for each
- * key, the current key's first.
+ * HMAC-SHA-256 under a key derived from `SECRETS_KEY` for one purpose, so that even a text that is easy to guess cannot
+ * be guessed from the database alone.
  */
-export function createTokenHashes(secretsKey: Uint8Array, previousKeys: Uint8Array[] = []) {
-  const keys = [secretsKey, ...previousKeys].map((key) => Buffer.from(hkdfSync('sha256', key, '', 'public-tokens', 32)))
-  return (text: string): [current: string, ...previous: string[]] => {
+function createKeyedHashes(purpose: string, secretsKey: Uint8Array, previousKeys: Uint8Array[]): KeyedHashes {
+  const keys = [secretsKey, ...previousKeys].map((key) => Buffer.from(hkdfSync('sha256', key, '', purpose, 32)))
+  return (text): [current: string, ...previous: string[]] => {
     const [current = '', ...previous] = new Set(
       keys.map((key) => createHmac('sha256', key).update(text).digest('base64url')),
     )

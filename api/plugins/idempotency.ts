@@ -4,12 +4,16 @@ import { normalizeEmail } from '../../domain/accounts.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { isJsonObject } from '../../domain/is-json-object.ts'
-import { type Attempt, type Idempotency, leaseMs } from '../../services/idempotency.ts'
+import { type Attempt, leaseMs } from '../../services/idempotency-attempt.ts'
+import type { Idempotency } from '../../services/idempotency.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route creates something, and accepts an `Idempotency-Key`. */
-    idempotent?: boolean
+    /**
+     * The route creates something, and accepts an `Idempotency-Key`. `except` names the members of the body that are
+     * too secret for anything derived from them to be stored: they are not compared.
+     */
+    idempotent?: true | { except: readonly string[] }
   }
   interface FastifyRequest {
     idempotency: KeyedAttempt | null
@@ -48,7 +52,7 @@ export function installIdempotency(app: FastifyInstance, { acquire }: Pick<Idemp
     const key = request.headers[header]
     if (!request.routeOptions.config.idempotent || typeof key !== 'string') return
     const { caller, subjects } = keyOwnerOf(request)
-    const asked = [request.method, request.url, JSON.stringify(request.body) ?? '']
+    const asked = [request.method, request.url, JSON.stringify(comparedBody(request)) ?? '']
     const acquired = await acquire({ caller, key, request: asked, subjects })
     if ('answer' in acquired) {
       const { status, body, headers } = acquired.answer
@@ -59,7 +63,7 @@ export function installIdempotency(app: FastifyInstance, { acquire }: Pick<Idemp
     // A run that has begun needs no lease, because a repeated request follows it.
     const renewal = acquired.isBegun
       ? undefined
-      : setInterval(() => void attempt.renew().catch(() => undefined), leaseMs / 3).unref()
+      : setInterval(() => void attempt.renew().catch(() => false), leaseMs / 3).unref()
     request.idempotency = { ...acquired, subjects: [], stopRenewing: () => clearInterval(renewal) }
   })
 
@@ -96,11 +100,12 @@ async function storeOutcome(
 
 /**
  * Creates what a request asks for once: if an earlier attempt created it, that is returned instead. `find` returns
- * null for an unknown id.
+ * null for an unknown id. A `create` that takes a while before its effect calls `confirm` directly before it: it throws
+ * `conflict` if another attempt has taken over because this process stood still.
  */
 export async function once<T>(
   request: FastifyRequest,
-  { create, find }: { create: (id: string) => Promise<T>; find: (id: string) => Promise<T | null> },
+  { create, find }: { create: (id: string, confirm: Confirm) => Promise<T>; find: (id: string) => Promise<T | null> },
 ): Promise<T> {
   for (const id of request.idempotency?.earlierIds ?? []) {
     const found = await find(id)
@@ -111,7 +116,16 @@ export async function once<T>(
   }
   if (request.idempotency?.isBegun)
     throw new AppError('not_found', 'The record that was created with this Idempotency-Key has been deleted.')
-  return create(request.idempotency?.id ?? newId())
+  const confirm = confirmFor(request)
+  await confirm()
+  return create(request.idempotency?.id ?? newId(), confirm)
+}
+
+export type Confirm = () => Promise<void>
+
+/** See `once`. */
+export function confirmFor({ idempotency }: FastifyRequest): Confirm {
+  return async () => idempotency?.attempt.confirm()
 }
 
 /** Turns a look-up into one for `once`: null if nothing is found. */
@@ -136,6 +150,12 @@ export async function answerIsFollowed(request: FastifyRequest): Promise<void> {
   await keyed.attempt.follow([keyed.id, ...keyed.subjects]).catch((error: unknown) => {
     request.log.warn({ err: error }, 'outcome for an idempotency key not stored')
   })
+}
+
+function comparedBody({ body, routeOptions }: FastifyRequest): unknown {
+  const { idempotent } = routeOptions.config
+  if (typeof idempotent !== 'object' || !isJsonObject(body)) return body
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !idempotent.except.includes(name)))
 }
 
 /** The owner of the key, and the records that the request always belongs to. */

@@ -28,8 +28,15 @@ interface SignupDeps {
 export function createSignup({ collections, passwords, homes, workflows, threadMaxDefault }: SignupDeps) {
   const { users, projects } = collections
 
-  /** Throws `bad_request` for a taken address or an unacceptable password. Does not wait for the mail server. */
-  async function signup(input: SignupInput, userId: string = newId()): Promise<UserRecord> {
+  /**
+   * Throws `bad_request` for a taken address or an unacceptable password. Does not wait for the mail server. `confirm`
+   * is called before the account is stored, and refuses by throwing.
+   */
+  async function signup(
+    input: SignupInput,
+    userId: string = newId(),
+    confirm: () => Promise<void> = async () => {},
+  ): Promise<UserRecord> {
     checkNewPassword(input.password)
     const email = normalizeEmail(input.email)
     if ((await users.exists({ email })) !== null) throw taken()
@@ -47,6 +54,7 @@ export function createSignup({ collections, passwords, homes, workflows, threadM
       created_at: now,
       last_active_at: now,
     }
+    await confirm()
     await users.create(user).catch((error: unknown) => {
       throw isDuplicateKey(error) ? taken() : error
     })

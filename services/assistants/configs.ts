@@ -3,7 +3,7 @@ import { type AssistantSettings, openMembersOf, readAssistantConfig } from '../.
 import { newId } from '../../domain/ids.ts'
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { SecretBox, TokenHashes } from '../secrets.ts'
+import type { KeyedHashes, SecretBox } from '../secrets.ts'
 
 export type AssistantConfigs = ReturnType<typeof createAssistantConfigs>
 
@@ -18,7 +18,7 @@ const listedDescriptionCharacters = 2000
  * assistant, because they contain tokens and keys at places that only the owner knows. All code that reads a stored
  * configuration uses this module.
  */
-export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: TokenHashes) {
+export function createAssistantConfigs(secretBox: SecretBox, tokenHashes: KeyedHashes) {
   const opened = new WeakMap<StoredConfig, AssistantSettings>()
 
   return {

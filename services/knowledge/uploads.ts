@@ -56,13 +56,14 @@ export function createUploads(deps: UploadsDeps) {
   }
 
   /**
-   * Stores the parts one after the other, then starts their ingestion. All or nothing: if a part is interrupted, or
-   * the ingestion cannot be started, everything that this upload stored is removed.
+   * Stores the parts one after the other, then starts their ingestion. All or nothing: if a part is interrupted,
+   * `confirm` throws, or the ingestion cannot be started, everything that this upload stored is removed.
    */
   async function receive(
     assistant: AssistantRecord,
     parts: AsyncIterable<UploadPart>,
     ingestionId: string = newId(),
+    confirm: () => Promise<void> = async () => {},
   ): Promise<Upload> {
     const upload: Upload = { ingestionId, files: [] }
     const records: FileRecord[] = []
@@ -89,6 +90,7 @@ export function createUploads(deps: UploadsDeps) {
         upload.files.push(record)
       }
       if (refusal !== undefined) throw refusal
+      await confirm()
       await begin(assistant, upload)
       return { ...upload, files: records.map((record) => ({ ...record, status: 'queued' as const })) }
     } catch (error) {

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { createIdempotency } from '../../services/idempotency.ts'
-import { createSecretBox } from '../../services/secrets.ts'
+import { createRequestHashes, createSecretBox } from '../../services/secrets.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { conversation } from '../runs/support.ts'
 import { type Answer, apiClient } from '../support/api-client.ts'
@@ -21,6 +21,13 @@ describe('a request with an Idempotency-Key', () => {
 
   /** Lets every attempt under way be taken for dead, as time does. */
   const endLeases = () => service.collections.idempotencyKeys.updateMany({}, { $set: { leased_until: new Date(0) } })
+
+  const newIdempotency = (secretsKey = randomBytes(32), previous: Buffer[] = []) =>
+    createIdempotency(
+      service.collections,
+      createSecretBox(secretsKey, previous),
+      createRequestHashes(secretsKey, previous),
+    )
 
   it('takes effect once and gets the same answer, on every route that creates something', async () => {
     const owner = await insertUser(service)
@@ -124,6 +131,49 @@ describe('a request with an Idempotency-Key', () => {
     expect((await owner.get(`/assistants/${open.id}`)).config['type==agent/public_token']).toBe(first.body.public_token)
     const stored = await service.collections.idempotencyKeys.find({ subjects: open.id }).lean()
     expect(JSON.stringify(stored)).not.toContain(first.body.public_token)
+  })
+
+  it('stores nothing by which the password of a sign-up can be guessed, not even with the key of the service', async () => {
+    const { idempotencyKeys, users } = service.collections
+    const anybody = apiClient(service.url)
+    const recordOf = async (password: string) => {
+      const email = newEmail()
+      const key = newId()
+      const body = { email, password }
+      const first = await anybody.call('POST', '/auth/signup', body, header(key))
+      expect(first.status).toBe(200)
+      const record = await idempotencyKeys.findOne({ subjects: first.body.user_id }).lean()
+      return { body, key, first, record }
+    }
+    const { body, key, first, record } = await recordOf(goodPassword)
+    const guesses = [body, { email: body.email }].map((asked) => plainHash(['POST', '/auth/signup', asked]))
+    expect(record?.fingerprint).toMatch(/^[\w-]{43}$/)
+    expect(guesses).not.toContain(record?.fingerprint)
+    // Whatever is derived from the request is the same for every password.
+    const other = await anybody.call('POST', '/auth/signup', { ...body, password: `other ${newId()}` }, header(key))
+    expect({ status: other.status, text: other.text }).toEqual({ status: 200, text: first.text })
+    expect(await users.countDocuments({ email: body.email })).toBe(1)
+    // What else is in the body is compared.
+    const named = await anybody.call('POST', '/auth/signup', { ...body, first_name: 'Ada' }, header(key))
+    expect(named.status).toBe(422)
+  })
+
+  it('knows requests of the version before, and those under a previous key of the service', async () => {
+    const owner = await insertUser(service)
+    const key = newId()
+    const body = { name: 'Once' }
+    const first = await owner.call('POST', '/threads/', body, header(key))
+    const { idempotencyKeys } = service.collections
+    const fingerprint = plainHash(['POST', '/threads/', body])
+    await idempotencyKeys.updateOne({ subjects: first.body.thread_id }, { $set: { fingerprint } })
+    expect((await owner.call('POST', '/threads/', body, header(key))).text).toBe(first.text)
+
+    const [old, current] = [randomBytes(32), randomBytes(32)]
+    const asked = { caller: 'user', key: newId(), request: ['POST', body.name], subjects: [owner.userId] }
+    const begun = await newIdempotency(old).acquire(asked)
+    if ('attempt' in begun) await begun.attempt.answer({ status: 200, body: '{}', headers: {} }, [])
+    expect(await newIdempotency(current, [old]).acquire(asked)).toHaveProperty('answer')
+    await expect(newIdempotency(current).acquire(asked)).rejects.toMatchObject({ code: 'invalid_input' })
   })
 
   it("returns 422 with another body or on another route, and is independent of other callers' keys", async () => {
@@ -273,10 +323,53 @@ describe('a request with an Idempotency-Key', () => {
     expect(await service.collections.runs.countDocuments({ assistant_id: open.id })).toBe(1)
   })
 
+  it('takes effect once although its process stood still until another took over', { timeout: 60_000 }, async () => {
+    const owner = await insertUser(service)
+    const { assistant_id: aid } = await owner.post('/assistants/', { name: 'Reader' })
+    const { idempotencyKeys, files } = service.collections
+    const key = newId()
+    const upload = (url: string, held?: Promise<void>) =>
+      fetch(`${url}/assistants/${aid}/files?wait=false`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${owner.token}`,
+          ...header(key),
+          'content-type': 'multipart/form-data; boundary=x',
+        },
+        body: (async function* parts() {
+          yield Buffer.from('--x\r\ncontent-disposition: form-data; name="files"; filename="a.txt"\r\n\r\none')
+          await held
+          yield Buffer.from('\r\n--x--\r\n')
+        })(),
+        duplex: 'half',
+      })
+    const slow = await startApiProcess(service.env)
+    const gate = Promise.withResolvers<void>()
+    const first = upload(slow.url, gate.promise)
+    await eventually('the upload to begin', async () => (await files.exists({ assistant_id: aid })) !== null)
+    slow.pause()
+    const over = () => idempotencyKeys.countDocuments({ subjects: aid, leased_until: { $lt: new Date() } })
+    await eventually('the lease to end', async () => (await over()) === 1, 30_000)
+    const second = await upload(service.url)
+    expect(second.status).toBe(200)
+    gate.resolve()
+    slow.resume()
+    const late = await first
+    expect({ status: late.status, retryAfter: late.headers.get('retry-after') }).toEqual({
+      status: 409,
+      retryAfter: '1',
+    })
+    const { ingestion_id: ingestionId } = (await second.json()) as { ingestion_id: string }
+    expect(await files.distinct('ingestion_id', { assistant_id: aid })).toEqual([ingestionId])
+    const repeated = await upload(service.url)
+    expect(await repeated.json()).toMatchObject({ ingestion_id: ingestionId })
+    await slow.stop()
+  })
+
   it('names no deleted record, even if its answer was never stored', async () => {
     const owner = await insertUser(service)
     const { idempotencyKeys } = service.collections
-    const { acquire } = createIdempotency(service.collections, createSecretBox(randomBytes(32)))
+    const { acquire } = newIdempotency()
     const begun = await acquire({ caller: 'user', key: newId(), request: ['POST'], subjects: [owner.userId] })
     const threadId = 'id' in begun ? begun.id : ''
     expect((await owner.call('PUT', `/threads/${threadId}`, { name: 'A' })).status).toBe(200)
@@ -288,7 +381,7 @@ describe('a request with an Idempotency-Key', () => {
   it('goes with the thread of its run, even if the API process died before it noted the thread', async () => {
     const talk = await conversation(service)
     const { idempotencyKeys, runs, receipts } = service.collections
-    const { acquire } = createIdempotency(service.collections, createSecretBox(randomBytes(32)))
+    const { acquire } = newIdempotency()
     const begun = await acquire({ caller: 'user', key: newId(), request: ['POST'], subjects: [talk.client.userId] })
     const runId = 'id' in begun ? begun.id : ''
     await talk.stream('Hello')
@@ -314,3 +407,10 @@ describe('a request with an Idempotency-Key', () => {
     expect((await talk.client.call('POST', state, { values: human }, header(key))).status).toBe(404)
   })
 })
+
+/** The hash without a key by which versions before recognised a request. */
+function plainHash([method = '', url = '', body]: [string, string, unknown]): string {
+  const sum = createHash('sha256')
+  for (const part of [method, url, JSON.stringify(body)]) sum.update(`${part.length}:`).update(part)
+  return sum.digest('base64url')
+}

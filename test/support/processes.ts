@@ -15,6 +15,9 @@ export interface ServiceProcess {
   pid: number
   /** Ends the process as a crash does, and waits until it is gone. */
   kill(): Promise<void>
+  /** Lets the process stand still until `resume`. */
+  pause(): void
+  resume(): void
   /** Settles when the process is gone, however it ended. */
   exited: Promise<unknown>
   /** Asks the process to end, and waits for its exit code. */
@@ -76,6 +79,8 @@ export async function startProcess(
     ready: await ready.promise,
     pid: child.pid ?? 0,
     exited,
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async kill() {
       child.kill('SIGKILL')
       await exited

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { callerOf, sessionOf } from '../../plugins/authentication.ts'
-import { once, orNull } from '../../plugins/idempotency.ts'
+import { confirmFor, once, orNull } from '../../plugins/idempotency.ts'
 import { ListPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
 import type { AssistantRecord } from '../../../domain/records/assistant.ts'
@@ -148,6 +148,7 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
     },
     async (request) => {
       const { aid } = request.params
+      await confirmFor(request)()
       return { assistant_id: aid, public_token: await assistants.renewPublicToken(sessionOf(request).user._id, aid) }
     },
   )

@@ -28,7 +28,12 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
   app.post(
     '/auth/signup',
     {
-      config: { ...config, idempotent: true, limits: ['signup_client', 'mails_address'], audit: 'successes' },
+      config: {
+        ...config,
+        idempotent: { except: ['password'] },
+        limits: ['signup_client', 'mails_address'],
+        audit: 'successes',
+      },
       schema: {
         operationId: 'accounts.signup',
         summary: 'Create an account; a verification code is sent by mail',
@@ -40,7 +45,7 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
     async (request) => ({
       ...publicUser(
         await once(request, {
-          create: (id) => accounts.signup(request.body, id),
+          create: (id, confirm) => accounts.signup(request.body, id, confirm),
           find: (id) => accounts.resumeSignup(id),
         }),
       ),

@@ -77,7 +77,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       await uploads.admit(assistant)
       const parts = filePartsOf(request)
       const upload = await once(request, {
-        create: (id) => uploads.receive(assistant, parts, id),
+        create: (id, confirm) => uploads.receive(assistant, parts, id, confirm),
         find: (id) => uploads.repeated(assistant, parts, id),
       })
       await answerIsFollowed(request)

@@ -2,10 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import type { RunFeed } from '../../../services/runs/run-feeds.ts'
 import type { FollowedRun } from '../../../services/runs/start-followed.ts'
-import { belongsTo, once, orNull } from '../../plugins/idempotency.ts'
+import { type Confirm, belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 
 interface FollowOnce {
-  start: (runId: string) => Promise<FollowedRun>
+  /** Calls `confirm` before the run is stored if it prepares it first. */
+  start: (runId: string, confirm: Confirm) => Promise<FollowedRun>
   /** Throws `not_found` for a run that is missing or not the caller's. */
   find: (runId: string) => Promise<RunRecord>
   follow: (run: RunRecord) => Promise<RunFeed>
@@ -35,7 +36,7 @@ export async function followOnce(
 /** As `followOnce`, for callers who do not wait for the run. */
 export async function startOnce(
   request: FastifyRequest,
-  { start, find }: { start: (runId: string) => Promise<RunRecord>; find: FollowOnce['find'] },
+  { start, find }: { start: (runId: string, confirm: Confirm) => Promise<RunRecord>; find: FollowOnce['find'] },
 ): Promise<RunRecord> {
   const run = await once(request, { create: start, find: (id) => findStarted(find, id) })
   belongsTo(request, run.thread_id)

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
-import { answerIsFollowed } from '../../plugins/idempotency.ts'
+import { type Confirm, answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
@@ -42,6 +43,12 @@ type Deps = Pick<
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   const { runs, prepareRun, startFollowed, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
 
+  const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
+    const newRun = await prepareRun(userId, request.body)
+    await confirm()
+    return newRun
+  }
+
   app.post(
     '/runs/stream',
     {
@@ -58,7 +65,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const { run, feed } = await followOnce(request, {
-        start: (id) => startFollowed(prepareRun(userId, request.body), id),
+        start: (id, confirm) => startFollowed(prepared(userId, request, confirm), id),
         find: (id) => runs.get(userId, id),
         follow: (started) => runFeeds.open(started._id),
       })
@@ -89,7 +96,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const run = await startOnce(request, {
-        start: async (id) => runs.start(await prepareRun(userId, request.body), id),
+        start: async (id, confirm) => runs.start(await prepared(userId, request, confirm), id),
         find: (id) => runs.get(userId, id),
       })
       logRun(reply, run)
