@@ -4,21 +4,19 @@ import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Outbound } from '../outbound.ts'
+import { createAllowedHosts, hostPattern } from './allowed-hosts.ts'
 import type { JsonSchema, Tool } from './tool.ts'
 import { limitText, readStart, secretsHider } from './tool-text.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 type Method = (typeof methods)[number]
 
-/** A host name or address, optionally with a port; `*.` before a name matches all subdomains. */
-const hostPattern = '^(?:\\*\\.)?(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?|\\[[0-9A-Fa-f:.]+\\])(?::[0-9]{1,5})?$'
-
 export const HttpRequestConfig = Type.Object({
   allowed_hosts: Type.Optional(
     Type.Array(Type.String({ pattern: hostPattern, maxLength: 300 }), {
       maxItems: 100,
       description:
-        'The only hosts that may be reached, such as api.example.com, or *.example.com for all its subdomains.',
+        'The only hosts that may be reached, such as api.example.com, api.example.com:8080 for one port, or *.example.com for all its subdomains.',
     }),
   ),
   methods: Type.Optional(
@@ -31,7 +29,7 @@ export const HttpRequestConfig = Type.Object({
   headers: Type.Optional(
     Type.Record(AnyKey, Type.String(), {
       description:
-        'Headers of every request, such as keys. The model does not see them. They are sent only to allowed_hosts, and not at all without that list.',
+        'Headers of every request, such as keys. The model does not see them. They are sent only to allowed_hosts, over https to its usual port unless the entry names a port, and not at all without that list.',
     }),
   ),
 })
@@ -67,16 +65,17 @@ export function httpRequestWarning({ headers, allowed_hosts: hosts }: HttpReques
 }
 
 export function httpRequestTool(name: string, config: HttpRequestConfig, outbound: Pick<Outbound, 'fetchWith'>): Tool {
-  const hosts = config.allowed_hosts
+  const { allowed_hosts: hosts } = config
+  const allowed = hosts && createAllowedHosts(hosts)
   const allowedMethods = methods.filter((method) => config.methods?.includes(method) ?? true)
   // Without a list, the model, or a text that it reads, could choose who receives them.
   const ownHeaders = hosts === undefined ? {} : (config.headers ?? {})
   const hideSecrets = secretsHider(config.headers ?? {})
   const fetch = outbound.fetchWith({
     checkRequest: (url, method) => {
-      if (hosts && !hosts.some((host) => matches(url, host)))
+      if (allowed?.mayReach(url) === false)
         throw new AppError('forbidden', `This tool may not reach the host ${url.hostname}.`)
-      if (!allowedMethods.some((allowed) => allowed === method))
+      if (!allowedMethods.some((one) => one === method))
         throw new AppError('forbidden', `This tool may not use the method ${method}.`)
     },
   })
@@ -92,10 +91,12 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
     async execute(args, { signal }) {
       const { method, url, headers = {}, body } = Value.Parse(HttpRequestArguments, args)
       if (!URL.canParse(url)) throw new Error('the URL is not valid')
+      // After a redirect they are sent to the same origin only.
+      const sendsOwn = allowed?.mayReceiveKeys(new URL(url)) ?? false
       const request = {
         method,
         signal,
-        headers: headersOf(headers, ownHeaders, body),
+        headers: headersOf(headers, sendsOwn ? ownHeaders : {}, body),
         ...(body === undefined || method === 'GET' || method === 'HEAD'
           ? {}
           : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -103,7 +104,8 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
       const response = await fetch(url, request).catch((error: unknown) => {
         throw new Error(hideSecrets(reasonOf(error)))
       })
-      return hideSecrets(await describe(response))
+      const described = hideSecrets(await describe(response))
+      return sendsOwn || Object.keys(ownHeaders).length === 0 ? described : `${described}\n${headersKeptBack}`
     },
   }
 }
@@ -139,11 +141,8 @@ function headersOf(fromModel: Record<string, string>, configured: Record<string,
   return headers
 }
 
-function matches(url: URL, allowed: string): boolean {
-  const host = allowed.toLowerCase()
-  if (host.startsWith('*.')) return url.hostname.endsWith(host.slice(1))
-  return url.hostname === host || url.host === host
-}
+const headersKeptBack =
+  '[The configured headers were not sent: they go over https to the usual port only, unless allowed_hosts names the port.]'
 
 /** Why no answer came. Only the service's own refusals are quoted, because other errors name addresses. */
 function reasonOf(error: unknown): string {

@@ -51,7 +51,7 @@ describe('the secrets of an assistant', () => {
       'type==agent/tools': [
         {
           type: 'http_request',
-          config: { headers: { 'x-key': secrets.httpHeader }, allowed_hosts: ['127.0.0.1'] },
+          config: { headers: { 'x-key': secrets.httpHeader }, allowed_hosts: [new URL(tool.url).host] },
         },
         { type: 'mcp', config: { name: 'm', url: mcp.url, headers: { authorization: `Bearer ${secrets.mcpHeader}` } } },
       ],

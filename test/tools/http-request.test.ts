@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { checkArguments } from '../../services/tools/check-arguments.ts'
+import type { Outbound } from '../../services/outbound.ts'
 import { type HttpRequestConfig, httpRequestTool, httpRequestWarning } from '../../services/tools/http-request.ts'
 import { readText, startHttpServer } from '../support/http-server.ts'
 
@@ -29,7 +30,11 @@ describe('http_request', () => {
     answer = (_request, response) => response.setHeader('content-type', 'text/plain').end('hello')
   })
 
-  const run = (args: Record<string, unknown>, config: HttpRequestConfig = {}, way = outbound) =>
+  const run = (
+    args: Record<string, unknown>,
+    config: HttpRequestConfig = {},
+    way: Pick<Outbound, 'fetchWith'> = outbound,
+  ) =>
     httpRequestTool('http_request', config, way).execute(
       { method: 'GET', url: server.url, ...args },
       { signal: new AbortController().signal },
@@ -54,13 +59,13 @@ describe('http_request', () => {
     answer = (request, response) => response.end(JSON.stringify(request.headers))
     const text = await run(
       { headers: { 'X-Key': 'from the model', 'x-own': 'mine' } },
-      { allowed_hosts: ['127.0.0.1'], headers: { 'x-key': 'key-4711-abc' } },
+      { allowed_hosts: [new URL(server.url).host], headers: { 'x-key': 'key-4711-abc' } },
     )
     expect(hits[0]?.headers).toMatchObject({ 'x-key': 'key-4711-abc', 'x-own': 'mine' })
     expect(text).toContain('"x-key":"[hidden]"')
     expect(text).toContain('mine')
     expect(text).not.toContain('4711')
-    const broken = run({}, { allowed_hosts: ['127.0.0.1'], headers: { 'x-key': 'key\n4711' } })
+    const broken = run({}, { allowed_hosts: [new URL(server.url).host], headers: { 'x-key': 'key\n4711' } })
     await expect(broken).rejects.toThrow('the header "x-key" is not valid')
     await expect(broken).rejects.not.toThrow('4711')
   })
@@ -86,9 +91,50 @@ describe('http_request', () => {
     const { host } = new URL(server.url)
     await expect(run({}, { allowed_hosts: [host], headers })).rejects.toThrow('This tool may not reach the host')
     expect(hits).toHaveLength(1)
-    expect(await run({}, { allowed_hosts: ['127.0.0.1'], headers })).toContain('there')
+    expect(await run({}, { allowed_hosts: [host, new URL(other.url).host], headers })).toContain('there')
     expect(hits.map((hit) => hit.headers['x-key'])).toEqual(['key-4711-abc', 'key-4711-abc', undefined])
     await other.close()
+  })
+
+  it('sends the configured headers over https to the usual port, or to a port that the list names, and says so otherwise', async () => {
+    const received: boolean[] = []
+    /** A server at every address, so that the usual ports and https can be asked for. */
+    const everywhere: Pick<Outbound, 'fetchWith'> = {
+      fetchWith: (options) => async (input, init) => {
+        options.checkRequest?.(new URL(String(input)), String(init?.method))
+        received.push(new Headers(init?.headers).has('x-key'))
+        return new Response('there')
+      },
+    }
+    const keyBack = 'configured headers were not sent'
+    const ask = async (url: string, ...hosts: string[]) => {
+      const config = { allowed_hosts: hosts, headers: { 'x-key': 'key-4711-abc' } }
+      const text = await run({ url }, config, everywhere)
+      expect(text.includes(keyBack)).toBe(received.at(-1) === false)
+      return received.at(-1)
+    }
+    expect(await ask('https://api.example.com/', 'api.example.com')).toBe(true)
+    expect(await ask('https://api.example.com:443/', 'API.example.com')).toBe(true)
+    expect(await ask('https://api.example.com/', '*.example.com')).toBe(true)
+    expect(await ask('http://api.example.com/', 'api.example.com')).toBe(false)
+    expect(await ask('http://api.example.com/', '*.example.com')).toBe(false)
+    expect(await ask('https://api.example.com:8443/', 'api.example.com')).toBe(false)
+    expect(await ask('http://api.example.com:443/', 'api.example.com')).toBe(false)
+    expect(await ask('https://api.example.com:8443/', 'api.example.com', 'api.example.com:8443')).toBe(true)
+    expect(await ask('https://api.example.com:8443/', '*.example.com:8443')).toBe(true)
+    expect(await ask('http://api.example.com/', 'api.example.com:80')).toBe(true)
+    expect(await ask('http://[::1]:8080/', '[::1]:8080')).toBe(true)
+    expect(await ask('http://[::1]:8080/', '[::1]')).toBe(false)
+    await expect(ask('https://api.example.com/', 'api.example.com:8443')).rejects.toThrow('may not reach the host')
+
+    // On a real server, and after a redirect to the same origin.
+    answer = (request, response) =>
+      request.url === '/' ? response.writeHead(307, { location: '/next' }).end() : response.end('hello')
+    const { host, hostname } = new URL(server.url)
+    const headers = { 'x-key': 'key-4711-abc' }
+    expect(await run({}, { allowed_hosts: [hostname], headers })).toContain(keyBack)
+    expect(await run({}, { allowed_hosts: [host], headers })).not.toContain(keyBack)
+    expect(hits.map((hit) => 'x-key' in hit.headers)).toEqual([false, false, true, true])
   })
 
   it('uses only the configured methods, also after a redirect', async () => {

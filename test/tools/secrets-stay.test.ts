@@ -43,7 +43,7 @@ describe('the keys of a tool configuration', () => {
       'type==agent/tools': [
         {
           type: 'http_request',
-          config: { allowed_hosts: ['127.0.0.1', '10.0.0.1'], headers: { 'x-key': httpSecret } },
+          config: { allowed_hosts: [new URL(echo.url).host, '10.0.0.1'], headers: { 'x-key': httpSecret } },
         },
         { type: 'mcp', config: { name: 'm', url: mcp.url, headers: { authorization: `Bearer ${mcpSecret}` } } },
         { type: 'mcp', config: { name: 'gone', url: 'http://127.0.0.1:9/', headers: { 'x-key': httpSecret } } },

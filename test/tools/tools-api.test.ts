@@ -72,7 +72,10 @@ describe('POST /assistants/{aid}/tools/try', () => {
         'type==agent/interrupt_before_action': true,
         'type==agent/tools': [
           { type: 'mcp', config: { name: 'harbour', url: mcp.url } },
-          { type: 'http_request', config: { allowed_hosts: ['127.0.0.1', '10.0.0.1'], headers: { 'x-key': key } } },
+          {
+            type: 'http_request',
+            config: { allowed_hosts: [new URL(site.url).host, '10.0.0.1'], headers: { 'x-key': key } },
+          },
         ],
       },
     })
