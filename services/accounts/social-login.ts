@@ -21,7 +21,7 @@ export interface IdentityProvider {
 }
 
 export type SocialLoginEnd =
-  | { kind: 'entered'; redirectTo: string }
+  | { kind: 'entered'; token: string; redirectTo: string }
   | { kind: 'other_provider'; provider: Provider }
   | { kind: 'other_subject' }
   | { kind: 'no_verified_email' }
@@ -45,7 +45,7 @@ export function createSocialLogin({ provider, findOrCreate, login, frontendUrl }
       if (found.kind !== 'user') return found
       const { jwt_token, main_agent_id, main_thread_id } = await login.enter(found.user)
       const members = new URLSearchParams({ jwt_token, main_agent_id, main_thread_id })
-      return { kind: 'entered', redirectTo: `${frontendUrl}/auth-callback?${members.toString()}` }
+      return { kind: 'entered', token: jwt_token, redirectTo: `${frontendUrl}/auth-callback?${members.toString()}` }
     },
   }
 }

@@ -96,16 +96,6 @@ test('a new user signs up, confirms the address, resets the password, and delete
   await page.getByRole('heading', { name: 'Log in' }).waitFor()
 })
 
-test('social login ends in the console, and its token is removed from the address', async () => {
-  const user = await insertUser(site.service)
-  const page = await site.newPage()
-  await page.goto(`${site.url}/auth-callback?jwt_token=${user.token}&main_agent_id=a&main_thread_id=t`)
-  await page.getByRole('navigation', { name: 'Main' }).waitFor()
-  expect(page.url()).not.toContain('jwt_token')
-  await page.goto(`${site.url}/auth-callback`)
-  await page.getByText('The login returned no token.').waitFor()
-})
-
 test('after an expired login the user returns to the same page', async () => {
   const user = await insertUser(site.service)
   const page = await site.newPage(`${user.token.slice(0, -4)}aaaa`)

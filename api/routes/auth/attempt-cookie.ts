@@ -7,17 +7,26 @@ import type { FastifyRequest } from 'fastify'
  */
 export function attemptCookies(baseUrl: string) {
   const { protocol, pathname } = new URL(baseUrl)
-  const attributes = [
-    `Path=${pathname.replace(/\/$/, '')}/auth/social`,
-    'HttpOnly',
-    'SameSite=Lax',
-    ...(protocol === 'https:' ? ['Secure'] : []),
-  ].join('; ')
+  const common = ['SameSite=Lax', ...(protocol === 'https:' ? ['Secure'] : [])]
+  const attributes = [`Path=${pathname.replace(/\/$/, '')}/auth/social`, 'HttpOnly', ...common].join('; ')
 
   return {
     set: (state: string, sealed: string, maxAgeSeconds: number) =>
       `${nameOf(state)}=${sealed}; Max-Age=${maxAgeSeconds}; ${attributes}`,
     clear: (state: string) => `${nameOf(state)}=; Max-Age=0; ${attributes}`,
+    /**
+     * Tells the page that a login redirects to, which reads it, that this browser was given the token: another site can
+     * lead to that page too, but cannot set a cookie. The last 22 of a token's characters say which it is and are of no
+     * other use.
+     */
+    given(token: string, redirectTo: string): string {
+      return [
+        `social_login_end=${token.slice(-22)}`,
+        'Max-Age=60',
+        `Path=${new URL(redirectTo).pathname}`,
+        ...common,
+      ].join('; ')
+    },
     read(request: FastifyRequest, state: string): string | undefined {
       const prefix = `${nameOf(state)}=`
       return (request.headers.cookie ?? '')

@@ -75,7 +75,8 @@ export const socialRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts; baseU
       const end = await social.finish(request.url.slice(request.url.indexOf('?') + 1), attempt)
       switch (end.kind) {
         case 'entered':
-          auditToken(request, new URL(end.redirectTo).searchParams.get('jwt_token') ?? '')
+          auditToken(request, end.token)
+          reply.header('set-cookie', cookies.given(end.token, end.redirectTo))
           return reply.redirect(end.redirectTo)
         case 'other_provider':
           return sendPage(reply, 409, otherProviderPage(end.provider))

@@ -78,7 +78,10 @@ export const en = {
     resetDone: 'Your password is changed. You can log in now.',
     setPassword: 'Change the password',
     noToken: 'This link is incomplete. Request a new one.',
-    callbackFailed: 'The login returned no token. Try again.',
+    callbackFailed: 'The login returned no valid token. Try again.',
+    callbackForeign: (account: string) =>
+      `Another site sent you here to log in as ${account}. Whatever you write would be seen by the owner of that account. Continue only if it is yours and you have just logged in.`,
+    callbackTake: (account: string) => `Log in as ${account}`,
     settings: 'Account',
     settingsText: 'Your names, your password and your data.',
     profile: 'Profile',

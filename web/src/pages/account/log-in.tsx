@@ -1,5 +1,5 @@
 import { Link, useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { ApiError, api, unwrap } from '../../lib/api.ts'
 import { enter } from '../../lib/enter.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
@@ -54,34 +54,6 @@ export function LogIn() {
         </span>
         <Link to="/forgot-password">{t.forgot}</Link>
       </div>
-    </Welcome>
-  )
-}
-
-/**
- * The page at which social login ends: it removes the token from the address at once, so that no history contains
- * it.
- */
-export function AuthCallback() {
-  const navigate = useNavigate()
-  const [isFailed, setFailed] = useState(false)
-  useEffect(() => {
-    const token = new URLSearchParams(window.location.search).get('jwt_token')
-    if (!token) {
-      setFailed(true)
-      return
-    }
-    enter(token)
-    void navigate({ to: '/console/chat', replace: true })
-  }, [navigate])
-  return (
-    <Welcome title={t.logIn}>
-      {isFailed && (
-        <>
-          <Notice tone="danger">{t.callbackFailed}</Notice>
-          <Link to="/login">{t.toLogin}</Link>
-        </>
-      )}
     </Welcome>
   )
 }
