@@ -101,7 +101,7 @@ describe('http_request', () => {
     /** A server at every address, so that the usual ports and https can be asked for. */
     const everywhere: Pick<Outbound, 'fetchWith'> = {
       fetchWith: (options) => async (input, init) => {
-        options.checkRequest?.(new URL(String(input)), String(init?.method))
+        options.checkRequest?.(new URL(input instanceof Request ? input.url : input), String(init?.method))
         received.push(new Headers(init?.headers).has('x-key'))
         return new Response('there')
       },
