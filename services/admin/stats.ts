@@ -1,7 +1,10 @@
+import { accessModes } from '../../domain/records/assistant.ts'
 import { runStatuses } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 
 const recentMs = 30 * 86_400_000
+/** The access modes with which others can use an assistant; `public` alone lets them read it. */
+const openModes = accessModes.filter((mode) => mode !== 'authenticated')
 
 /** Counts of users, projects, assistants, threads, runs, files and failed deletions. */
 export async function systemStats({ users, projects, assistants, threads, runs, files, receipts }: Collections) {
@@ -24,7 +27,7 @@ export async function systemStats({ users, projects, assistants, threads, runs, 
     users.countDocuments({ last_active_at: { $gte: since } }),
     projects.estimatedDocumentCount(),
     assistants.estimatedDocumentCount(),
-    assistants.countDocuments({ public: true }),
+    assistants.countDocuments({ $or: [{ public: true }, { access_mode: { $in: openModes } }] }),
     threads.estimatedDocumentCount(),
     threads.countDocuments({ public: true }),
     Promise.all(runStatuses.map(async (status) => [status, await runs.countDocuments({ status })] as const)),

@@ -12,6 +12,7 @@ import type { ThreadLog } from './log.ts'
 import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
 import type { PendingInput } from './pending-input.ts'
 import { type ThreadStatus, statusesOf } from './status.ts'
+import { createUnusedHomeThread } from './unused-home-thread.ts'
 
 export type ThreadWithStatus = ThreadRecord & { status: ThreadStatus }
 
@@ -33,7 +34,7 @@ export interface ThreadChanges {
 }
 
 interface ThreadsDeps {
-  collections: Pick<Collections, 'threads' | 'assistants' | 'runs'>
+  collections: Pick<Collections, 'projects' | 'threads' | 'assistants' | 'runs'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
@@ -48,11 +49,17 @@ const restBytes = 5000
 /** Operations on threads. Another user's thread is answered like a missing one: `not_found`. */
 export function createThreads({ collections, createThread, log, states, pendingInput }: ThreadsDeps) {
   const { threads, assistants } = collections
+  const unusedHomeThread = createUnusedHomeThread(collections)
 
   return {
-    /** The threads of the token's project, most recently updated first, without those of public callers. */
-    async list({ userId, projectId }: Caller, range: PageRange) {
-      const filter = { user_id: userId, project_id: projectId, public: false, ...present }
+    /**
+     * The threads of the token's project, most recently updated first, without those of public callers and the one that
+     * a login made and nobody has used.
+     */
+    async list(caller: Caller, range: PageRange) {
+      const own = { user_id: caller.userId, project_id: caller.projectId, public: false, ...present }
+      const unused = await unusedHomeThread(caller)
+      const filter = unused === undefined ? own : { ...own, _id: { $ne: unused } }
       const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()
       const [{ entries, hasMore }, total] = await Promise.all([
         readPage(query, range, ({ metadata_json: metadata }) => Buffer.byteLength(metadata) + restBytes),

@@ -84,6 +84,23 @@ describe('administration', () => {
     expect(body.users.total).toBe(body.users.verified + body.users.unverified)
   })
 
+  it('counts as public what others can read or use, those with a token too', async () => {
+    const owner = await insertUser(service)
+    const figure = async () => (await admin('GET', '/admin/system-stats')).body.assistants
+    const before = await figure()
+    const token = `a-public-token-${owner.userId}`
+    const configs = [
+      { public: true },
+      { config: { 'type==agent/access_mode': 'public_token', 'type==agent/public_token': token } },
+      { config: { 'type==agent/access_mode': 'public_no_auth' } },
+      { public: true, config: { 'type==agent/access_mode': 'public_no_auth' } },
+      { config: { 'type==agent/access_mode': 'authenticated' } },
+      {},
+    ]
+    for (const config of configs) await owner.post('/assistants/', { name: 'Guide', ...config })
+    expect(await figure()).toMatchObject({ public: before.public + 4 })
+  })
+
   it('finds inactive users; a dry run changes nothing, and the clean-up deletes only them', async () => {
     const [old, recent] = [
       await fillEstate(service, await insertUser(service)),
