@@ -4,7 +4,7 @@ import { Value } from 'typebox/value'
 import { connectBackup } from '../composition/backup.ts'
 import { migrate } from '../composition/migrations.ts'
 import { receiptKinds } from '../domain/records/receipt.ts'
-import { loadSettings } from '../infra/config.ts'
+import { type Settings, loadSettings } from '../infra/config.ts'
 import { linesOf } from '../infra/lines.ts'
 import { createLogger } from '../infra/logger.ts'
 import type { Receipt } from '../services/backup/reapply-deletions.ts'
@@ -31,8 +31,8 @@ if (
   process.exit(2)
 }
 
+const settings = settingsOrExit()
 // Standard output contains only the result.
-const settings = loadSettings(process.env)
 const backup = await connectBackup(settings, (line) => console.error(line))
 try {
   await run(argument ?? '')
@@ -41,6 +41,17 @@ try {
   process.exitCode = 1
 } finally {
   await backup.close()
+}
+
+/** Names everything that is missing or wrong. */
+function settingsOrExit(): Settings {
+  try {
+    return loadSettings(process.env)
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'SettingsError')) throw error
+    console.error(error.message)
+    process.exit(1)
+  }
 }
 
 async function run(given: string): Promise<void> {
