@@ -32,6 +32,10 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/threads/index.ts threads.exists without user_id', 'says only why an update of the own thread found none'],
   ['services/threads/index.ts threads.find without user_id', 'lists the project of the token, which is the own'],
   ['services/threads/index.ts threads.countDocuments without user_id', 'counts the same list'],
+  [
+    'services/threads/unused-home-thread.ts projects.findOne without user_id',
+    'reads the project of the token, which is the own',
+  ],
   ['services/threads/status.ts runs.find without thread_id', 'assigns each run to its thread by id'],
 ]
 
