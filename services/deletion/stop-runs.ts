@@ -6,6 +6,7 @@ import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import { type EndRunDeps, cancelledError, endRun } from '../runs/end-run.ts'
 import type { RunStream } from '../runs/run-stream.ts'
+import { within } from '../within.ts'
 import { type Members, inBatches } from './store.ts'
 
 export interface StopRunsDeps extends EndRunDeps {
@@ -15,6 +16,7 @@ export interface StopRunsDeps extends EndRunDeps {
 }
 
 const graceMs = 15_000
+const forgetLimitMs = 2000
 const firstPauseMs = 100
 const longestPauseMs = 1000
 /** Maximum number of concurrent calls to Temporal, however many threads there are. */
@@ -59,7 +61,9 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
   await waitForEnds(deps.workflows, busy)
   // A workflow that was terminated has not counted what its run has cost, and the records go now.
   for (const run of counted) await deps.budgetCounting.settleStored(run)
-  await inBatches(members.threadIds, (ids) => deps.stream.forgetThreads(ids))
+  // What is held in memory ends by its own limits when Redis is away: a deletion does not wait for it.
+  const forget = inBatches(members.threadIds, (ids) => deps.stream.forgetThreads(ids)).catch(deps.onError)
+  await within(forgetLimitMs, forget)
 }
 
 async function waitForEnds(workflows: StopRunsDeps['workflows'], threadIds: Set<string>): Promise<void> {

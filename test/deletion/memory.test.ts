@@ -8,9 +8,16 @@ import { eventually } from '../support/eventually.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { useModelService } from '../support/model-service.ts'
 import { startApiProcess } from '../support/processes.ts'
+import type { ScriptedToolCall } from '../support/scripted-model.ts'
 
 describe('the memory of a process that executes steps', { timeout: 180_000 }, () => {
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32', WORKER_QUEUES: 'deletions' } })
+  let toolCall: ScriptedToolCall
+  const service = useModelService({
+    env: { OUTBOUND_ALLOW: '127.0.0.1/32', WORKER_QUEUES: 'deletions' },
+    // A snapshot stops the process for seconds. Temporal may then give the call to another attempt, and the model is
+    // asked again: so it asks for the tool each time.
+    respond: () => ({ toolCalls: [toolCall] }),
+  })
   let api: Awaited<ReturnType<typeof startApiProcess>>
   let folder: string
   let silent: Awaited<ReturnType<typeof startHttpServer>>
@@ -52,7 +59,7 @@ describe('the memory of a process that executes steps', { timeout: 180_000 }, ()
 
     const called = new Promise<void>((resolve) => (onCall = resolve))
     const args = { method: 'GET', url: `${silent.url}/${asked}` }
-    service.model.reply({ toolCalls: [{ id: 'c2', name: 'http_request', arguments: args }] })
+    toolCall = { id: 'c2', name: 'http_request', arguments: args }
     await talk.start('Go on')
     await called
     expect(await heldOf([said, asked])).toEqual([said, asked])

@@ -146,6 +146,6 @@ describe('while there is no worker', () => {
     expect([(await start()).status, (await start()).status]).toEqual([200, 409])
     expect(Date.now() - startedAt).toBeLessThan(limitMs)
     const { runs } = await talk.client.get(`/threads/${talk.threadId}/runs`)
-    expect(runs).toMatchObject([{ status: 'pending' }])
+    expect(runs).toMatchObject([{ status: 'running' }])
   })
 })

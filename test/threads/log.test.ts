@@ -88,7 +88,7 @@ describe('the thread log', () => {
     const thread = await newThread()
     const guard = () => Promise.reject(new Error('refused'))
     await expect(log.append(thread, { messages: [], source: 'update', guard })).rejects.toThrow('refused')
-    expect(await conversations.read(thread, 1e6)).toEqual({ messages: [], lastSeq: 0 })
+    expect(await conversations.read(thread, 1e6)).toEqual({ messages: [], lastSeq: 0, reach: Infinity })
     expect(await stateOf(thread)).toBeNull()
     expect((await log.append(thread, { messages: [], source: 'update' })).record.seq).toBe(1)
   })

@@ -26,7 +26,10 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
   }, 120_000)
   afterAll(() => server.close())
 
-  /** A thread whose first run is `0`. */
+  /** The id of a run. Runs are executed in the order of their ids, so that 9 stands before 10. */
+  const name = (run: number) => String(run).padStart(2, '0')
+
+  /** A thread whose first run is `00`. */
   async function thread<T>(
     modelStep: (input: StepInput) => Promise<StepResult>,
     work: (flow: { handle: Awaited<ReturnType<typeof start>>; seen: string[] }) => Promise<T>,
@@ -53,7 +56,7 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
       taskQueue,
       args: [{ threadId }],
       signal: signals.enqueueRun,
-      signalArgs: [{ runId: '0', strategy: 'enqueue' }],
+      signalArgs: [{ runId: name(0), strategy: 'enqueue' }],
     })
   }
   /** Signals are answered before the workflow has taken them. Throws when it does not continue as new. */
@@ -70,25 +73,25 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
     const first = Promise.withResolvers<void>()
     const { seen, workflowId } = await thread(
       async ({ runId }) => {
-        if (runId === '0') await first.promise
+        if (runId === name(0)) await first.promise
         return { next: 'done' }
       },
       async ({ handle, seen }) => {
         for (let run = 1; run < 60; run++) {
-          await handle.signal(signals.enqueueRun, { runId: String(run), strategy: 'enqueue' })
+          await handle.signal(signals.enqueueRun, { runId: name(run), strategy: 'enqueue' })
         }
         for (const runId of ['31', '58']) await handle.signal(signals.cancelRun, { runId })
         first.resolve()
         // While executions follow each other, signals keep coming.
         for (let run = 60; run < 90; run++) {
-          await handle.signal(signals.enqueueRun, { runId: String(run), strategy: 'enqueue' })
+          await handle.signal(signals.enqueueRun, { runId: name(run), strategy: 'enqueue' })
         }
         await handle.result()
         return { seen, workflowId: handle.workflowId }
       },
     )
     const expected = Array.from({ length: 90 }, (_, run) =>
-      run === 31 || run === 58 ? `settle ${run} cancelled` : `model ${run} 0`,
+      run === 31 || run === 58 ? `settle ${name(run)} cancelled` : `model ${name(run)} 0`,
     )
     expect(seen).toEqual(expected)
     expect(await server.executions(workflowId)).toBeGreaterThan(2)
@@ -102,27 +105,27 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
         return { seen, workflowId: handle.workflowId }
       },
     )
-    const steps = Array.from({ length: 30 }, (_, step) => [`model 0 ${step}`, `tool 0 ${step} 0`]).flat()
-    expect(seen).toEqual([...steps, 'settle 0 error'])
+    const steps = Array.from({ length: 30 }, (_, step) => [`model 00 ${step}`, `tool 00 ${step} 0`]).flat()
+    expect(seen).toEqual([...steps, 'settle 00 error'])
     expect(await server.executions(workflowId)).toBeGreaterThan(1)
   })
 
   it('of a run that waits for a person: the decision arrives in any execution, and tools are executed once', async () => {
     const { seen } = await thread(
-      async ({ runId, step }) => (runId === '0' && step === 0 ? tools(true) : { next: 'done' }),
+      async ({ runId, step }) => (runId === name(0) && step === 0 ? tools(true) : { next: 'done' }),
       async ({ handle, seen }) => {
         for (let run = 1; run < 90; run++) {
-          await handle.signal(signals.enqueueRun, { runId: String(run), strategy: 'enqueue' })
+          await handle.signal(signals.enqueueRun, { runId: name(run), strategy: 'enqueue' })
         }
         // It is known to the execution that has just taken over.
-        await handle.signal(signals.enqueueRun, { runId: '0', strategy: 'enqueue' })
+        await handle.signal(signals.enqueueRun, { runId: name(0), strategy: 'enqueue' })
         await inLaterExecution(handle.workflowId)
-        await handle.signal(signals.resumeRun, { runId: '0', step: 0 })
+        await handle.signal(signals.resumeRun, { runId: name(0), step: 0 })
         await handle.result()
         return { seen }
       },
     )
-    expect(seen.slice(0, 4)).toEqual(['model 0 0', 'tool 0 0 0', 'model 0 1', 'model 1 0'])
+    expect(seen.slice(0, 4)).toEqual(['model 00 0', 'tool 00 0 0', 'model 00 1', 'model 01 0'])
     expect(seen).toHaveLength(3 + 89)
   })
 
@@ -132,13 +135,13 @@ describe('a workflow whose history becomes long', { timeout: 180_000 }, () => {
       async ({ handle, seen }) => {
         for (let round = 0; round < 90; round++) await handle.signal(signals.cancelRun, { runId: 'unknown' })
         await inLaterExecution(handle.workflowId)
-        await handle.signal(signals.cancelRun, { runId: '0' })
+        await handle.signal(signals.cancelRun, { runId: name(0) })
         await handle.result()
         return { seen, attributes: (await handle.describe()).searchAttributes }
       },
     )
-    expect(seen).toEqual(['model 0 0', 'settle 0 cancelled'])
-    expect(attributes).toMatchObject({ AgentRunId: ['0'], RunStatus: ['cancelled'] })
+    expect(seen).toEqual(['model 00 0', 'settle 00 cancelled'])
+    expect(attributes).toMatchObject({ AgentRunId: [name(0)], RunStatus: ['cancelled'] })
   })
 
   it('of an upload of many files: each is extracted and embedded once, in order, and all are counted', async () => {
