@@ -23,6 +23,7 @@ export function composeDeletion(core: Core, billing: Pick<Billing, 'endFor'>) {
       workflows,
       tracing,
       budgetCounting,
+      billing,
       onError,
     }),
     selections: createUserSelections(collections),

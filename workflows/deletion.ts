@@ -1,6 +1,7 @@
 import {
   type ActivityOptions,
   ApplicationFailure,
+  patched,
   proxyActivities,
   setCurrentDetails,
   sleep,
@@ -20,14 +21,14 @@ const stepPolicy: ActivityOptions = {
 }
 
 type Activities = ReturnType<typeof createDeletionActivities>
-const { fenceForDeletion, stopForDeletion, erase, finishDeletion, failDeletion } =
+const { fenceForDeletion, stopForDeletion, endPayments, erase, finishDeletion, failDeletion } =
   proxyActivities<Activities>(stepPolicy)
 
 const rounds = 6
 
 /**
  * Deletes a thread, an assistant, a project or an account with all its contents: sets the deletion marker, ends
- * open runs, removes the contents and proves by counting that none is left, then the owners, then the root. If
+ * open runs and what an account pays, removes the contents and proves by counting that none is left, then the owners, then the root. If
  * something is left, the round is repeated; after the last round the workflow fails, names what is left, and the
  * marker stays set.
  */
@@ -42,6 +43,10 @@ export const deletionWorkflow: WorkflowOf<typeof deletionContract> = async (inpu
   for (let round = 1; round <= rounds; round++) {
     setCurrentDetails(`Round ${round}: ending open runs.`)
     await stopForDeletion(input)
+    if (input.kind === 'account' && patched('ends-payments-first')) {
+      setCurrentDetails(`Round ${round}: ending subscriptions. While the payment provider is away, nothing is removed.`)
+      await endPayments(input)
+    }
     setCurrentDetails(`Round ${round}: removing contents.`)
     left = await erase({ input, phase: 'contents' })
     if (!hasAny(left)) {

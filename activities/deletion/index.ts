@@ -7,6 +7,7 @@ export function createDeletionActivities(deletion: Deletion) {
   return {
     fenceForDeletion: durable((input: DeletionInput) => deletion.mark(input)),
     stopForDeletion: durable((input: DeletionInput) => deletion.stop(input)),
+    endPayments: durable((input: DeletionInput) => deletion.endPayments(input)),
     erase: durable(({ input, phase }: { input: DeletionInput; phase: DeletionPhase }) => deletion.erase(input, phase)),
     finishDeletion: durable(({ input, left }: { input: DeletionInput; left: StoreCounts }) =>
       deletion.finish(input, left),

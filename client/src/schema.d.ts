@@ -3361,6 +3361,11 @@ export interface components {
          */
         ReceiptStatus: "running" | "complete" | "failed";
         /**
+         * ReceiptWaitingFor
+         * @enum {unknown}
+         */
+        ReceiptWaitingFor: "payment_provider";
+        /**
          * Receipt
          * @description The proof of a deletion: what was found, and what is left, by store.
          */
@@ -3378,6 +3383,8 @@ export interface components {
             left: {
                 [key: string]: number;
             };
+            /** @description Present while the deletion waits for another service before it removes anything: the payment provider, where the subscriptions of an account are cancelled first. */
+            waiting_for?: components["schemas"]["ReceiptWaitingFor"];
             /** Format: date-time */
             created_at: string;
             completed_at: string | null;

@@ -20,11 +20,17 @@ export interface PurchaseRecord {
   customer_id?: string
   subscription_id?: string
   payment_intent_id?: string
-  /**
-   * Fencing token: each look-up at the payment provider takes the next number, and only the newest look-up may
-   * store its result. So events that arrive out of order cannot restore an older state.
-   */
+  /** Fencing token: each look-up at the payment provider takes the next number. */
   looks: number
+  /**
+   * The number of the look-up whose result is stored; an older one is not stored after it. So events that arrive out of
+   * order cannot restore an older state.
+   */
+  stored_look?: number
+  /** When the deletion of the account has ended it at the provider: nothing is paid for it any more. */
+  closed_at?: Date
+  /** The deletion of the account has cancelled its subscription. */
+  cancelled?: boolean
   created_at: Date
   updated_at: Date
 }

@@ -20,6 +20,8 @@ export interface ReceiptRecord {
   found: StoreCounts
   /** Counted at the end. */
   left: StoreCounts
+  /** What the deletion waits for before it removes anything; absent if nothing holds it up. */
+  waiting_for?: 'payment_provider'
   created_at: Date
   completed_at?: Date
 }

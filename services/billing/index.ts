@@ -1,10 +1,10 @@
-import type { Stripe } from 'stripe'
 import { AppError } from '../../domain/errors.ts'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { Collections } from '../collections.ts'
 import { holdUser } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { createEndPurchases } from './end-purchases.ts'
 import { createPlans } from './plans.ts'
 import { createPurchases } from './purchases.ts'
 import { type PaymentProvider, ask, isRefused } from './provider.ts'
@@ -110,25 +110,7 @@ export function createBilling(deps: BillingDeps) {
       return (await ask(() => purchases.refresh(stripe, purchase))) ?? purchase
     },
 
-    /**
-     * Before accounts are deleted: subscriptions are cancelled and open checkouts closed, so that nobody continues
-     * to pay. Throws while the provider is unreachable, so that the deletion is retried. Does nothing without keys.
-     */
-    async endFor(userIds: string[]): Promise<void> {
-      if (deps.provider === undefined) return
-      const stripe = await deps.provider.stripe()
-      for (const userId of userIds) for (const purchase of await purchases.of(userId)) await end(stripe, purchase)
-    },
-  }
-}
-
-async function end(stripe: Stripe, { _id, status, subscription_id: subscriptionId }: PurchaseRecord): Promise<void> {
-  try {
-    if (status === 'open') await stripe.checkout.sessions.expire(_id)
-    if (status === 'active' && subscriptionId !== undefined) await stripe.subscriptions.cancel(subscriptionId)
-  } catch (error) {
-    // It has ended already, or the provider does not know it.
-    if (!isRefused(error)) throw error
+    endFor: createEndPurchases(deps).endFor,
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Stripe } from 'stripe'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
+import { isChargedBack } from './chargebacks.ts'
+import { idOf } from './id-of.ts'
 import { threadMaxOf } from './plans.ts'
 
 /** What the payment provider says about a purchase at this moment. */
@@ -8,6 +10,10 @@ export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max'> &
 
 /** While a payment is late, the provider retries it; a subscription that it gives up gets another status. */
 const entitled = new Set<Stripe.Subscription.Status>(['active', 'trialing', 'past_due'])
+
+/** Such a subscription never becomes active again. */
+export const isOver = (status: Stripe.Subscription.Status): boolean =>
+  status === 'canceled' || status === 'incomplete_expired'
 
 /** Reads the checkout session, its subscription and its payment. The content of events is not used. */
 export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord): Promise<PurchaseState> {
@@ -25,31 +31,29 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
   }
   if (subscription !== null && typeof subscription === 'object') {
     const price = subscription.items.data[0]?.price
-    const isActive = entitled.has(subscription.status) && !(await isLastInvoiceRefunded(stripe, subscription))
+    const isActive = entitled.has(subscription.status) && !(await isLastInvoicePaidBack(stripe, subscription))
     const threadMax = price === undefined ? undefined : threadMaxOf(price)
     return { ...ids, status: isActive ? 'active' : 'ended', thread_max: threadMax ?? purchase.thread_max }
   }
   const isUnpaid = session.payment_status === 'unpaid'
-  const isRefunded = payment !== null && typeof payment === 'object' && isFullyRefunded(payment)
+  const isPaidBack = payment !== null && typeof payment === 'object' && (await wasPaidBack(stripe, payment))
   // A payment that takes days, such as a bank transfer, has not arrived yet.
-  const status = isRefunded ? 'ended' : isUnpaid ? 'open' : 'active'
+  const status = isPaidBack ? 'ended' : isUnpaid ? 'open' : 'active'
   return { ...ids, status, thread_max: purchase.thread_max }
 }
 
-async function isLastInvoiceRefunded(stripe: Stripe, { latest_invoice: invoice }: Stripe.Subscription) {
+async function isLastInvoicePaidBack(stripe: Stripe, { latest_invoice: invoice }: Stripe.Subscription) {
   if (invoice === null || typeof invoice !== 'object') return false
   for (const { payment } of invoice.payments?.data ?? []) {
     if (!payment.payment_intent) continue
     const intent = await stripe.paymentIntents.retrieve(idOf(payment.payment_intent), { expand: ['latest_charge'] })
-    if (isFullyRefunded(intent)) return true
+    if (await wasPaidBack(stripe, intent)) return true
   }
   return false
 }
 
-function isFullyRefunded({ latest_charge: charge }: Stripe.PaymentIntent): boolean {
-  return charge !== null && typeof charge === 'object' && charge.refunded
-}
-
-export function idOf(reference: string | { id: string }): string {
-  return typeof reference === 'string' ? reference : reference.id
+/** Whether a payment was refunded in full, or taken back by a chargeback. */
+async function wasPaidBack(stripe: Stripe, { latest_charge: charge }: Stripe.PaymentIntent): Promise<boolean> {
+  if (charge === null || typeof charge !== 'object') return false
+  return charge.refunded || (await isChargedBack(stripe, charge))
 }

@@ -23,8 +23,9 @@ export function createPurchases({ collections, transaction }: PurchasesDeps) {
       purchases.find({ user_id: userId }).sort({ created_at: -1 }).limit(purchasesRead).lean<PurchaseRecord[]>(),
 
     /**
-     * Stores the provider's current state and updates the user's quota, in one transaction. Of several simultaneous
-     * look-ups the newest wins. Null if a newer one is under way, or the purchase is gone.
+     * Stores the provider's current state and updates the user's quota, in one transaction, unless a look-up that began
+     * later has stored its state already. Null then, or if the purchase is gone. A newer look-up that is under way is
+     * no reason to store nothing: it may fail.
      */
     async refresh(stripe: Stripe, { _id }: PurchaseRecord): Promise<PurchaseRecord | null> {
       const looked = await purchases
@@ -33,17 +34,19 @@ export function createPurchases({ collections, transaction }: PurchasesDeps) {
       if (looked === null) return null
       const state = await readPurchaseState(stripe, looked)
       return transaction(async (session) => {
-        const changes = { $set: { ...state, updated_at: new Date() } }
-        const stored = await purchases
+        const changes = { ...state, stored_look: looked.looks, updated_at: new Date() }
+        const before = await purchases
           .findOneAndUpdate(
-            { _id, looks: looked.looks },
-            state.status === 'open' ? changes : { ...changes, $unset: { url: 1 } },
-            { session, returnDocument: 'after' },
+            { _id, stored_look: { $not: { $gt: looked.looks } } },
+            state.status === 'open' ? { $set: changes } : { $set: changes, $unset: { url: 1 } },
+            { session, returnDocument: 'before' },
           )
           .lean<PurchaseRecord>()
-        const isUnchanged = looked.status === state.status && looked.thread_max === state.thread_max
-        if (stored !== null && !isUnchanged) await applyThreadMax(collections, { userId: stored.user_id }, session)
-        return stored
+        if (before === null) return null
+        if (before.status !== state.status || before.thread_max !== state.thread_max)
+          await applyThreadMax(collections, { userId: before.user_id }, session)
+        const { url, ...stored } = { ...before, ...changes }
+        return state.status === 'open' && url !== undefined ? { ...stored, url } : stored
       })
     },
   }

@@ -4,8 +4,10 @@ import { JsonLimitError, checkForeignJson, refusalOf } from '../../domain/foreig
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import { idOf } from './purchase-state.ts'
+import { isChargeback, subscriptionsOf } from './chargebacks.ts'
+import { idOf } from './id-of.ts'
 import { type PaymentProvider, ask } from './provider.ts'
+import { isOver } from './purchase-state.ts'
 import type { Purchases } from './purchases.ts'
 
 interface WebhookDeps {
@@ -41,11 +43,9 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
      */
     async handle(event: Stripe.Event): Promise<'handled' | 'known'> {
       if ((await billingEvents.exists({ _id: event.id })) !== null) return 'known'
-      const concerned = await purchasesOf(event)
-      if (concerned.length > 0) {
-        const stripe = await requireProvider().stripe()
-        for (const purchase of concerned) await ask(() => purchases.refresh(stripe, purchase))
-      }
+      const stripe = await requireProvider().stripe()
+      const concerned = await ask(() => purchasesOf(stripe, event))
+      for (const purchase of concerned) await ask(() => purchases.refresh(stripe, purchase))
       const remove_at = new Date(Date.now() + rememberedMs)
       try {
         await billingEvents.create({ _id: event.id, type: event.type, remove_at })
@@ -57,10 +57,35 @@ export function createWebhook({ collections, purchases, requireProvider }: Webho
   }
 
   /** Events of other products of the same account concern no purchase. */
-  async function purchasesOf(event: Stripe.Event): Promise<PurchaseRecord[]> {
-    const filter = filterOf(event)
+  async function purchasesOf(stripe: Stripe, event: Stripe.Event): Promise<PurchaseRecord[]> {
+    const filter = filterOf(event) ?? (await filterOfDispute(stripe, event))
     return filter === undefined ? [] : collections.purchases.find(filter).limit(100).lean<PurchaseRecord[]>()
   }
+
+  /** A chargeback also cancels the subscription that was paid, so that nothing is paid for a plan that has ended. */
+  async function filterOfDispute(stripe: Stripe, event: Stripe.Event) {
+    switch (event.type) {
+      case 'charge.dispute.created':
+      case 'charge.dispute.updated':
+      case 'charge.dispute.closed': {
+        const dispute = await stripe.disputes.retrieve(event.data.object.id)
+        if (dispute.payment_intent === null) return undefined
+        const paid = await collections.purchases
+          .find({ subscription_id: { $in: await subscriptionsOf(stripe, dispute) } })
+          .lean<PurchaseRecord[]>()
+        for (const purchase of isChargeback(dispute) ? paid : []) await cancelSubscription(stripe, purchase)
+        const ids = paid.map(({ _id }) => _id)
+        return { $or: [{ payment_intent_id: idOf(dispute.payment_intent) }, { _id: { $in: ids } }] }
+      }
+      default:
+        return undefined
+    }
+  }
+}
+
+async function cancelSubscription(stripe: Stripe, { subscription_id: id = '' }: PurchaseRecord): Promise<void> {
+  const { status } = await stripe.subscriptions.retrieve(id)
+  if (!isOver(status)) await stripe.subscriptions.cancel(id)
 }
 
 function filterOf(event: Stripe.Event) {

@@ -2,6 +2,7 @@ import { emailVerificationContract } from '../../domain/contracts/email-verifica
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import type { DeletionInput, DeletionPhase, StoreCounts } from '../../domain/contracts/deletion.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
+import type { Billing } from '../billing/index.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { setDeletionMarkers } from './mark.ts'
@@ -14,6 +15,7 @@ export interface DeletionDeps extends StopRunsDeps {
   collections: Collections
   transaction: RunInTransaction
   stores: Store[]
+  billing: Pick<Billing, 'endFor'>
 }
 
 /** The workflows of an account, besides those of its threads. */
@@ -58,6 +60,24 @@ export function createDeletion(deps: DeletionDeps) {
         await deps.workflows.terminate(contract, { userId: input.id }, 'its account is being deleted')
     },
 
+    /**
+     * Ends what the account pays, before anything is removed, and counts it on the receipt. Throws while the payment
+     * provider is unreachable; the receipt says meanwhile that the deletion waits for it.
+     */
+    async endPayments({ id, receiptId }: DeletionInput): Promise<void> {
+      // Not for a user that a token has created again.
+      if ((await collections.users.exists({ _id: id, deleting: true })) === null) return
+      const ended = await deps.billing.endFor([id]).catch(async (error: unknown) => {
+        await receipts.updateOne({ _id: receiptId }, { $set: { waiting_for: 'payment_provider' } })
+        throw error
+      })
+      await receipts.updateOne(
+        { _id: receiptId },
+        // A later round does not find the purchases any more.
+        { $max: { 'found.subscriptions': ended }, $unset: { waiting_for: 1 } },
+      )
+    },
+
     /** Removes the contents of one phase's stores and returns what is left there. */
     async erase(input: DeletionInput, phase: DeletionPhase): Promise<StoreCounts> {
       // Repeated, so that records are also marked that were created beside an earlier marker.
@@ -75,7 +95,9 @@ export function createDeletion(deps: DeletionDeps) {
     async finish(input: DeletionInput, left: StoreCounts): Promise<void> {
       await transaction(async (session) => {
         await removeRoot(collections, input, session)
-        const complete = { status: 'complete', left, completed_at: new Date() } as const
+        // None was left when the payments had been ended; else the deletion would still wait for it.
+        const ended = input.kind === 'account' ? { subscriptions: 0 } : {}
+        const complete = { status: 'complete', left: { ...left, ...ended }, completed_at: new Date() } as const
         await receipts.updateOne({ _id: input.receiptId }, { $set: complete }, { session })
       })
     },

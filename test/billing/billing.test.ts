@@ -2,58 +2,16 @@ import Stripe from 'stripe'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
-import { buildTimeoutMs, startPaymentProvider, type TestPaymentProvider } from '../support/payment-provider.ts'
 import { type TestService, startService } from '../support/service.ts'
-import { type TestUser, insertUser } from '../support/users.ts'
-
-const webhookSecret = 'whsec_of_the_test'
-const month = { interval: 'month', interval_count: 1 }
+import { insertUser } from '../support/users.ts'
+import { useBilling } from './support.ts'
 
 describe('billing', () => {
-  let provider: TestPaymentProvider
-  let service: TestService
-  beforeAll(async () => {
-    provider = await startPaymentProvider([
-      { id: 'price_large', metadata: { thread_max: '5000' }, unit_amount: 9900, recurring: month },
-      { id: 'price_small', metadata: { thread_max: '1000' }, unit_amount: 1900, recurring: month },
-      { id: 'price_once', metadata: { thread_max: '2000' }, unit_amount: 4900, recurring: null },
-      { id: 'price_of_shirts', metadata: {}, unit_amount: 100 },
-      { id: 'price_wrong', metadata: { thread_max: 'many' }, unit_amount: 100 },
-      { id: 'price_gone', metadata: { thread_max: '7' }, unit_amount: 100, product: { active: false } },
-    ])
-    service = await startService({
-      env: { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_BASE: provider.url },
-    })
-  }, buildTimeoutMs)
-  afterAll(async () => {
-    await service.close()
-    await provider.close()
-  })
-
-  const quotaOf = async (user: TestUser) => (await user.get('/auth/thread-info')).thread_max
-  const open = async (user: TestUser, priceId: string) =>
-    (await user.post('/checkout/', { price_id: priceId })).session_id
-
-  /** An event as the provider sends it: signed with the package's own helper. */
-  async function tell(
-    type: string,
-    object: object,
-    { id = `evt_${newId()}`, secret = webhookSecret, at = Date.now() } = {},
-  ) {
-    const payload = JSON.stringify({ id, object: 'event', type, created: Math.floor(at / 1000), data: { object } })
-    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: Math.floor(at / 1000) })
-    return apiClient(service.url).call('POST', '/checkout/webhook', payload, { 'stripe-signature': signature })
-  }
-
-  async function pay(user: TestUser, priceId: string) {
-    const id = await open(user, priceId)
-    provider.checkout(id).session['status'] = 'complete'
-    expect((await tell('checkout.session.completed', { id })).status).toBe(200)
-    return id
-  }
+  const billing = useBilling()
+  const { webhookSecret, quotaOf, open, tell, pay } = billing
 
   it('lists active prices with a quota as plans, cheapest first', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     expect(await user.get('/price/')).toEqual([
       expect.objectContaining({
         price_id: 'price_small',
@@ -65,21 +23,23 @@ describe('billing', () => {
       expect.objectContaining({ price_id: 'price_once', thread_max: 2000, interval: 'one_time', interval_count: 1 }),
       expect.objectContaining({ price_id: 'price_large', thread_max: 5000 }),
     ])
-    expect((await apiClient(service.url).call('GET', '/price/')).status).toBe(401)
-    expect((await apiClient(service.url).call('POST', '/checkout/', { price_id: 'price_small' })).status).toBe(401)
+    expect((await apiClient(billing.service.url).call('GET', '/price/')).status).toBe(401)
+    expect((await apiClient(billing.service.url).call('POST', '/checkout/', { price_id: 'price_small' })).status).toBe(
+      401,
+    )
   })
 
   it('opens a checkout, and raises the quota when it is paid; only its user sees it', async () => {
-    const [user, other] = [await insertUser(service), await insertUser(service)]
+    const [user, other] = [await insertUser(billing.service), await insertUser(billing.service)]
     const opened = await user.post('/checkout/', { price_id: 'price_small' })
     expect(opened).toMatchObject({ price_id: 'price_small', thread_max: 1000, status: 'open' })
     expect(opened.url).toContain(opened.session_id)
-    const { params } = provider.checkout(opened.session_id)
+    const { params } = billing.provider.checkout(opened.session_id)
     expect(params.get('client_reference_id')).toBe(user.userId)
     expect(params.get('customer_email')).toBe(user.email)
     expect(await quotaOf(user)).toBe(100)
 
-    provider.checkout(opened.session_id).session['status'] = 'complete'
+    billing.provider.checkout(opened.session_id).session['status'] = 'complete'
     await tell('checkout.session.completed', { id: opened.session_id })
     expect(await quotaOf(user)).toBe(1000)
     expect(await user.get(`/checkout/${opened.session_id}`)).toMatchObject({ status: 'active', url: null })
@@ -88,15 +48,15 @@ describe('billing', () => {
   })
 
   it('raises the quota when the user returns before the event arrives', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const id = await open(user, 'price_once')
-    provider.checkout(id).session['status'] = 'complete'
+    billing.provider.checkout(id).session['status'] = 'complete'
     expect(await user.get(`/checkout/${id}`)).toMatchObject({ status: 'active' })
     expect(await quotaOf(user)).toBe(2000)
   })
 
   it('refuses unknown plans and plans that do not raise the quota', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     await user.post('/checkout/', { price_id: 'price_of_shirts' }, 400)
     await user.post('/checkout/', {}, 422)
     await pay(user, 'price_once')
@@ -105,18 +65,18 @@ describe('billing', () => {
   })
 
   it('opens one checkout for a request that is repeated with its Idempotency-Key', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const ask = () => user.call('POST', '/checkout/', { price_id: 'price_small' }, { 'idempotency-key': 'once' })
     const [first, second] = [await ask(), await ask()]
     expect(second.body).toEqual(first.body)
-    expect(await service.collections.purchases.countDocuments({ user_id: user.userId })).toBe(1)
+    expect(await billing.service.collections.purchases.countDocuments({ user_id: user.userId })).toBe(1)
   })
 
   it('refuses events without a valid, recent signature of the body', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const id = await open(user, 'price_small')
-    provider.checkout(id).session['status'] = 'complete'
-    const anybody = apiClient(service.url)
+    billing.provider.checkout(id).session['status'] = 'complete'
+    const anybody = apiClient(billing.service.url)
     expect((await anybody.call('POST', '/checkout/webhook', { id: 'evt_1', type: 'x' })).status).toBe(400)
     expect((await tell('checkout.session.completed', { id }, { secret: 'another' })).status).toBe(400)
     expect((await tell('checkout.session.completed', { id }, { at: Date.now() - 3_600_000 })).status).toBe(400)
@@ -135,39 +95,39 @@ describe('billing', () => {
   })
 
   it('handles an event once, even if it arrives repeatedly and simultaneously', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const id = await open(user, 'price_small')
-    provider.checkout(id).session['status'] = 'complete'
+    billing.provider.checkout(id).session['status'] = 'complete'
     const event = { id: `evt_${newId()}` }
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => tell('checkout.session.completed', { id }, event)),
     )
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
     expect(await quotaOf(user)).toBe(1000)
-    const looks = provider.calls.length
+    const looks = billing.provider.calls.length
     expect((await tell('checkout.session.completed', { id }, event)).status).toBe(200)
-    expect(provider.calls.length).toBe(looks)
-    expect(await service.collections.billingEvents.countDocuments({ _id: event.id })).toBe(1)
+    expect(billing.provider.calls.length).toBe(looks)
+    expect(await billing.service.collections.billingEvents.countDocuments({ _id: event.id })).toBe(1)
   })
 
   it('handles the repetition of an event that failed', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const id = await open(user, 'price_small')
-    provider.checkout(id).session['status'] = 'complete'
+    billing.provider.checkout(id).session['status'] = 'complete'
     const event = { id: `evt_${newId()}` }
-    provider.away(true)
+    billing.provider.away(true)
     expect((await tell('checkout.session.completed', { id }, event)).status).toBe(503)
-    provider.away(false)
+    billing.provider.away(false)
     expect(await quotaOf(user)).toBe(100)
     expect((await tell('checkout.session.completed', { id }, event)).status).toBe(200)
     expect(await quotaOf(user)).toBe(1000)
   })
 
   it('lowers the quota again when a subscription ends, and deletes nothing', async () => {
-    const user = await insertUser(service, { threadMax: 1 })
+    const user = await insertUser(billing.service, { threadMax: 1 })
     const id = await pay(user, 'price_small')
     const threads = await Promise.all([1, 2, 3].map(() => user.post('/threads/', {})))
-    provider.checkout(id).subscription['status'] = 'canceled'
+    billing.provider.checkout(id).subscription['status'] = 'canceled'
     await tell('customer.subscription.deleted', { id: `sub_${id}` })
     expect(await user.get('/auth/thread-info')).toEqual({ thread_counter: 3, thread_max: 1 })
     for (const { thread_id: threadId } of threads) await user.get(`/threads/${threadId}`)
@@ -177,7 +137,7 @@ describe('billing', () => {
 
   it('lowers the quota after a full refund of a payment and of a subscription, not after a partial one', async () => {
     for (const plan of ['price_once', 'price_small']) {
-      const user = await insertUser(service)
+      const user = await insertUser(billing.service)
       const id = await pay(user, plan)
       const charge = {
         id: `ch_${id}`,
@@ -186,16 +146,16 @@ describe('billing', () => {
       }
       await tell('charge.refunded', { ...charge, refunded: false })
       expect(await quotaOf(user), plan).toBeGreaterThan(100)
-      provider.checkout(id).charge['refunded'] = true
+      billing.provider.checkout(id).charge['refunded'] = true
       await tell('charge.refunded', { ...charge, refunded: true })
       expect(await quotaOf(user), plan).toBe(100)
     }
   })
 
   it('computes the right quota when events arrive out of order', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const id = await open(user, 'price_small')
-    const { session, subscription } = provider.checkout(id)
+    const { session, subscription } = billing.provider.checkout(id)
     session['status'] = 'complete'
     subscription['status'] = 'canceled'
     await tell('customer.subscription.deleted', { id: `sub_${id}` })
@@ -205,15 +165,15 @@ describe('billing', () => {
   })
 
   it('keeps the newest look-up at the provider when an older one is answered late', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const id = await pay(user, 'price_small')
     const late = Promise.withResolvers<void>()
-    const before = provider.calls.length
-    provider.hold(late.promise)
+    const before = billing.provider.calls.length
+    billing.provider.hold(late.promise)
     const slow = tell('customer.subscription.updated', { id: `sub_${id}` })
-    await expect.poll(() => provider.calls.length).toBeGreaterThan(before)
-    provider.hold(undefined)
-    provider.checkout(id).subscription['status'] = 'canceled'
+    await expect.poll(() => billing.provider.calls.length).toBeGreaterThan(before)
+    billing.provider.hold(undefined)
+    billing.provider.checkout(id).subscription['status'] = 'canceled'
     await tell('customer.subscription.deleted', { id: `sub_${id}` })
     late.resolve()
     await slow
@@ -221,39 +181,85 @@ describe('billing', () => {
   })
 
   it('follows a change of the plan, and uses the largest of several plans', async () => {
-    const user = await insertUser(service)
+    const user = await insertUser(billing.service)
     const small = await pay(user, 'price_small')
     const large = await pay(user, 'price_large')
     expect(await quotaOf(user)).toBe(5000)
-    provider.checkout(large).subscription['items'] = { data: [{ price: { metadata: { thread_max: '3000' } } }] }
+    billing.provider.checkout(large).subscription['items'] = { data: [{ price: { metadata: { thread_max: '3000' } } }] }
     await tell('customer.subscription.updated', { id: `sub_${large}` })
     expect(await quotaOf(user)).toBe(3000)
-    provider.checkout(large).subscription['status'] = 'unpaid'
+    billing.provider.checkout(large).subscription['status'] = 'unpaid'
     await tell('customer.subscription.updated', { id: `sub_${large}` })
     expect(await quotaOf(user)).toBe(1000)
-    provider.checkout(small).subscription['status'] = 'past_due'
+    billing.provider.checkout(small).subscription['status'] = 'past_due'
     await tell('customer.subscription.updated', { id: `sub_${small}` })
     expect(await quotaOf(user)).toBe(1000)
   })
 
   it('returns 503 while the provider is unreachable, and leaves no purchase', async () => {
-    const user = await insertUser(service)
-    provider.away(true)
+    const user = await insertUser(billing.service)
+    billing.provider.away(true)
     const answer = await user.call('POST', '/checkout/', { price_id: 'price_small' })
-    provider.away(false)
+    billing.provider.away(false)
     expect(answer.status).toBe(503)
-    expect(await service.collections.purchases.countDocuments({ user_id: user.userId })).toBe(0)
+    expect(await billing.service.collections.purchases.countDocuments({ user_id: user.userId })).toBe(0)
   })
 
-  it('cancels the subscription of an account that is deleted', async () => {
-    const user = await insertUser(service)
-    const paid = await pay(user, 'price_small')
-    const unpaid = await open(user, 'price_large')
-    await user.delete('/auth/delete-user', { email_confirmation: user.email })
-    expect(provider.calls).toContain(`DELETE /v1/subscriptions/sub_${paid}`)
-    expect(provider.calls).toContain(`POST /v1/checkout/sessions/${unpaid}/expire`)
-    expect(await service.collections.purchases.countDocuments({ user_id: user.userId })).toBe(0)
-    expect((await tell('customer.subscription.deleted', { id: `sub_${paid}` })).status).toBe(200)
+  it('stores what an event says while a newer look-up is under way that fails', async () => {
+    const user = await insertUser(billing.service)
+    const id = await open(user, 'price_once')
+    const [slow, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const event = { id: `evt_${newId()}` }
+    billing.provider.hold(slow.promise)
+    const before = billing.provider.calls.length
+    billing.provider.checkout(id).session['status'] = 'complete'
+    const told = tell('checkout.session.completed', { id }, event)
+    await expect.poll(() => billing.provider.calls.length).toBe(before + 1)
+    billing.provider.hold(late.promise)
+    const looking = user.call('GET', `/checkout/${id}`)
+    await expect.poll(() => billing.provider.calls.length).toBe(before + 2)
+    slow.resolve()
+    expect((await told).status).toBe(200)
+    expect(await quotaOf(user)).toBe(2000)
+    billing.provider.hold(undefined)
+    billing.provider.away(true)
+    late.reject(new Error('cut off'))
+    expect((await looking).status).toBe(503)
+    billing.provider.away(false)
+    expect(await billing.service.collections.purchases.findById(id).lean()).toMatchObject({ status: 'active' })
+  })
+
+  it('ends a plan with a chargeback of a payment, until the dispute is won', async () => {
+    const user = await insertUser(billing.service)
+    const id = await pay(user, 'price_once')
+    const checkout = billing.provider.checkout(id)
+    for (const [type, status, quota] of [
+      ['created', 'warning_needs_response', 2000],
+      ['updated', 'needs_response', 100],
+      ['closed', 'won', 2000],
+      ['closed', 'lost', 100],
+    ] as const) {
+      checkout.dispute = { status }
+      expect((await tell(`charge.dispute.${type}`, { id: `dp_${id}` })).status).toBe(200)
+      expect(await quotaOf(user), status).toBe(quota)
+    }
+  })
+
+  it('ends a plan and cancels its subscription with a chargeback, also of an older invoice', async () => {
+    const user = await insertUser(billing.service)
+    const [id, other] = [await pay(user, 'price_small'), await pay(user, 'price_large')]
+    const checkout = billing.provider.checkout(other)
+    checkout.dispute = { status: 'warning_needs_response' }
+    await tell('charge.dispute.created', { id: `dp_${other}` })
+    expect(await quotaOf(user)).toBe(5000)
+    checkout.dispute = { status: 'needs_response' }
+    checkout.subscription['latest_invoice'] = { payments: { data: [] } }
+    for (const type of ['updated', 'closed']) {
+      expect((await tell(`charge.dispute.${type}`, { id: `dp_${other}` })).status).toBe(200)
+      expect(await quotaOf(user)).toBe(1000)
+    }
+    expect(billing.provider.calls.filter((call) => call === `DELETE /v1/subscriptions/sub_${other}`)).toHaveLength(1)
+    expect(billing.provider.calls).not.toContain(`DELETE /v1/subscriptions/sub_${id}`)
   })
 })
 

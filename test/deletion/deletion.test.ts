@@ -105,7 +105,10 @@ describe('deletion', () => {
 
     const receipt = await user.call('GET', `/receipts/${done.body.receipt_id}`)
     expect(receipt.body).toMatchObject({ kind: 'account', subject_id: user.userId, status: 'complete' })
-    expect(Object.keys(receipt.body.found).filter((name) => receipt.body.found[name] === 0)).toEqual([])
+    // There is no payment provider, so that nothing was cancelled.
+    const { subscriptions, ...stores } = receipt.body.found
+    expect(subscriptions).toBe(0)
+    expect(Object.keys(stores).filter((name) => stores[name] === 0)).toEqual([])
     expect(new Set(Object.values(receipt.body.left))).toEqual(new Set([0]))
     expect(await service.collections.users.exists({ _id: user.userId })).toBeNull()
     const again = await apiClient(service.url).call('POST', '/auth/signup', {

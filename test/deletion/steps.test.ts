@@ -84,6 +84,7 @@ describe('the steps of a deletion', () => {
     for (const step of [
       () => deletion.mark(input),
       () => deletion.stop(input),
+      () => deletion.endPayments(input),
       () => deletion.erase(input, 'contents'),
       () => deletion.erase(input, 'owners'),
       () => deletion.finish(input, {}),
@@ -114,6 +115,7 @@ function createDeletionDeps(service: TestService) {
     stream: service.api.platform.core.stream,
     workflows: service.api.platform.core.workflows,
     budgetCounting: service.api.platform.core.budgetCounting,
+    billing: service.api.services.billing,
     tracing: { ended: () => undefined },
     onError: (error: unknown) => {
       throw error
@@ -128,6 +130,7 @@ async function allSteps(
 ): Promise<void> {
   if (!(await deletion.mark(input))) return
   await deletion.stop(input)
+  if (input.kind === 'account') await deletion.endPayments(input)
   const left = { ...(await deletion.erase(input, 'contents')), ...(await deletion.erase(input, 'owners')) }
   expect(hasAny(left)).toBe(false)
   await deletion.finish(input, left)

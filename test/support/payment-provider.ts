@@ -21,6 +21,8 @@ interface Checkout {
   session: JsonObject
   subscription: JsonObject
   charge: JsonObject
+  /** The dispute about its payment, if there is one. */
+  dispute?: JsonObject
 }
 
 export interface Price {
@@ -44,6 +46,7 @@ export async function startPaymentProvider(prices: Price[]) {
   const calls: string[] = []
   let held: Promise<void> | undefined
   let isAway = false
+  let before: ((called: string) => void) | undefined
 
   const server = await startHttpServer(async (request, response) => {
     if (isAway) return void response.destroy()
@@ -51,6 +54,7 @@ export async function startPaymentProvider(prices: Price[]) {
     const body = await readText(request)
     const called = `${request.method} ${url.pathname}`
     calls.push(called)
+    const until = held
     const answer = await fetch(`${mock.url}${request.url}`, {
       method: request.method ?? 'GET',
       headers: { authorization: 'Bearer sk_test_1', 'content-type': 'application/x-www-form-urlencoded' },
@@ -59,12 +63,24 @@ export async function startPaymentProvider(prices: Price[]) {
     const example: unknown = await answer.json()
     if (!answer.ok || !isJsonObject(example)) return sendJson(response, answer.status, example)
     const key = String(request.headers['idempotency-key'] ?? '')
-    const shown = show(called, example, new URLSearchParams(body), key)
-    await held
+    before?.(called)
+    const shown = show(called, example, new URLSearchParams(body || url.search), key)
+    try {
+      await until
+    } catch {
+      return void response.destroy()
+    }
+    if (shown === 'refused') return sendJson(response, 400, refused)
     sendJson(response, shown === undefined ? 404 : 200, shown ?? missing)
   })
 
-  function show(called: string, example: JsonObject, params: URLSearchParams, key: string): JsonObject | undefined {
+  /** Undefined for an object that does not exist. */
+  function show(
+    called: string,
+    example: JsonObject,
+    params: URLSearchParams,
+    key: string,
+  ): JsonObject | 'refused' | undefined {
     const [, last = '', verb = ''] = /\/([^/]+)(?:\/(expire))?$/.exec(called) ?? []
     if (called === 'GET /v1/prices') {
       const [first] = Array.isArray(example['data']) ? example['data'] : []
@@ -82,19 +98,63 @@ export async function startPaymentProvider(prices: Price[]) {
     if (called.includes('/v1/checkout/sessions/')) {
       const checkout = checkouts.find(({ id }) => id === last)
       if (checkout === undefined) return undefined
-      if (verb === 'expire') checkout.session['status'] = 'expired'
+      if (verb === 'expire') {
+        if (checkout.session['status'] !== 'open') return 'refused'
+        checkout.session['status'] = 'expired'
+      }
       return sessionOf(checkout, example)
     }
-    const checkout = checkouts.find(({ id }) => [`sub_${id}`, `pi_${id}`].includes(last))
-    if (called.startsWith('DELETE /v1/subscriptions/') && checkout) checkout.subscription['status'] = 'canceled'
-    return called.startsWith('GET /v1/payment_intents/') ? paymentOf(checkout, example) : example
+    const named = (prefix: string, id: string | null) => checkouts.find((one) => id === `${prefix}_${one.id}`)
+    if (called.includes('/v1/subscriptions/')) {
+      const checkout = named('sub', last)
+      if (checkout === undefined) return undefined
+      if (called.startsWith('DELETE')) {
+        if (checkout.subscription['status'] === 'canceled') return undefined
+        checkout.subscription['status'] = 'canceled'
+      }
+      return { ...example, ...subscriptionOf(checkout) }
+    }
+    if (called.startsWith('GET /v1/disputes/')) {
+      const checkout = named('dp', last)
+      return checkout && { ...example, ...disputeOf(checkout) }
+    }
+    if (called === 'GET /v1/disputes') {
+      const checkout = named('ch', params.get('charge'))
+      return { ...example, data: checkout?.dispute ? [disputeOf(checkout)] : [] }
+    }
+    if (called === 'GET /v1/invoice_payments') {
+      const checkout = named('pi', params.get('payment[payment_intent]'))
+      const isInvoice = checkout?.params.get('mode') === 'subscription'
+      const details = { type: 'subscription_details', subscription_details: { subscription: `sub_${checkout?.id}` } }
+      return { ...example, data: isInvoice ? [{ invoice: { id: 'in_1', object: 'invoice', parent: details } }] : [] }
+    }
+    return called.startsWith('GET /v1/payment_intents/') ? paymentOf(named('pi', last), example) : example
+  }
+
+  const disputeOf = ({ id, dispute }: Checkout) => ({
+    id: `dp_${id}`,
+    object: 'dispute',
+    charge: `ch_${id}`,
+    payment_intent: `pi_${id}`,
+    ...dispute,
+  })
+
+  function subscriptionOf({ id, params, subscription }: Checkout): JsonObject {
+    const price = prices.find((one) => one.id === params.get('line_items[0][price]'))
+    return {
+      id: `sub_${id}`,
+      object: 'subscription',
+      status: 'active',
+      items: { data: [{ price }] },
+      latest_invoice: { payments: { data: [{ payment: { payment_intent: `pi_${id}` } }] } },
+      ...subscription,
+    }
   }
 
   function sessionOf(checkout: Checkout, example: JsonObject): JsonObject {
-    const { id, params, session, subscription } = checkout
+    const { id, params, session } = checkout
     const isPaid = session['status'] === 'complete'
     const isSubscription = params.get('mode') === 'subscription'
-    const price = prices.find((one) => one.id === params.get('line_items[0][price]'))
     return {
       ...example,
       id,
@@ -103,17 +163,7 @@ export async function startPaymentProvider(prices: Price[]) {
       payment_status: isPaid ? 'paid' : 'unpaid',
       url: isPaid ? null : `https://pay.example.com/${id}`,
       customer: isSubscription && isPaid ? `cus_${id}` : null,
-      subscription:
-        isSubscription && isPaid
-          ? {
-              id: `sub_${id}`,
-              object: 'subscription',
-              status: 'active',
-              items: { data: [{ price }] },
-              latest_invoice: { payments: { data: [{ payment: { payment_intent: `pi_${id}` } }] } },
-              ...subscription,
-            }
-          : null,
+      subscription: isSubscription && isPaid ? subscriptionOf(checkout) : null,
       payment_intent: !isSubscription && isPaid ? paymentOf(checkout, {}) : null,
       ...session,
     }
@@ -122,7 +172,13 @@ export async function startPaymentProvider(prices: Price[]) {
   const paymentOf = (checkout: Checkout | undefined, example: JsonObject) => ({
     ...example,
     id: `pi_${checkout?.id}`,
-    latest_charge: { id: `ch_${checkout?.id}`, object: 'charge', refunded: false, ...checkout?.charge },
+    latest_charge: {
+      id: `ch_${checkout?.id}`,
+      object: 'charge',
+      refunded: false,
+      disputed: checkout?.dispute !== undefined,
+      ...checkout?.charge,
+    },
   })
 
   return {
@@ -134,9 +190,13 @@ export async function startPaymentProvider(prices: Price[]) {
       if (found === undefined) throw new Error(`no checkout ${id}`)
       return found
     },
-    /** Until the promise is settled, answers that are ready are held back. */
+    /** Answers to requests that arrive from now on are held back until the promise is fulfilled; if it fails, they are cut off. */
     hold(until: Promise<void> | undefined): void {
       held = until
+    },
+    /** Called when a request has arrived, before it is answered. */
+    onCall(listener: typeof before): void {
+      before = listener
     },
     /** Connections are cut. */
     away: (away: boolean) => (isAway = away),
@@ -147,6 +207,7 @@ export async function startPaymentProvider(prices: Price[]) {
   }
 }
 
+const refused = { error: { type: 'invalid_request_error', message: 'This object is not in a state for that' } }
 const missing = { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such object' } }
 
 function merged(example: JsonObject, changes: JsonObject): JsonObject {

@@ -31,6 +31,7 @@ function notingActivities({
       round += 1
       steps.push('stop')
     },
+    endPayments: async () => void steps.push('end payments'),
     erase: async ({ phase }: { phase: DeletionPhase }) => {
       steps.push(`erase ${phase}`)
       return left(round, phase)
@@ -66,7 +67,18 @@ describe('the deletion workflow', () => {
   it('sets the marker, stops runs, erases contents before owners, and finishes', async () => {
     const { steps, activities } = notingActivities()
     expect(await deletion(activities, 'deletion')).toEqual({ outcome: 'deleted', receiptId: 'r1' })
-    expect(steps).toEqual(['fence u1', 'stop', 'erase contents', 'erase owners', 'finish'])
+    expect(steps).toEqual(['fence u1', 'stop', 'end payments', 'erase contents', 'erase owners', 'finish'])
+  })
+
+  it('erases nothing before the payments have ended, however often that fails', async () => {
+    const { steps, activities } = notingActivities()
+    let failures = 0
+    const endPayments = async () => {
+      if (++failures < 20) throw new Error('the payment provider is away')
+      steps.push('end payments')
+    }
+    expect(await deletion({ ...activities, endPayments })).toMatchObject({ outcome: 'deleted' })
+    expect(steps).toEqual(['fence u1', 'stop', 'end payments', 'erase contents', 'erase owners', 'finish'])
   })
 
   it('does nothing if there is nothing to delete', async () => {
@@ -84,11 +96,14 @@ describe('the deletion workflow', () => {
     expect(steps).toEqual([
       'fence u1',
       'stop',
+      'end payments',
       'erase contents',
       'stop',
+      'end payments',
       'erase contents',
       'erase owners',
       'stop',
+      'end payments',
       'erase contents',
       'erase owners',
       'finish',

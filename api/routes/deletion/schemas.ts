@@ -54,6 +54,13 @@ export const Receipt = Type.Object(
       description: 'Counts by store before the deletion.',
     }),
     left: Type.Unsafe<Record<string, number>>({ ...counts, description: 'Counts by store after the deletion.' }),
+    waiting_for: Type.Optional(
+      Type.Enum(['payment_provider'], {
+        title: 'ReceiptWaitingFor',
+        description:
+          'Present while the deletion waits for another service before it removes anything: the payment provider, where the subscriptions of an account are cancelled first.',
+      }),
+    ),
     created_at: Timestamp,
     completed_at: Type.Union([Timestamp, Type.Null()]),
   },
@@ -75,6 +82,7 @@ export function showReceipt(receipt: ReceiptRecord): Static<typeof Receipt> {
     status: receipt.status,
     found: receipt.found,
     left: receipt.left,
+    ...(receipt.waiting_for === undefined ? {} : { waiting_for: receipt.waiting_for }),
     created_at: receipt.created_at.toISOString(),
     completed_at: receipt.completed_at?.toISOString() ?? null,
   }

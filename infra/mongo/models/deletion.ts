@@ -13,6 +13,7 @@ const receipt = new Schema<ReceiptRecord>(
     status: text,
     found: { type: Schema.Types.Mixed, default: {} },
     left: { type: Schema.Types.Mixed, default: {} },
+    waiting_for: String,
     created_at: { type: Date, required: true },
     completed_at: Date,
   },
