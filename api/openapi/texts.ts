@@ -183,6 +183,7 @@ export const componentTexts: Record<string, string> = {
   QueueStatuses: 'The backlog and the workers of the task queues.',
   Receipt: 'The proof of a deletion: what was found, and what is left, by store.',
   ReceiptStatus: 'Progress of the deletion.',
+  ReceiptWaitingFor: 'Another service that the deletion waits for.',
   ResendVerificationRequest: 'The account that requests a new code.',
   ResetPasswordRequest: 'The token of the reset mail and the new password.',
   ResponseFormat: 'The form in which the model answers; `json_schema` belongs to the type of that name.',

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode } from '../../domain/errors.ts'
-import type { RouteTable } from './route-table.ts'
+import { type RouteTable, methodNotAllowed } from './route-table.ts'
 
 /** Fastify's own refusals in our terms; any other is answered as a 500. */
 const fastifyRefusals: Record<string, { code: ErrorCode; message: string }> = {
@@ -75,9 +75,7 @@ function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppEr
   const allowed = routes.methodsFor(url)
   if (allowed.length === 0 || allowed.includes(method === 'HEAD' ? 'GET' : method))
     return new AppError('not_found', 'Not found.')
-  return new AppError('method_not_allowed', `${method} is not allowed here.`, {
-    headers: { allow: allowed.join(', ') },
-  })
+  return methodNotAllowed(method, allowed)
 }
 
 function unavailable(cause: unknown): AppError {

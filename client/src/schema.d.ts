@@ -3362,6 +3362,7 @@ export interface components {
         ReceiptStatus: "running" | "complete" | "failed";
         /**
          * ReceiptWaitingFor
+         * @description Another service that the deletion waits for.
          * @enum {unknown}
          */
         ReceiptWaitingFor: "payment_provider";

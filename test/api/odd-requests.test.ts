@@ -34,6 +34,8 @@ describe('unusual requests', () => {
         ['/ok', 'GET'],
         ['/docs', 'GET'],
         ['/threads/', 'GET, POST'],
+        // Not the identifier of an assistant, which can be deleted.
+        ['/assistants/public/?limit=1', 'GET'],
         ['/public/v1/models', 'GET, OPTIONS'],
       ] as const) {
         const answer = await send(method, path)
