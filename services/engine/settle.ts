@@ -12,7 +12,7 @@ import { isModelFailureType } from '../../domain/model-failure.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
-import { cancelledError, endRun } from '../runs/end-run.ts'
+import { cancelledError, endRun, notStartedError } from '../runs/end-run.ts'
 import { inputOf } from './commit.ts'
 import type { EngineDeps } from './deps.ts'
 import { toolMessages } from './ledger.ts'
@@ -54,7 +54,14 @@ export async function settleRun(
     await deps.budgetCounting.settleStored(run).catch(deps.onError)
     return { status: run.status }
   }
-  const ended = await endRun(deps, runId, outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run))
+  const ended = await endRun(
+    deps,
+    runId,
+    outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run),
+    {
+      ifUnbegun: error === notStartedError,
+    },
+  )
   // Otherwise another process has just ended it.
   const now = ended ?? (await deps.collections.runs.findById(runId).lean<RunRecord>())
   if (now !== null) await deps.budgetCounting.settle(now).catch(deps.onError)

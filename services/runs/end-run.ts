@@ -28,17 +28,21 @@ export const notStartedError: RunError = {
 
 /**
  * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
- * fence makes sure that attempts that still work on it are refused.
+ * fence makes sure that attempts that still work on it are refused. With `ifUnbegun` also null if a step of the run has
+ * begun.
  */
 export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
   runId: string,
   error: RunError,
+  { ifUnbegun = false } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
+  const open = { status: { $in: [...openRunStatuses] } }
+  const unbegun = { status: 'pending' as const, started_at: { $exists: false } }
   const run = await collections.runs
     .findOneAndUpdate(
-      { _id: runId, status: { $in: [...openRunStatuses] } },
+      { _id: runId, ...(ifUnbegun ? unbegun : open) },
       {
         $inc: { fence: 1 },
         $set: { status, error, finished_at: new Date() },

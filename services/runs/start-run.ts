@@ -80,14 +80,24 @@ export function createStartRun(deps: StartRunDeps) {
 
   /** Passes a stored run to its thread. A run that Temporal does not take is ended. */
   async function pass(run: RunRecord, strategy: MultitaskStrategy, taskTimeoutMs: number): Promise<Enqueued> {
-    const enqueued = await deps.enqueueRun(run, strategy, { taskTimeoutMs }).catch(async (cause: unknown) => {
-      if ((await endRun(deps, run._id, notStartedError)) !== null) await deps.budgetCounting.giveBack(run)
-      throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
-    })
+    const enqueued = await deps
+      .enqueueRun(run, strategy, { taskTimeoutMs })
+      .catch((cause: unknown) => endNotStarted(run, cause))
     if (enqueued !== 'refused') return enqueued
     await runs.deleteOne({ _id: run._id })
     await deps.budgetCounting.giveBack(run)
     throw new AppError('conflict', 'Another run is under way on this thread.')
+  }
+
+  /**
+   * Ends a run of which Temporal did not say that it has it, and throws. If only Temporal's answer was lost and a worker
+   * has begun the run, the run goes on: its caller would repeat what its tools have done.
+   */
+  async function endNotStarted(run: RunRecord, cause: unknown): Promise<Enqueued> {
+    const ended = await endRun(deps, run._id, notStartedError, { ifUnbegun: true })
+    if (ended === null && (await runs.exists({ _id: run._id }))) return 'started'
+    await deps.budgetCounting.giveBack(run)
+    throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
   }
 
   /**

@@ -59,6 +59,10 @@ export async function startTcpProxy(target: string) {
       isSwallowing = true
       for (const pair of pairs) stop(pair)
     },
+    /** What the clients send arrives, and no answer comes back. Only for connections that are open. */
+    loseAnswers() {
+      for (const [, upstream] of pairs) upstream.pause()
+    },
     /** Every connection is cut, and new ones are cut at once. */
     refuse() {
       isRefusing = true
