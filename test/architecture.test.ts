@@ -9,7 +9,7 @@ import { type Import, importsOf } from './support/imports.ts'
  */
 const arrows: Record<string, { may: string[]; types?: string[] }> = {
   domain: { may: [] },
-  services: { may: ['domain'], types: ['infra/temporal/workflow-client.ts'] },
+  services: { may: ['domain'] },
   infra: { may: ['domain', 'services/within.ts'], types: ['services'] },
   workflows: { may: ['domain'], types: ['activities'] },
   activities: { may: ['services', 'domain'] },

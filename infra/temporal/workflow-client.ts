@@ -24,40 +24,17 @@ import {
   startOptions,
 } from '../../domain/contracts/workflow-contract.ts'
 import { AppError } from '../../domain/errors.ts'
+import type {
+  Addressed,
+  Messages,
+  UpdateOutcome,
+  WorkflowClient,
+  WorkflowEnd,
+  WorkflowState,
+} from '../../services/workflow-client.ts'
 import type { Settings } from '../config.ts'
 
-/** A workflow that is found by its key. */
-interface Addressed<Key> {
-  id: (key: Key) => string
-}
-
-type Messages<All, Definition> = Record<keyof All, Definition>
-
-export type UpdateOutcome<Answer> =
-  | { status: 'answered'; answer: Answer }
-  /** The workflow answered with a failure of this type. */
-  | { status: 'refused'; type: string; cause: Error }
-  /** There is no such workflow, or it ended before it answered. */
-  | { status: 'not_running' }
-
-export type WorkflowEnd<Result> =
-  | { status: 'completed'; result: Result }
-  | { status: 'failed'; cause: WorkflowFailedError }
-  /** It did not end within the time that the caller waited. */
-  | { status: 'running' }
-  | { status: 'not_found' }
-
-/** `broken_off`: terminated, failed, cancelled or timed out. */
-export type WorkflowState =
-  | { status: 'running' | 'not_found' }
-  | { status: 'completed' | 'broken_off'; closedAt: Date | undefined }
-
-export type WorkflowClient = ReturnType<typeof createWorkflowClient>
-
-/**
- * Calls any workflow by its contract; all calls of workflows go through it. Every call ends within the deadline of
- * the settings, and throws `unavailable` if Temporal has not answered by then.
- */
+/** Calls Temporal; all calls of workflows go through it. */
 export function createWorkflowClient(
   { client, eagerClient }: { client: Client; eagerClient(): Client | undefined },
   {
@@ -65,7 +42,7 @@ export function createWorkflowClient(
     dependencyTimeoutSeconds,
     runTaskTimeoutSeconds,
   }: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds' | 'runTaskTimeoutSeconds'>,
-) {
+): WorkflowClient {
   async function withDeadline<T>(call: () => Promise<T>, by: Client = client): Promise<T> {
     try {
       return await by.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
@@ -88,7 +65,6 @@ export function createWorkflowClient(
   }
 
   return {
-    /** Starts the workflow, or joins the one that runs under its id. Resolves as soon as the start is durable. */
     async start<Start>(contract: Startable<Start>, start: NoInfer<Start>): Promise<void> {
       const options = { ...optionsOf(contract, start), workflowIdConflictPolicy: 'USE_EXISTING' as const }
       try {
@@ -98,11 +74,6 @@ export function createWorkflowClient(
       }
     },
 
-    /**
-     * Starts the workflow unless one runs under its id. `taskTimeoutMs` replaces the configured timeout of the
-     * workflow tasks of a run. `eager`: the server returned its first task to a worker of
-     * this process.
-     */
     async startNew<Start>(
       contract: Startable<Start>,
       start: NoInfer<Start>,
@@ -124,7 +95,6 @@ export function createWorkflowClient(
       }
     },
 
-    /** Sends a signal to the workflow, which is started if it does not run. */
     async signalWithStart<Start, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
       contract: Startable<Start> & { signals: All },
       start: NoInfer<Start>,
@@ -136,7 +106,6 @@ export function createWorkflowClient(
       await withDeadline(() => client.workflow.signalWithStart(contract.type.name, options))
     },
 
-    /** Sends an update to the workflow, which is started if it does not run, and waits for the answer. */
     updateWithStart<Start, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
       contract: Startable<Start> & { updates: All },
       start: NoInfer<Start>,
@@ -153,7 +122,6 @@ export function createWorkflowClient(
       )
     },
 
-    /** False if no such workflow runs. */
     async signal<Key, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
       contract: Addressed<Key> & { signals: All },
       key: NoInfer<Key>,
@@ -164,7 +132,6 @@ export function createWorkflowClient(
       return wasFound(withDeadline(() => handle.signal(contract.signals[name].name, ...args)))
     },
 
-    /** Sends an update to a running workflow, and waits for the answer. */
     update<Key, All extends Messages<All, UpdateDefinition<unknown, unknown[]>>, Name extends keyof All>(
       contract: Addressed<Key> & { updates: All },
       key: NoInfer<Key>,
@@ -176,7 +143,6 @@ export function createWorkflowClient(
       return outcomeOf(withDeadline(() => handle.executeUpdate(update, { args: [message] })))
     },
 
-    /** Undefined if there is no such workflow. */
     async query<Key, All extends Messages<All, QueryDefinition<unknown>>, Name extends keyof All>(
       contract: Addressed<Key> & { queries: All },
       key: NoInfer<Key>,
@@ -191,7 +157,6 @@ export function createWorkflowClient(
       }
     },
 
-    /** How the newest execution ended. Waits for its end for at most `waitMs`, or until `signal` aborts. */
     async result<Key, Result>(
       contract: Addressed<Key> & { type: WorkflowType<never, Result> },
       key: NoInfer<Key>,
@@ -221,7 +186,6 @@ export function createWorkflowClient(
       }
     },
 
-    /** Terminates the workflow. False if no such workflow runs. */
     terminate<Key>(contract: Addressed<Key>, key: NoInfer<Key>, reason: string): Promise<boolean> {
       const handle = client.workflow.getHandle(contract.id(key))
       return wasFound(withDeadline(() => handle.terminate(reason)))

@@ -1,4 +1,4 @@
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
 import type { RunInTransaction } from '../transactions.ts'

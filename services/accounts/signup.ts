@@ -3,7 +3,7 @@ import { emailVerificationContract } from '../../domain/contracts/email-verifica
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Homes } from './home.ts'

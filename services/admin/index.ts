@@ -1,7 +1,7 @@
 import { type CleanupInput, type CleanupResult, cleanupContract } from '../../domain/contracts/cleanup.ts'
 import { newId } from '../../domain/ids.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { PageRange } from '../page.ts'
 import { systemStats } from './stats.ts'

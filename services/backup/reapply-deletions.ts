@@ -2,7 +2,7 @@ import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 
 interface ReapplyDeps {

@@ -6,7 +6,7 @@ import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 
 interface DeletionRequestsDeps {

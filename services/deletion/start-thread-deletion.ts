@@ -1,7 +1,7 @@
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 
 /** Begins to delete a thread with its runs and messages, unless that is under way, and does not wait for the end. */
 export function startThreadDeletion(

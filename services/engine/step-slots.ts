@@ -1,5 +1,5 @@
 import { type StepQueued, threadContract } from '../../domain/contracts/thread.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import { type Release, createSemaphore } from '../semaphore.ts'
 

@@ -1,6 +1,6 @@
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 
 interface StartIngestionDeps {
   workflows: Pick<WorkflowClient, 'start'>

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type MultitaskStrategy, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 
 interface EnqueueRunDeps {

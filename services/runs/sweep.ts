@@ -1,6 +1,6 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { type RunError, type RunRecord, isOpenRun, openRunStatuses } from '../../domain/records/run.ts'
-import type { WorkflowClient, WorkflowState } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient, WorkflowState } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
 import { notStartedError } from './end-run.ts'

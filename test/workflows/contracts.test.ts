@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { queues } from '../../domain/contracts/queues.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { type WorkflowContract, workflowType } from '../../domain/contracts/workflow-contract.ts'
-import type { WorkflowClient } from '../../infra/temporal/workflow-client.ts'
+import type { WorkflowClient } from '../../services/workflow-client.ts'
 import * as workflows from '../../workflows/index.ts'
 
 const folder = join(import.meta.dirname, '../../domain/contracts')
