@@ -93,6 +93,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'audit log by action',
     run: ({ database: { connection } }) => makeDeclared(connection, ['audit_entries']),
   },
+  {
+    number: 10,
+    name: 'imported runs',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

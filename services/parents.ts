@@ -33,6 +33,19 @@ export async function holdProject(
   if (matchedCount === 0) throw new AppError('forbidden', 'The project is not available.')
 }
 
+export async function holdAssistant(
+  { assistants }: Pick<HeldCollections, 'assistants'>,
+  { assistantId, userId }: { assistantId?: string | undefined; userId: string },
+  session: ClientSession,
+): Promise<void> {
+  const { matchedCount } = await assistants.updateOne(
+    { _id: assistantId, user_id: userId, deleting: { $ne: true } },
+    touch,
+    { session },
+  )
+  if (matchedCount === 0) throw new AppError('not_found', 'There is no such assistant.')
+}
+
 export async function holdThread(
   { threads }: Pick<HeldCollections, 'threads'>,
   threadId: string,

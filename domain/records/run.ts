@@ -87,6 +87,8 @@ export interface RunRecord {
   handed_over?: boolean
   /** Set when the run was handed to its thread a second time, in case the first hand-over was lost. */
   requeued?: boolean
+  /** Came with an archive: nothing was executed here, so that no figure, cost or budget counts it. */
+  imported?: boolean
   /**
    * When a worker next checks whether the run is still under way. It is also a lease: a worker that checks the run
    * first moves it forward. Finished runs have none.

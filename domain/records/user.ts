@@ -21,6 +21,8 @@ export interface UserRecord {
   thread_max_base?: number
   /** What the files may take together, set by an administrator. Absent: as the settings say. */
   storage_max_mb?: number
+  /** Bytes of archives that were imported on that day (UTC), unpacked. Absent before the first import. */
+  imports?: { day: string; bytes: number }
   created_at: Date
   last_active_at: Date
   /** The state of the current code, written by the e-mail verification workflow. Never the code itself. */

@@ -61,6 +61,8 @@ export function createUsage(
 ) {
   return async function usageOf(userId: string): Promise<UserUsage> {
     const own = { user_id: userId }
+    // Imported runs cost nothing here.
+    const ownRuns = { ...own, imported: { $ne: true } }
     const sums = {
       runs: { $sum: 1 },
       prompt_tokens: { $sum: '$usage.prompt_tokens' },
@@ -82,27 +84,27 @@ export function createUsage(
             },
           },
         ]),
-        runs.aggregate<Usage & { runs: number }>([{ $match: own }, { $group: { _id: null, ...sums } }]),
+        runs.aggregate<Usage & { runs: number }>([{ $match: ownRuns }, { $group: { _id: null, ...sums } }]),
         runs.aggregate<ThreadUsage & { _id: string }>([
-          { $match: own },
+          { $match: ownRuns },
           { $group: { _id: '$thread_id', ...sums } },
           { $sort: { total_tokens: -1, _id: 1 } },
           { $limit: threadsShown },
         ]),
         runs.aggregate<Usage & { _id: string; runs: number }>([
-          { $match: { ...own, created_at: { $gte: new Date(Date.now() - daysShown * 86_400_000) } } },
+          { $match: { ...ownRuns, created_at: { $gte: new Date(Date.now() - daysShown * 86_400_000) } } },
           { $group: { _id: { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }, ...sums } },
           { $sort: { _id: 1 } },
         ]),
         // One row for each pair of assistant and model, private and public: the lists below are made of these.
         runs.aggregate<GroupedRow>([
-          { $match: { ...own, usage_by_model: { $exists: false } } },
+          { $match: { ...ownRuns, usage_by_model: { $exists: false } } },
           { $group: { _id: { assistant: '$assistant_id', model: '$model', public: '$public' }, ...sums } },
           { $limit: rowsRead },
         ]),
         // Of runs that several models answered, each model's tokens. The run itself is counted once, with its last model.
         runs.aggregate<GroupedRow>([
-          { $match: { ...own, usage_by_model: { $exists: true } } },
+          { $match: { ...ownRuns, usage_by_model: { $exists: true } } },
           { $unwind: '$usage_by_model' },
           {
             $group: {

@@ -40,7 +40,7 @@ export function createActivity({ runs, users }: Pick<Collections, 'runs' | 'user
           .aggregate<
             Omit<ActivityDay, 'date' | 'new_users' | 'first_token_ms'> & { _id: string; first_token_ms: number | null }
           >([
-            { $match: { _id: { $gte: firstIdAt(since) } } },
+            { $match: { _id: { $gte: firstIdAt(since) }, imported: { $ne: true } } },
             {
               $group: {
                 _id: day,

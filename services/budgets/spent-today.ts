@@ -47,6 +47,7 @@ export function createSpentToday({ collections, budgetCounting, settings }: Spen
       ...(scope === 'public' ? { public: true } : {}),
       created_at: { $gte: begin },
       budgets: { $ne: budgetId(scope, id) },
+      imported: { $ne: true },
     }
     const open = await runs
       .find({ ...uncounted, status: { $in: [...openRunStatuses] } }, { assistant_id: 1, overrides: 1 })

@@ -1,6 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
-import { givePlacesBack } from '../threads/quota.ts'
+import { givePlacesBack, takesPlace } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { eraseAll, updateAll } from './many.ts'
 import { type OwnerCollections, ownedBy } from './members.ts'
@@ -11,6 +11,7 @@ interface OwnersDeps {
 }
 
 const batchSize = 200
+const placeMembers = { user_id: 1, public: 1, counted: 1 } as const
 /** Only marked records: a user that a token created again after the deletion is another one. */
 const marked = { deleting: true } as const
 
@@ -67,9 +68,9 @@ export async function removeRoot(
     case 'assistant':
       return (await assistants.deleteOne(root, { session })).deletedCount > 0
     case 'thread': {
-      const thread = await threads.findOneAndDelete(root, { session, projection: { user_id: 1, public: 1 } }).lean()
+      const thread = await threads.findOneAndDelete(root, { session, projection: placeMembers }).lean()
       if (thread === null) return false
-      await givePlacesBack({ users }, { userId: thread.user_id, places: thread.public ? 0 : 1 }, session)
+      await givePlacesBack({ users }, { userId: thread.user_id, places: takesPlace(thread) ? 1 : 0 }, session)
       return true
     }
   }
@@ -79,15 +80,15 @@ export async function removeRoot(
 async function removeThreads({ collections, transaction }: OwnersDeps, filter: object): Promise<void> {
   const { threads } = collections
   for (;;) {
-    const batch = await threads.find(filter, { user_id: 1, public: 1 }).limit(batchSize).lean()
+    const batch = await threads.find(filter, { _id: 1 }).limit(batchSize).lean()
     if (batch.length === 0) return
     await transaction(async (session) => {
       const here = await threads
-        .find({ _id: { $in: batch.map((thread) => thread._id) } }, { user_id: 1, public: 1 }, { session })
+        .find({ _id: { $in: batch.map((thread) => thread._id) } }, placeMembers, { session })
         .lean()
       await threads.deleteMany({ _id: { $in: here.map((thread) => thread._id) } }, { session })
       const owners = Map.groupBy(
-        here.filter((thread) => !thread.public),
+        here.filter((thread) => takesPlace(thread)),
         (thread) => thread.user_id,
       )
       for (const [userId, own] of owners) await givePlacesBack(collections, { userId, places: own.length }, session)

@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
-import { holdProject, parentsRemain } from '../parents.ts'
+import { holdAssistant, holdProject, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { takePlace } from './quota.ts'
+import { takePlace, takesPlace } from './quota.ts'
 
 export interface NewThread {
   id: string
@@ -14,6 +14,8 @@ export interface NewThread {
   assistantId?: string | undefined
   /** Created by a public caller of the assistant: belongs to it, and does not count against the owner's quota. */
   public: boolean
+  /** Counts although it is public: it comes with an archive, and anybody can write one. */
+  counted?: boolean
 }
 
 export type CreateThread = ReturnType<typeof createThreadCreation>
@@ -24,7 +26,7 @@ interface ThreadCreationDeps {
 }
 
 /**
- * Creates a thread unless a parent is being deleted, and within its owner's quota unless it is public. Throws
+ * Creates a thread unless a parent is being deleted, and within its owner's quota if it counts against it. Throws
  * `forbidden` if the quota is used up or a parent is being deleted, and the database's duplicate key error if the
  * id is taken.
  */
@@ -39,10 +41,11 @@ export function createThreadCreation({ collections, transaction }: ThreadCreatio
 
   return async (thread: NewThread): Promise<ThreadRecord> => {
     const record = threadRecordOf(thread)
-    if (thread.public) return createPublic(record)
+    if (!takesPlace(record)) return createPublic(record)
     return transaction(async (session) => {
       await takePlace(collections, thread.userId, session)
       await holdProject(collections, thread, session)
+      if (record.public) await holdAssistant(collections, thread, session)
       await collections.threads.create([record], { session })
       return record
     })
@@ -60,6 +63,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     name: thread.name,
     metadata_json: thread.metadataJson,
     public: thread.public,
+    ...(thread.counted === undefined ? {} : { counted: thread.counted }),
     last_outcome: 'none',
     has_system: false,
     created_at: now,

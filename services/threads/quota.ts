@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 
 /**
@@ -20,6 +21,11 @@ export async function takePlace(
   const user = await users.findOne({ _id: userId }, { deleting: 1 }, { session }).lean()
   if (user === null || user.deleting) throw new AppError('forbidden', 'This account is being deleted.')
   throw new AppError('forbidden', 'The thread quota of this account is used up.')
+}
+
+/** Whether a thread counts against the quota of its owner. */
+export function takesPlace(thread: Pick<ThreadRecord, 'public' | 'counted'>): boolean {
+  return !thread.public || thread.counted === true
 }
 
 /** Decrements the thread count, within the transaction that removes the threads. */

@@ -31,6 +31,7 @@ const user = new Schema<UserRecord>(
     suspension_reason: String,
     created_at: date,
     last_active_at: date,
+    imports: { type: new Schema({ day: text, bytes: Number }, { _id: false }) },
     verification: {
       type: new Schema(
         { run_id: text, send: Number, sent_at: Date, expires_at: Date, attempts_remaining: Number },
@@ -131,6 +132,7 @@ const thread = new Schema<ThreadRecord>(
     name: maybeEmptyText,
     metadata_json: text,
     public: { type: Boolean, required: true },
+    counted: Boolean,
     last_outcome: text,
     created_at: date,
     updated_at: date,
@@ -191,6 +193,7 @@ const run = new Schema<RunRecord>(
     traceparent: String,
     handed_over: Boolean,
     requeued: Boolean,
+    imported: Boolean,
     failure_details: String,
     check_at: Date,
     last_data_event_id: String,
@@ -207,6 +210,7 @@ run.index({ thread_id: 1, status: 1 })
 run.index({ user_id: 1, _id: 1 })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
+run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } })
 
 const toolCall = new Schema<ToolCallRecord>(
   {
