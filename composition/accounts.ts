@@ -23,7 +23,7 @@ export function composeAccounts(core: Core) {
       assistantConfigs: core.assistantConfigs,
       blobs: core.infra.knowledge.blobs,
       secrets: core.derivedSecrets,
-      baseUrl: settings.baseUrl,
+      settings,
     }),
     accounts: createAccounts({
       collections,

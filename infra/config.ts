@@ -124,6 +124,7 @@ function rateLimitSettings(read: Reader) {
       public_runs_client: read.rates('RATE_LIMIT_PUBLIC_RUNS_CLIENT', '60/1m'),
       public_runs_token: read.rates('RATE_LIMIT_PUBLIC_RUNS_TOKEN', '120/1m'),
       public_runs_assistant: read.rates('RATE_LIMIT_PUBLIC_RUNS_ASSISTANT', '300/1m'),
+      imports_user: read.rates('RATE_LIMIT_IMPORTS_USER', '20/1h'),
       runs_user: read.rates('RATE_LIMIT_RUNS_USER', '120/1m'),
       checkout_user: read.rates('RATE_LIMIT_CHECKOUT_USER', '20/1h'),
       checkout_reads_user: read.rates('RATE_LIMIT_CHECKOUT_READS_USER', '60/1m'),
@@ -181,6 +182,10 @@ function tokenSettings(read: Reader) {
     storageMaxMb: read.optionalInteger('STORAGE_MAX_MB', { min: 1, max: 1_000_000_000 }),
     /** Maximum size of an archive that a user imports, packed and unpacked. */
     importMaxMb: read.integer('IMPORT_MAX_MB', { fallback: 10_240, min: 1, max: 1_000_000 }),
+    /** What one user may import on a day (UTC), unpacked. */
+    importDayMaxMb: read.integer('IMPORT_DAY_MAX_MB', { fallback: 30_720, min: 1, max: 10_000_000 }),
+    /** Archives that one process sends at once, and that it reads at once. */
+    archivesAtOnce: read.integer('ARCHIVES_AT_ONCE', { fallback: 8, min: 1, max: 1000 }),
     threadMaxDefault: read.integer('THREAD_MAX_DEFAULT', { fallback: 100, min: 0, max: 1_000_000_000 }),
   }
 }

@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation is recorded in the audit log; `and refusals`: also when it is refused. */
     audit?: 'successes' | 'and refusals'
+    /** Whoever has the link of the request may be somebody else than the user whom it concerns. */
+    isLink?: boolean
   }
   interface FastifyRequest {
     /** The account that a request without a session concerns, once it is known. */
@@ -67,7 +69,9 @@ export function auditToken(request: FastifyRequest, token: string): void {
 }
 
 function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | 'anonymous' {
-  if (request.routeOptions.config.auth === 'admin') return isDone ? 'admin' : 'anonymous'
+  const { auth, isLink } = request.routeOptions.config
+  if (auth === 'admin') return isDone ? 'admin' : 'anonymous'
+  if (isLink) return 'anonymous'
   return request.session !== null || isDone ? 'user' : 'anonymous'
 }
 

@@ -36,6 +36,7 @@ const limits = [
   late('public_runs_client', clientOf),
   late('public_runs_token', publicTokenOf),
   late('public_runs_assistant', (request) => request.publicAssistant?._id),
+  late('imports_user', userOf),
   late('runs_user', userOf),
   late('checkout_user', userOf),
   late('checkout_reads_user', userOf),

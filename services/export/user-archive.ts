@@ -1,6 +1,8 @@
 import type { Model } from 'mongoose'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import type { RunOverrides } from '../../domain/records/run.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -28,7 +30,11 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
   const { collections } = deps
   const { projects, assistants, threads, checkpoints, runs, toolCalls, feedback, files } = collections
   const now = new Date()
-  const own = { user_id: user._id, deleting: { $ne: true } }
+  // What is created while the archive is sent is left out with all that belongs to it: no record lacks its parent.
+  const before = { created_at: { $lte: now } }
+  const own = { user_id: user._id, deleting: { $ne: true }, ...before }
+  // Without those that are not to be stored: they expire within a day.
+  const ownThreads = { ...own, expires_at: { $exists: false } }
   const wrap = async function* (name: string, lines: AsyncIterable<object>) {
     for await (const [index, part] of partsOf(lines))
       yield* file(`${name}-${String(index).padStart(5, '0')}.jsonl`, part, now)
@@ -60,7 +66,7 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
   )
   yield* wrap(
     'threads',
-    mapped(records(threads, own), ({ _id, metadata_json, ...thread }) => ({
+    mapped(records(threads, ownThreads), ({ _id, metadata_json, ...thread }) => ({
       thread_id: _id,
       project_id: thread.project_id,
       assistant_id: thread.assistant_id,
@@ -76,13 +82,14 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
     'messages',
     ofThreads((thread) =>
       mapped(
-        records(checkpoints, thread, checkpointsAtOnce),
-        ({ thread_id, seq, source, run_id, step, messages_json, created_at }) => ({
+        entriesOf(checkpoints, thread.thread_id),
+        ({ thread_id, seq, source, run_id, step, model, messages_json, created_at }) => ({
           thread_id,
           seq,
           source,
           run_id,
           step,
+          model,
           messages: parsed(messages_json),
           created_at,
         }),
@@ -91,55 +98,70 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
   )
   yield* wrap(
     'runs',
-    mapped(records(runs, { user_id: user._id }, checkpointsAtOnce), (run) => ({
-      run_id: run._id,
-      thread_id: run.thread_id,
-      assistant_id: run.assistant_id,
-      status: run.status,
-      input: parsed(run.input_json),
-      model: run.model,
-      usage: run.usage,
-      error: run.error,
-      created_at: run.created_at,
-      started_at: run.started_at,
-      finished_at: run.finished_at,
-    })),
-  )
-  yield* wrap(
-    'tool-calls',
     ofThreads((thread) =>
-      mapped(records(toolCalls, thread, checkpointsAtOnce), ({ _id: _key, claimed_by: _by, args_json, ...call }) => ({
-        ...call,
-        args: parsed(args_json),
+      mapped(records(runs, { ...thread, ...before }, checkpointsAtOnce), (run) => ({
+        run_id: run._id,
+        thread_id: run.thread_id,
+        assistant_id: run.assistant_id,
+        status: run.status,
+        input: parsed(run.input_json),
+        overrides: shownOverrides(run.overrides),
+        metadata: run.metadata_json === undefined ? undefined : objectFromJsonText(run.metadata_json),
+        model: run.model,
+        usage: run.usage,
+        usage_by_model: run.usage_by_model,
+        error: run.error,
+        created_at: run.created_at,
+        started_at: run.started_at,
+        finished_at: run.finished_at,
       })),
     ),
   )
   yield* wrap(
+    'tool-calls',
+    ofThreads((thread) =>
+      mapped(
+        records(toolCalls, { ...thread, ...before }, checkpointsAtOnce),
+        ({ _id: _key, claimed_by: _by, args_json, ...call }) => ({
+          ...call,
+          args: parsed(args_json),
+        }),
+      ),
+    ),
+  )
+  yield* wrap(
     'feedback',
-    mapped(records(feedback, { user_id: user._id }), ({ _id, value_json, ...rest }) => ({
-      feedback_id: _id,
-      ...rest,
-      ...(value_json === undefined ? {} : { value: parsed(value_json) }),
-    })),
+    ofThreads((thread) =>
+      mapped(records(feedback, { ...thread, ...before }), ({ _id, value_json, ...rest }) => ({
+        feedback_id: _id,
+        ...rest,
+        ...(value_json === undefined ? {} : { value: parsed(value_json) }),
+      })),
+    ),
   )
 
-  const stored = { user_id: user._id, status: { $ne: 'uploading' } }
+  const gone = await assistants.distinct('_id', { user_id: user._id, deleting: true })
+  const stored = { user_id: user._id, status: { $ne: 'uploading' }, assistant_id: { $nin: gone }, ...before }
+  const listed = new Set<string>()
   yield* wrap(
     'files',
-    mapped(records(files, stored), (one) => ({
-      file_id: one._id,
-      assistant_id: one.assistant_id,
-      name: one.name,
-      content_type: one.content_type,
-      size: one.size,
-      sha256: one.sha256,
-      path: pathOf(one._id),
-      created_at: one.created_at,
-    })),
+    mapped(records(files, stored), (one) => {
+      listed.add(one._id)
+      return {
+        file_id: one._id,
+        assistant_id: one.assistant_id,
+        name: one.name,
+        content_type: one.content_type,
+        size: one.size,
+        sha256: one.sha256,
+        path: pathOf(one._id),
+        created_at: one.created_at,
+      }
+    }),
   )
   for await (const { _id, blob_id, size, created_at } of records(files, stored)) {
-    // Deleted since it was listed.
-    if (!(await deps.blobs.exists(blob_id))) continue
+    // Its upload has ended since, or it was deleted.
+    if (!listed.has(_id) || !(await deps.blobs.exists(blob_id))) continue
     yield tarHeader(pathOf(_id), size, created_at)
     for await (const bytes of deps.blobs.read(blob_id)) yield bytes
     yield tarPadding(size)
@@ -147,7 +169,7 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
   yield tarEnd
 
   async function* ofThreads(read: (filter: { thread_id: string }) => AsyncIterable<object>): AsyncGenerator<object> {
-    for await (const { _id } of records(threads, own)) yield* read({ thread_id: _id })
+    for await (const { _id } of records(threads, ownThreads)) yield* read({ thread_id: _id })
   }
 }
 
@@ -190,6 +212,31 @@ async function* records<T extends { _id: string }>(
       .lean<T[]>(),
   )
   for await (const page of pages) yield* page
+}
+
+/**
+ * The log of a thread in the order of its numbers. The ids do not tell the order: the input of a run has the id of the
+ * run, which was made before the run waited for its turn.
+ */
+async function* entriesOf(
+  checkpoints: Collections['checkpoints'],
+  threadId: string,
+): AsyncGenerator<CheckpointRecord, undefined> {
+  for (let last = 0; ;) {
+    const page = await checkpoints
+      .find({ thread_id: threadId, seq: { $gt: last } })
+      .sort({ seq: 1 })
+      .limit(checkpointsAtOnce)
+      .lean<CheckpointRecord[]>()
+    yield* page
+    if (page.length < checkpointsAtOnce) return
+    last = page.at(-1)?.seq ?? last
+  }
+}
+
+/** With the format of the answer as JSON instead of its text. */
+function shownOverrides({ response_format_json: format, ...rest }: RunOverrides) {
+  return { ...rest, ...(format === undefined ? {} : { response_format: parsed(format) }) }
 }
 
 async function* mapped<T>(source: AsyncIterable<T>, map: (value: T) => object): AsyncGenerator<object> {

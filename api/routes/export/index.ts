@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { goneOf } from '../gone.ts'
 import { refusals } from '../schemas.ts'
 
 const ExportLink = Type.Object(
@@ -18,7 +19,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'exports'>> 
   app.post(
     '/user/export',
     {
-      config: { auth: 'user' },
+      config: { auth: 'user', audit: 'successes' },
       schema: {
         operationId: 'users.export',
         summary: 'A link to an archive of all data of the current user, valid for a day',
@@ -32,7 +33,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'exports'>> 
   app.get(
     '/user/export/archive',
     {
-      config: { auth: 'none', staysOpen: true, limits: ['accounts_client'] },
+      config: { auth: 'none', staysOpen: true, limits: ['accounts_client'], audit: 'successes', isLink: true },
       schema: {
         operationId: 'users.exportArchive',
         summary: 'The archive of a link: JSON Lines and the original files',
@@ -55,7 +56,7 @@ export const exportRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'exports'>> 
     },
     async (request, reply) => {
       const { user_id: userId, expires, signature } = request.query
-      const archive = await exports.open({ userId, expires, signature })
+      const archive = await exports.open({ userId, expires, signature }, goneOf(reply))
       return reply
         .header('content-disposition', 'attachment; filename="export.tar.gz"')
         .type('application/octet-stream')
