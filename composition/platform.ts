@@ -1,4 +1,5 @@
 import type { Settings } from '../infra/config.ts'
+import { createArchiveReader } from '../infra/archives/read-archive.ts'
 import { connectInfra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { codecTokenOf } from '../infra/temporal/codec-token.ts'
@@ -71,7 +72,7 @@ export async function connectPlatform(
       billing,
       administration,
       audit,
-      imports: createImports({ ...core, ...accounts, ...knowledge }),
+      imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
       budgets: createBudgets(core),
       ...accounts,
       ...knowledge,

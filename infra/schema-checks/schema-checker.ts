@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { Semaphore } from '../../services/semaphore.ts'
 import type { CheckForeignArguments } from '../../services/tools/check-arguments.ts'
+import { startThread } from '../threads/start-thread.ts'
 import type { CheckAnswer, CheckJob } from './messages.ts'
 
 /** Limits far above what any ordinary schema needs. */
@@ -78,14 +79,7 @@ export function createSchemaChecker(turns: Pick<Semaphore, 'acquire'>, { limitMs
 
 /** Fulfilled when the thread accepts jobs. Its start does not count as time of the first check. */
 function start(): Promise<Worker | undefined> {
-  const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-    name: 'schema checks',
-    execArgv: [],
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 },
-  })
-  // `exit` follows an error; without a listener the error would end the process.
-  worker.on('error', () => undefined)
+  const worker = startThread(new URL('./thread.ts', import.meta.url), { name: 'schema checks', memoryMb: 128 })
   return new Promise((resolve) => {
     worker.once('message', () => resolve(worker))
     worker.once('exit', () => resolve(undefined))

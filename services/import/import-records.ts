@@ -1,44 +1,26 @@
-import type { Static } from 'typebox'
 import { Value } from 'typebox/value'
+import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AssistantConfig } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
-import { checkFreeForm } from '../../domain/free-form.ts'
-import { maxMessageBytes } from '../../domain/message-size.ts'
-import { type Message, systemMessageInJson } from '../../domain/messages.ts'
 import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
-import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { runErrorTypeOf } from '../../domain/run-errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
-import { isDuplicateKey } from '../duplicate-key.ts'
 import type { createProjects } from '../projects/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
-import { threadMaxBytes } from '../threads/room.ts'
-import type { RunInTransaction } from '../transactions.ts'
-import type { NewIds } from './new-ids.ts'
-import type { ArchivedAssistant, ArchivedEntry, ArchivedProject, ArchivedRun, ArchivedThread } from './records.ts'
-import { type ReportWriter, refused, settle } from './report.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import { type Import, importedThread } from './import.ts'
+import { refused, settle } from './report.ts'
 
 export interface ImportRecordsDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'checkpoints' | 'runs'>
-  transaction: RunInTransaction
+  collections: Pick<Collections, 'projects' | 'assistants' | 'threads' | 'runs'>
   projects: Pick<ReturnType<typeof createProjects>, 'create'>
   assistants: Pick<Assistants, 'createUnder'>
   createThread: CreateThread
 }
 
-/** Whose account is filled, under which ids, and what is told about it. */
-export interface Import {
-  userId: string
-  idOf: NewIds
-  report: ReportWriter
-}
-
 const accessModeKey = 'type==agent/access_mode'
 const namesTried = 20
-/** What a message has beside its text, at most. */
-const envelopeBytes = 64 * 1024
 
 /**
  * Stores the records of an archive, each under the id that `idOf` gives it: what is there already is counted and left
@@ -46,11 +28,11 @@ const envelopeBytes = 64 * 1024
  * before their children.
  */
 export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, report }: Import) {
-  const { collections, transaction } = deps
-  const { projects, assistants, threads, checkpoints, runs } = collections
+  const { collections } = deps
+  const { projects, assistants, threads, runs } = collections
 
   return {
-    project: ({ project_id: oldId, name, description, created_at }: Static<typeof ArchivedProject>) =>
+    project: ({ project_id: oldId, name, description, created_at }: ReadRecords['projects']) =>
       settle(report, 'projects', oldId, async () => {
         const id = idOf('project', oldId)
         if ((await projects.exists({ _id: id, user_id: userId })) !== null) return 'existing'
@@ -59,14 +41,13 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         return 'imported'
       }),
 
-    assistant: (archived: Static<typeof ArchivedAssistant>) =>
+    assistant: (archived: ReadRecords['assistants']) =>
       settle(report, 'assistants', archived.assistant_id, async () => {
         const id = idOf('assistant', archived.assistant_id)
-        const { config: known, missing } = withoutSecrets(archived.config)
-        const config = Object.fromEntries(Object.entries(known).filter(([key]) => key !== accessModeKey))
+        const config = Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey))
         if (archived.config[accessModeKey] !== undefined && archived.config[accessModeKey] !== 'authenticated')
           report.unpublish(id)
-        report.missSecrets(id, archived.name, missing)
+        report.missSecrets(id, archived.name, archived.missing)
         if ((await assistants.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         if (!Value.Check(AssistantConfig, config)) throw refused('its configuration is not valid here')
         const place = { userId, projectId: idOf('project', archived.project_id) }
@@ -78,7 +59,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         return 'imported'
       }),
 
-    thread: (archived: Static<typeof ArchivedThread>) =>
+    thread: (archived: ReadRecords['threads']) =>
       settle(report, 'threads', archived.thread_id, async () => {
         const id = idOf('thread', archived.thread_id)
         if ((await threads.exists({ _id: id, user_id: userId })) !== null) return 'existing'
@@ -92,9 +73,11 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           userId,
           projectId: idOf('project', archived.project_id),
           name: archived.name,
-          metadataJson: checkFreeForm(['metadata'], archived.metadata),
+          metadataJson: archived.metadata_json,
           assistantId: hasAssistant ? assistantId : undefined,
           public: archived.public,
+          // Anybody can write an archive: the quota holds for what no caller has made here.
+          ...(archived.public ? { counted: true } : {}),
         })
         const times = { created_at: new Date(archived.created_at), updated_at: new Date(archived.updated_at) }
         await threads.updateOne(
@@ -105,42 +88,10 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         return 'imported'
       }),
 
-    /** The entries of a thread come in the order of their numbers. */
-    entry: (archived: Static<typeof ArchivedEntry>) =>
-      settle(report, 'messages', `${archived.thread_id}/${archived.seq}`, async () => {
-        const threadId = idOf('thread', archived.thread_id)
-        const thread = await ownThread(threadId)
-        const { seq } = archived
-        const id = idOf('message', `${archived.thread_id}/${seq}`)
-        const last = thread.last_seq ?? 0
-        if (seq <= last) {
-          if ((await checkpoints.exists({ _id: id, thread_id: threadId })) !== null) return 'existing'
-          throw refused('its thread has gone on since')
-        }
-        if (seq !== last + 1) throw refused('an entry before it is missing')
-        if (last > 0) {
-          const before = idOf('message', `${archived.thread_id}/${last}`)
-          const isOurs = await checkpoints.exists({ _id: before, thread_id: threadId })
-          if (isOurs === null) throw refused('its thread has gone on since')
-        }
-        await append(thread, {
-          _id: id,
-          thread_id: threadId,
-          seq,
-          messages_json: storable(archived.messages),
-          source: archived.source,
-          ...(archived.run_id === undefined
-            ? {}
-            : { run_id: idOf('run', archived.run_id), step: archived.step ?? seq }),
-          created_at: new Date(archived.created_at),
-        })
-        return 'imported'
-      }),
-
-    run: (archived: Static<typeof ArchivedRun>) =>
+    run: (archived: ReadRecords['runs']) =>
       settle(report, 'runs', archived.run_id, async () => {
         const id = idOf('run', archived.run_id)
-        const thread = await ownThread(idOf('thread', archived.thread_id))
+        const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id))
         if ((await runs.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         await runs.create([runRecordOf(archived, id, thread)])
         // Stored first and checked afterwards: see services/parents.ts.
@@ -150,37 +101,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       }),
   }
 
-  async function ownThread(threadId: string): Promise<ThreadRecord> {
-    const thread = await threads
-      .findOne({ _id: threadId, user_id: userId, deleting: { $ne: true } })
-      .lean<ThreadRecord>()
-    if (thread === null) throw refused('its thread was not imported')
-    return thread
-  }
-
-  async function append(thread: ThreadRecord, entry: CheckpointRecord): Promise<void> {
-    const bytes = Buffer.byteLength(entry.messages_json)
-    if ((thread.log_bytes ?? 0) + bytes > threadMaxBytes) throw refused('its thread is full')
-    const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
-    await transaction(async (session) => {
-      const { matchedCount } = await threads.updateOne(
-        { _id: thread._id, user_id: userId, deleting: { $ne: true }, last_seq: expected },
-        {
-          $set: { last_seq: entry.seq, ...(systemMessageInJson.test(entry.messages_json) ? { has_system: true } : {}) },
-          $inc: { log_bytes: bytes },
-          // The ids of imported entries can come back, and conversations in memory are found by them.
-          $unset: { last_entry_id: 1 },
-        },
-        { session, timestamps: false },
-      )
-      if (matchedCount === 0) throw new AppError('conflict', 'Another request changes the imported threads. Try again.')
-      await checkpoints.insertMany([entry], { session, lean: true })
-    }).catch((error: unknown) => {
-      throw isDuplicateKey(error) ? refused('two entries have the same step of a run') : error
-    })
-  }
-
-  function runRecordOf(archived: Static<typeof ArchivedRun>, id: string, thread: ThreadRecord): RunRecord {
+  function runRecordOf(archived: ReadRecords['runs'], id: string, thread: ThreadRecord): RunRecord {
     const created = new Date(archived.created_at)
     // Nothing carries on a run of another installation.
     const isOpen = isOpenRun(archived)
@@ -192,10 +113,13 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       assistant_id: idOf('assistant', archived.assistant_id),
       public: thread.public,
       status: isOpen ? 'cancelled' : archived.status,
-      input_json: storable(archived.input),
-      overrides: {},
+      input_json: archived.input_json,
+      overrides: archived.overrides,
+      ...(archived.metadata_json === undefined ? {} : { metadata_json: archived.metadata_json }),
       fence: 1,
+      imported: true,
       ...(archived.usage === undefined ? {} : { usage: archived.usage }),
+      ...(archived.usage_by_model === undefined ? {} : { usage_by_model: archived.usage_by_model }),
       ...(archived.model === undefined ? {} : { model: archived.model }),
       ...(archived.error === undefined
         ? {}
@@ -219,19 +143,4 @@ async function underFreeName(name: string, create: (name: string) => Promise<unk
       if (!isTaken || attempt === namesTried) throw error
     }
   }
-}
-
-const messageMembers = new Set('id content name tool_calls tool_call_id usage incomplete metadata cut'.split(' '))
-
-/** Messages as JSON text, with the members that this version knows. */
-function storable(messages: Message[]): string {
-  const texts = messages.map(({ type, data }) =>
-    JSON.stringify({
-      type,
-      data: Object.fromEntries(Object.entries(data).filter(([name]) => messageMembers.has(name))),
-    }),
-  )
-  for (const text of texts)
-    if (Buffer.byteLength(text) > maxMessageBytes.user + envelopeBytes) throw refused('one of its messages is too long')
-  return `[${texts.join(',')}]`
 }

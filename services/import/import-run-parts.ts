@@ -1,12 +1,9 @@
-import type { Static } from 'typebox'
-import { checkFreeForm } from '../../domain/free-form.ts'
-import { maxMessageBytes } from '../../domain/message-size.ts'
+import type { ReadRecords } from '../../domain/archive/items.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { toolCallKey } from '../../domain/records/tool-call.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
-import type { Import } from './import-records.ts'
-import type { ArchivedFeedback, ArchivedToolCall } from './records.ts'
+import type { Import } from './import.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportRunPartsDeps {
@@ -24,16 +21,13 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
   const { threads, runs, toolCalls, feedback } = collections
 
   return {
-    toolCall: (archived: Static<typeof ArchivedToolCall>) => {
+    toolCall: (archived: ReadRecords['tool_calls']) => {
       const { run_id: oldRun, step, index } = archived
       return settle(report, 'tool_calls', toolCallKey(oldRun, step, index), async () => {
         const run = await ownRun(oldRun)
         const id = toolCallKey(run._id, step, index)
         if ((await toolCalls.exists({ _id: id, run_id: run._id })) !== null) return 'existing'
-        const args = JSON.stringify(archived.args)
         const result = archived.result ?? (archived.status === 'done' ? undefined : neverDone)
-        if (Math.max(Buffer.byteLength(args), Buffer.byteLength(result ?? '')) > maxMessageBytes.user)
-          throw refused('its arguments or its result are too long')
         const created = new Date(archived.created_at)
         const record = {
           _id: id,
@@ -43,7 +37,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
           index,
           call_id: archived.call_id,
           name: archived.name,
-          args_json: args,
+          args_json: archived.args_json,
           status: 'done' as const,
           ...(result === undefined ? {} : { result }),
           ...(archived.decision === undefined ? {} : { decision: archived.decision }),
@@ -58,12 +52,12 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
       })
     },
 
-    feedback: (archived: Static<typeof ArchivedFeedback>) =>
+    feedback: (archived: ReadRecords['feedback']) =>
       settle(report, 'feedback', archived.feedback_id, async () => {
         const run = await ownRun(archived.run_id)
         const id = idOf('feedback', archived.feedback_id)
         if ((await feedback.exists({ _id: id, user_id: userId })) !== null) return 'existing'
-        const { key, score, value, comment } = archived
+        const { key, score, value_json, comment } = archived
         const record = {
           _id: id,
           run_id: run._id,
@@ -71,7 +65,7 @@ export function createRunPartsImport({ collections }: ImportRunPartsDeps, { user
           user_id: userId,
           key,
           ...(score === undefined ? {} : { score }),
-          ...(value === undefined ? {} : { value_json: checkFreeForm(['value'], value) }),
+          ...(value_json === undefined ? {} : { value_json }),
           ...(comment === undefined ? {} : { comment }),
           status: 'stored' as const,
           created_at: new Date(archived.created_at),

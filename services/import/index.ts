@@ -1,124 +1,94 @@
 import type { Readable } from 'node:stream'
-import { setImmediate } from 'node:timers/promises'
-import { AppError } from '../../domain/errors.ts'
-import { createSemaphore } from '../semaphore.ts'
+import type { ArchiveItem, ReadRecord } from '../../domain/archive/items.ts'
+import type { Collections } from '../collections.ts'
+import { createTransfers } from '../transfers.ts'
+import { createAllowance } from './allowance.ts'
+import { arriving } from './arriving.ts'
+import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { newIdsFor } from './new-ids.ts'
-import { unpacked } from './open-archive.ts'
-import { type TarMember, readTar, wrongArchive } from './read-tar.ts'
-import * as records from './records.ts'
+import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport } from './report.ts'
 
 type ImportsDeps = ImportRecordsDeps &
+  ImportEntriesDeps &
   ImportRunPartsDeps &
   ImportFilesDeps & {
-    settings: { importMaxMb: number }
+    collections: Pick<Collections, 'users'>
+    readArchive: ReadArchive
+    settings: { importMaxMb: number; importDayMaxMb: number; archivesAtOnce: number }
   }
-
-/** Archives that one process reads at once. */
-const atOnce = 4
-/** A part of an archive has four megabytes and one further line. */
-const partMaxBytes = 32 * 1024 * 1024
-/** As large as the body of a request. */
-const lineMaxBytes = 16 * 1024 * 1024
-const smallMemberMaxBytes = 64 * 1024
-const maxRecords = 5_000_000
-const linesInTurn = 500
 
 /**
  * Imports archives that `services/export` made, into the account of the caller. The archive is read as it arrives and
  * is not stored: records are stored under ids that are made from the old ones, so that an import that was cut off is
  * completed by repeating it, and none of it is imported twice.
  */
-export function createImports({ settings, ...deps }: ImportsDeps) {
-  const slots = createSemaphore({ slots: atOnce, slotsPerOwner: 1, waitingPerOwner: 0 })
+export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
+  const transfers = createTransfers({ slots: settings.archivesAtOnce, name: 'import' })
 
   return {
     /**
      * Throws `invalid_input` for an archive that is damaged or of another kind, `payload_too_large` for one that is
-     * too large, `too_many_requests` while another import of the user runs. What came before the fault stays.
+     * too large, `too_many_requests` while another import of the user is under way and beyond the limit of a day,
+     * `request_timeout` when the archive arrives too slowly, `forbidden` when the user is suspended. What came before
+     * stays. `gone` is aborted when the client disconnects.
      */
-    receive: (userId: string, packed: Readable): Promise<ImportReport> =>
-      slots.withSlot(() => importArchive(userId, readTar(unpacked(packed, settings.importMaxMb))), userId, underWay),
+    async receive(userId: string, packed: Readable, gone: AbortSignal): Promise<ImportReport> {
+      const transfer = await transfers.open(userId, gone)
+      const allowance = createAllowance(deps, { userId, maxMb: settings.importDayMaxMb })
+      let unpacked = 0
+      const onProgress = (bytes: number) => {
+        unpacked = bytes
+        return allowance.check(bytes)
+      }
+      const source = arriving(packed, transfer)
+      try {
+        await onProgress(0)
+        const items = readArchive(source.pieces, { maxMb: settings.importMaxMb, signal: transfer.signal, onProgress })
+        return await importItems(userId, items)
+      } finally {
+        transfer.end()
+        source.close()
+        await allowance.end(unpacked)
+      }
+    },
   }
 
-  async function importArchive(userId: string, members: AsyncIterable<TarMember>): Promise<ImportReport> {
+  async function importItems(userId: string, items: AsyncIterable<ArchiveItem>): Promise<ImportReport> {
     const report = createReport()
     const target = { userId, idOf: newIdsFor(userId), report }
     const stored = createRecordImport(deps, target)
+    const entries = createEntryImport(deps, target)
     const parts = createRunPartsImport(deps, target)
-    const files = createFileImport(deps, target)
-    /** In the order in which an archive has them: parents first. */
-    const kinds: Record<string, (line: string, member: string) => Promise<void> | void> = {
-      projects: (line, member) => stored.project(records.recordOf(records.ArchivedProject, line, member)),
-      assistants: (line, member) => stored.assistant(records.recordOf(records.ArchivedAssistant, line, member)),
-      threads: (line, member) => stored.thread(records.recordOf(records.ArchivedThread, line, member)),
-      messages: (line, member) => stored.entry(records.recordOf(records.ArchivedEntry, line, member)),
-      runs: (line, member) => stored.run(records.recordOf(records.ArchivedRun, line, member)),
-      'tool-calls': (line, member) => parts.toolCall(records.recordOf(records.ArchivedToolCall, line, member)),
-      feedback: (line, member) => parts.feedback(records.recordOf(records.ArchivedFeedback, line, member)),
-      files: (line, member) => files.announce(records.recordOf(records.ArchivedFile, line, member)),
+    const receiveFile = createFileImport(deps, target)
+    for await (const item of items) {
+      if (item.type === 'record') await store(item)
+      else if (item.type === 'file') await receiveFile(item.file, item.content)
+      else report.refuse(item.kind, item.id, item.reason)
     }
-    const order = Object.keys(kinds)
-    let [place, lines, hasManifest] = [0, 0, false]
-
-    for await (const member of members) {
-      if (!hasManifest) {
-        if (member.name !== 'manifest.json') throw wrongArchive('it does not begin with a manifest')
-        for await (const line of linesOf(member, smallMemberMaxBytes)) {
-          records.checkManifest(line)
-          hasManifest = true
-        }
-        if (!hasManifest) throw wrongArchive('its manifest is empty')
-        continue
-      }
-      if (files.isAnnounced(member.name)) {
-        await files.receive(member)
-        continue
-      }
-      if (member.name === 'user.json') {
-        for await (const line of linesOf(member, smallMemberMaxBytes)) void line
-        continue
-      }
-      const kind = /^([a-z-]{1,20})-\d{5,9}\.jsonl$/.exec(member.name)?.[1] ?? ''
-      const next = order.indexOf(kind)
-      const take = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-      if (take === undefined) throw wrongArchive('it holds a member that is not known here')
-      if (next < place) throw wrongArchive('its members are not in order')
-      place = next
-      for await (const line of linesOf(member, partMaxBytes)) {
-        lines += 1
-        if (lines > maxRecords) throw wrongArchive(`it has more than ${maxRecords} records`)
-        await take(line, `the ${kind}`)
-      }
-    }
-    if (!hasManifest) throw wrongArchive('it is empty')
-    files.end()
+    entries.end()
     return report.report
-  }
-}
 
-async function* linesOf({ size, content }: TarMember, maxBytes: number): AsyncGenerator<string, undefined> {
-  if (size > maxBytes) throw wrongArchive('one of its members is too large')
-  const pieces: Buffer[] = []
-  for await (const piece of content) pieces.push(piece)
-  const text = Buffer.concat(pieces)
-  let [start, lines] = [0, 0]
-  for (let end = text.indexOf(0x0a); start < text.length; end = text.indexOf(0x0a, start)) {
-    const lineEnd = end < 0 ? text.length : end
-    if (lineEnd - start > lineMaxBytes) throw wrongArchive('one of its lines is too long')
-    const line = text.subarray(start, lineEnd).toString('utf8')
-    start = lineEnd + 1
-    if (line === '') throw wrongArchive('one of its lines is empty')
-    // Lines that are only counted need no database: other requests must get their turn too.
-    if (++lines % linesInTurn === 0) await setImmediate()
-    yield line
+    function store(item: ReadRecord): Promise<void> {
+      switch (item.kind) {
+        case 'projects':
+          return stored.project(item.record)
+        case 'assistants':
+          return stored.assistant(item.record)
+        case 'threads':
+          return stored.thread(item.record)
+        case 'messages':
+          return entries.take(item.record)
+        case 'runs':
+          return stored.run(item.record)
+        case 'tool_calls':
+          return parts.toolCall(item.record)
+        case 'feedback':
+          return parts.feedback(item.record)
+      }
+    }
   }
-}
-
-function underWay(): AppError {
-  const message = 'An archive is being imported into this account already, or too many are.'
-  return new AppError('too_many_requests', message, { retryAfterSeconds: 30 })
 }

@@ -74,15 +74,16 @@ export function createReport() {
   }
 }
 
-/** Counts what `store` did. A refusal by a rule of the service is reported; other errors are thrown. */
+/** Counts what `store` did, unless it will be settled later (`held`). A refusal by a rule of the service is reported; other errors are thrown. */
 export async function settle(
   report: ReportWriter,
   kind: ReportedKind,
   oldId: string,
-  store: () => Promise<'imported' | 'existing'>,
+  store: () => Promise<'imported' | 'existing' | 'held'>,
 ): Promise<void> {
   try {
-    report.count(await store(), kind)
+    const outcome = await store()
+    if (outcome !== 'held') report.count(outcome, kind)
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
     report.refuse(kind, oldId, error)

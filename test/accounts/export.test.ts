@@ -4,8 +4,9 @@ import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { tarEnd, tarHeader, tarPadding } from '../../services/export/tar.ts'
-import { type ApiClient, apiClient } from '../support/api-client.ts'
+import { tarEnd } from '../../services/export/tar.ts'
+import { apiClient } from '../support/api-client.ts'
+import { archiveOf, fetchLink, importInto, lines, manifest, member, whole } from '../support/archives.ts'
 import { runProgram } from '../deploy/run-program.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -22,8 +23,6 @@ describe('export of all data of a user', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  /** The test service listens on a port of its own, which its BASE_URL does not name. */
-  const fetchLink = (url: string) => fetch(`${service.url}${new URL(url).pathname}${new URL(url).search}`)
   const secret = 'a-secret-of-a-tool'
   const token = 'a-public-token-of-some-length'
 
@@ -46,7 +45,7 @@ describe('export of all data of a user', () => {
 
     const { url, expires_at: expiresAt } = await talk.client.post('/user/export')
     expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(23 * 3_600_000)
-    const response = await fetchLink(url)
+    const response = await fetchLink(service, url)
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/octet-stream')
     const archive = path.join(folder, 'export.tar.gz')
@@ -90,7 +89,7 @@ describe('export of all data of a user', () => {
     const changed = (name: string, value: string) => {
       const link = new URL(url)
       link.searchParams.set(name, value)
-      return fetchLink(link.href)
+      return fetchLink(service, link.href)
     }
     expect((await changed('user_id', other.userId)).status).toBe(403)
     expect((await changed('expires', String(Date.now() + 10 * 86_400_000))).status).toBe(403)
@@ -103,11 +102,16 @@ describe('export of all data of a user', () => {
       signature: derivedSecrets.exportSignature(user.userId, past),
     })
     expect((await apiClient(service.url).call('GET', `/user/export/archive?${old.toString()}`)).status).toBe(403)
-    expect((await fetchLink(url)).status).toBe(200)
+    expect((await fetchLink(service, url)).status).toBe(200)
+    const { entries } = await user.get('/user/audit')
+    expect(entries.map(({ actor, action, outcome }: any) => `${actor} ${action} ${outcome}`)).toEqual([
+      'anonymous users.exportArchive done',
+      'user users.export done',
+    ])
     // Nothing is stored: with the account, what the link leads to is gone.
     const { email } = await user.get('/user/')
     await user.call('DELETE', '/auth/delete-user', { email_confirmation: email })
-    expect((await fetchLink(url)).status).toBe(404)
+    expect((await fetchLink(service, url)).status).toBe(404)
   })
 
   it('is limited to one download at a time for a user; a disconnect frees the slot', async () => {
@@ -121,32 +125,18 @@ describe('export of all data of a user', () => {
       await knowledgeClient(talk.client)
     ).upload([{ name: 'noise.bin', content: new Uint8Array(large) }], '?wait=false')
     const { url } = await talk.client.post('/user/export')
-    const first = await fetchLink(url)
+    const first = await fetchLink(service, url)
     expect(first.status).toBe(200)
-    expect((await fetchLink(url)).status).toBe(429)
+    expect((await fetchLink(service, url)).status).toBe(429)
     // A bystander is not kept waiting.
     const bystander = await insertUser(service)
-    expect((await fetchLink((await bystander.post('/user/export')).url)).status).toBe(200)
+    expect((await fetchLink(service, (await bystander.post('/user/export')).url)).status).toBe(200)
     await first.body?.cancel()
-    await expect.poll(async () => (await fetchLink(url)).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await fetchLink(service, url)).status, { timeout: 20_000 }).toBe(200)
   })
 })
 
 describe('import of an archive', () => {
-  async function archiveOf(client: ApiClient): Promise<Uint8Array<ArrayBuffer>> {
-    const { url } = await client.post('/user/export')
-    const response = await fetch(`${service.url}${new URL(url).pathname}${new URL(url).search}`)
-    return new Uint8Array(await response.arrayBuffer())
-  }
-  async function importInto(
-    { token }: { token?: string | undefined },
-    body: RequestInit['body'],
-    base = service.url,
-  ): Promise<{ status: number; body: any }> {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
-    const response = await fetch(`${base}/user/import`, { method: 'POST', headers, body: body ?? null, duplex: 'half' })
-    return { status: response.status, body: await response.json() }
-  }
   const none = {
     projects: 0,
     assistants: 0,
@@ -229,9 +219,9 @@ describe('import of an archive', () => {
   it('brings everything over under new ids, without secrets, and nothing twice', async () => {
     const source = await estate()
     const before = await contentsOf(source.client)
-    const archive = await archiveOf(source.client)
+    const archive = await archiveOf(service, source.client)
     const target = await insertUser(service)
-    const { status, body: report } = await importInto(target, archive)
+    const { status, body: report } = await importInto(service, target, archive)
     expect(status).toBe(200)
     expect(report).toMatchObject({
       imported: { projects: 1, assistants: 1, threads: 1, runs: 2, tool_calls: 2, feedback: 1, files: 1 },
@@ -268,7 +258,7 @@ describe('import of an archive', () => {
     const isReady = async () => (await target.get(`/assistants/${assistantId}/files`)).files[0].metadata.status
     await expect.poll(isReady, { timeout: 30_000 }).toBe('ready')
 
-    const again = await importInto(target, archive)
+    const again = await importInto(service, target, archive)
     expect(again.body).toMatchObject({ imported: none, existing: report.imported, refused: none })
     expect(await contentsOf(target)).toEqual(after)
     expect(await contentsOf(source.client)).toEqual(before)
@@ -281,15 +271,18 @@ describe('import of an archive', () => {
       }),
     )
     expect(more.end).toBe('end')
-    expect(await importInto(target, archive)).toMatchObject({ status: 200, body: { imported: none, refused: none } })
+    expect(await importInto(service, target, archive)).toMatchObject({
+      status: 200,
+      body: { imported: none, refused: none },
+    })
   })
 
   it('imports tool calls and feedback as records of the past: no call is executed or approved, no feedback is sent', async () => {
     const source = await estate()
     await service.collections.feedback.updateMany({ run_id: source.runId }, { $set: { status: 'submitted' } })
     const target = await insertUser(service)
-    const archive = await archiveOf(source.client)
-    expect((await importInto(target, archive)).status).toBe(200)
+    const archive = await archiveOf(service, source.client)
+    expect((await importInto(service, target, archive)).status).toBe(200)
     const [run] = await service.collections.runs.find({ user_id: target.userId }).sort({ _id: 1 }).lean()
     const calls = await service.collections.toolCalls
       .find({ run_id: run?._id ?? '' })
@@ -307,25 +300,25 @@ describe('import of an archive', () => {
     // They go with their thread.
     expect((await target.call('DELETE', `/threads/${run?.thread_id}`)).status).toBe(200)
     expect(await contentsOf(target)).toMatchObject({ toolCalls: [], feedback: [] })
-    const again = await importInto(target, archive)
+    const again = await importInto(service, target, archive)
     expect(again.body).toMatchObject({ imported: { threads: 1, runs: 2, tool_calls: 2, feedback: 1 }, refused: none })
   })
 
   it('is completed by a repetition after the process that read it was killed', async () => {
     const source = await estate()
-    const archive = await archiveOf(source.client)
+    const archive = await archiveOf(service, source.client)
     const target = await insertUser(service)
     const process = await startApiProcess(service.env)
     // gzip hands on what it has read: the records of half of an archive are stored before the rest comes.
     const half = new ReadableStream({
       start: (controller) => controller.enqueue(archive.slice(0, Math.floor(archive.length / 2))),
     })
-    const cut = importInto(target, half, process.url).catch(() => 'cut off')
+    const cut = importInto(process, target, half).catch(() => 'cut off')
     const isBegun = () => service.collections.projects.countDocuments({ user_id: target.userId })
     await expect.poll(isBegun, { timeout: 30_000 }).toBe(2)
     await process.kill()
     expect(await cut).toBe('cut off')
-    const { status, body: report } = await importInto(target, archive)
+    const { status, body: report } = await importInto(service, target, archive)
     expect(status).toBe(200)
     expect(report).toMatchObject({ existing: { projects: 1 }, refused: none, imported: { files: 1 } })
     const [mine, other] = [await contentsOf(target), await contentsOf(source.client)]
@@ -333,10 +326,10 @@ describe('import of an archive', () => {
   })
 
   it('keeps to the quotas, says what it left out, and takes it when there is room', async () => {
-    const archive = await archiveOf((await estate()).client)
+    const archive = await archiveOf(service, (await estate()).client)
     const target = await insertUser(service, { threadMax: 0 })
     await service.collections.users.updateOne({ _id: target.userId }, { $set: { storage_max_mb: 0 } })
-    const { body: report } = await importInto(target, archive)
+    const { body: report } = await importInto(service, target, archive)
     expect(report).toMatchObject({
       imported: { ...none, projects: 1, assistants: 1 },
       refused: { threads: 1, runs: 2, files: 1 },
@@ -350,20 +343,13 @@ describe('import of an archive', () => {
       { _id: target.userId },
       { $set: { thread_max: 5 }, $unset: { storage_max_mb: 1 } },
     )
-    const again = await importInto(target, archive)
+    const again = await importInto(service, target, archive)
     expect(again.body).toMatchObject({ imported: { threads: 1, runs: 2, files: 1 }, refused: none })
   })
 
   const at = new Date('2026-01-01T00:00:00Z')
-  const member = (name: string, content: string | Buffer) => {
-    const bytes = Buffer.from(content)
-    return Buffer.concat([tarHeader(name, bytes.length, at), bytes, tarPadding(bytes.length)])
-  }
-  const lines = (...records: unknown[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('')
-  const manifest = member('manifest.json', lines({ format: 'assistant-platform-user', version: 1 }))
   const created_at = at.toISOString()
   const project = { project_id: newId(), name: 'P', description: '', created_at }
-  const whole = (...members: Buffer[]) => gzipSync(Buffer.concat([manifest, ...members, tarEnd]))
   const changed = (buffer: Buffer, place: number, text: string) => {
     const copy = Buffer.from(buffer)
     copy.write(text, place, 'latin1')
@@ -453,11 +439,11 @@ describe('import of an archive', () => {
     ],
   ])('refuses an archive that %s', async (_case, status, archive) => {
     const user = await insertUser(service)
-    const answer = await importInto(user, new Uint8Array(archive()))
+    const answer = await importInto(service, user, new Uint8Array(archive()))
     expect(answer.status).toBe(status)
     expect((await contentsOf(user)).files).toEqual([])
     // The slot is free again.
-    expect((await importInto(user, new Uint8Array(whole()))).status).toBe(200)
+    expect((await importInto(service, user, new Uint8Array(whole()))).status).toBe(200)
   })
 
   it('cannot reach records of others, whatever ids an archive names', async () => {
@@ -506,7 +492,7 @@ describe('import of an archive', () => {
       member('files-00001.jsonl', lines({ ...file, assistant_id: victim.assistantId })),
       member('files/f', 'planted'),
     )
-    const { status, body: report } = await importInto(user, new Uint8Array(archive))
+    const { status, body: report } = await importInto(service, user, new Uint8Array(archive))
     expect(status).toBe(200)
     expect(report).toMatchObject({
       imported: { projects: 1, threads: 1, messages: 1 },

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { AppError } from '../../../domain/errors.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
+import { goneOf } from '../gone.ts'
 import { refusals } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
 
@@ -60,7 +61,7 @@ export const importRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'imports'>> 
   app.post(
     '/user/import',
     {
-      config: { auth: 'user', isUpload: true, staysOpen: true, audit: 'successes' },
+      config: { auth: 'user', isUpload: true, staysOpen: true, limits: ['imports_user'], audit: 'successes' },
       ...streamedBody(app),
       schema: {
         operationId: 'users.import',
@@ -71,10 +72,10 @@ export const importRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'imports'>> 
         response: { 200: ImportReport, ...refusals(400, 401, 413, 503) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const body: unknown = request.body
       if (!(body instanceof Readable)) throw new AppError('bad_request', 'Send the archive as the body.')
-      return imports.receive(sessionOf(request).user._id, body)
+      return imports.receive(sessionOf(request).user._id, body, goneOf(reply))
     },
   )
 }

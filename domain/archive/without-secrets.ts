@@ -1,4 +1,4 @@
-import { maskedValue } from '../../domain/mask-secrets.ts'
+import { maskedValue } from '../mask-secrets.ts'
 
 const pathsKept = 50
 const pathCharacters = 200

@@ -1,11 +1,8 @@
-import Type, { type Static, type TSchema } from 'typebox'
-import { Value } from 'typebox/value'
-import { AnyKey } from '../../domain/any-key.ts'
-import { foreignJsonDepth, parseForeignJson } from '../../domain/foreign-json.ts'
-import { requestLimits } from '../../domain/limits.ts'
-import { Message, TokenUsage } from '../../domain/messages.ts'
-import { runStatuses } from '../../domain/records/run.ts'
-import { wrongArchive } from './read-tar.ts'
+import Type, { type Static } from 'typebox'
+import { AnyKey } from '../any-key.ts'
+import { requestLimits } from '../limits.ts'
+import { Message, TokenUsage } from '../messages.ts'
+import { runStatuses } from '../records/run.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
 const id = Type.String({ minLength: 1, maxLength: 128 })
@@ -13,6 +10,9 @@ const name = Type.String({ maxLength: requestLimits.nameLength })
 const time = Type.String({ pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`, maxLength: 40 })
 const freeForm = Type.Record(AnyKey, Type.Unknown())
 const messages = Type.Array(Message, { maxItems: 10_000 })
+const modelName = Type.String({ maxLength: 200 })
+const number = Type.Optional(Type.Number())
+const words = Type.String({ maxLength: requestLimits.configTextLength })
 
 export const ArchivedProject = Type.Object({
   project_id: id,
@@ -44,8 +44,20 @@ export const ArchivedEntry = Type.Object({
   source: Type.Enum(['input', 'step', 'tools', 'update']),
   run_id: Type.Optional(id),
   step: Type.Optional(Type.Integer({ minimum: -10_000, maximum: 10_000 })),
+  model: Type.Optional(modelName),
   messages,
   created_at: time,
+})
+const ArchivedOverrides = Type.Object({
+  temperature: number,
+  max_tokens: number,
+  top_p: number,
+  seed: number,
+  frequency_penalty: number,
+  presence_penalty: number,
+  instructions: Type.Optional(words),
+  stop: Type.Optional(Type.Array(words, { maxItems: requestLimits.configEntries })),
+  response_format: Type.Optional(freeForm),
 })
 export const ArchivedRun = Type.Object({
   run_id: id,
@@ -53,8 +65,13 @@ export const ArchivedRun = Type.Object({
   assistant_id: id,
   status: Type.Enum([...runStatuses]),
   input: messages,
-  model: Type.Optional(Type.String({ maxLength: 200 })),
+  overrides: Type.Optional(ArchivedOverrides),
+  metadata: Type.Optional(freeForm),
+  model: Type.Optional(modelName),
   usage: Type.Optional(TokenUsage),
+  usage_by_model: Type.Optional(
+    Type.Array(Type.Object({ ...TokenUsage.properties, model: modelName }), { maxItems: 100 }),
+  ),
   error: Type.Optional(
     Type.Object({
       status_code: Type.Integer({ minimum: 100, maximum: 599 }),
@@ -101,32 +118,13 @@ export const ArchivedFile = Type.Object({
   content_type: Type.String({ maxLength: 1000 }),
   path: Type.String({ pattern: '^files/[A-Za-z0-9._~-]{1,90}$' }),
 })
-const Manifest = Type.Object({ format: Type.Literal('assistant-platform-user'), version: Type.Literal(1) })
+export const Manifest = Type.Object({ format: Type.Literal('assistant-platform-user'), version: Type.Literal(1) })
 
-/** The first member of an archive. */
-export function checkManifest(line: string): void {
-  if (!Value.Check(Manifest, parsed(line, 'manifest.json')))
-    throw wrongArchive('its manifest is not that of version 1 of an archive of a user')
-}
-
-/** One line of the archive. Throws `invalid_input` for anything but such a record. */
-export function recordOf<S extends TSchema>(schema: S, line: string, member: string): Static<S> {
-  const value = parsed(line, member)
-  if (Value.Check(schema, value) && hasTimes(value)) return value
-  throw wrongArchive(`a line of ${member} is not a record of its kind`)
-}
-
-/** The pattern of times lets a thirteenth month through. */
-function hasTimes(record: unknown): boolean {
-  const members = typeof record === 'object' && record !== null ? Object.entries(record) : []
-  return members.every(([key, value]) => !key.endsWith('_at') || !Number.isNaN(Date.parse(String(value))))
-}
-
-function parsed(line: string, member: string): unknown {
-  try {
-    return parseForeignJson(line, { bytes: Infinity, depth: foreignJsonDepth + 10 })
-  } catch {
-    // Said below; the reason would quote the line.
-  }
-  throw wrongArchive(`a line of ${member} is not JSON, or nests too deeply`)
-}
+export type ArchivedProject = Static<typeof ArchivedProject>
+export type ArchivedAssistant = Static<typeof ArchivedAssistant>
+export type ArchivedThread = Static<typeof ArchivedThread>
+export type ArchivedEntry = Static<typeof ArchivedEntry>
+export type ArchivedRun = Static<typeof ArchivedRun>
+export type ArchivedToolCall = Static<typeof ArchivedToolCall>
+export type ArchivedFeedback = Static<typeof ArchivedFeedback>
+export type ArchivedFile = Static<typeof ArchivedFile>

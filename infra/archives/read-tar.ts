@@ -1,4 +1,4 @@
-import { invalidInput } from '../../domain/errors.ts'
+import { wrongArchive } from '../../domain/archive/wrong-archive.ts'
 
 const blockBytes = 512
 
@@ -29,10 +29,6 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     await content.skipRest()
     await bytes.take((blockBytes - (size % blockBytes)) % blockBytes)
   }
-}
-
-export function wrongArchive(reason: string) {
-  return invalidInput(['body'], `is not an archive that this service can import: ${reason}`, 'invalid_archive')
 }
 
 function readHeader(header: Buffer): { name: string; size: number } {

@@ -1,0 +1,50 @@
+import type { RunOverrides } from '../records/run.ts'
+import type {
+  ArchivedAssistant,
+  ArchivedEntry,
+  ArchivedFeedback,
+  ArchivedFile,
+  ArchivedProject,
+  ArchivedRun,
+  ArchivedThread,
+  ArchivedToolCall,
+} from './records.ts'
+
+/** The kinds of records in the order in which an archive has them: parents first. */
+export const recordKinds = ['projects', 'assistants', 'threads', 'messages', 'runs', 'tool_calls', 'feedback'] as const
+export type RecordKind = (typeof recordKinds)[number]
+
+/** Free-form members and messages are texts, as they are stored. */
+export interface ReadRecords {
+  projects: ArchivedProject
+  /** Without its secrets, of which `missing` names the places. */
+  assistants: ArchivedAssistant & { missing: string[] }
+  threads: Omit<ArchivedThread, 'metadata'> & { metadata_json: string }
+  messages: Omit<ArchivedEntry, 'messages'> & { messages_json: string }
+  runs: Omit<ArchivedRun, 'input' | 'overrides' | 'metadata'> & {
+    input_json: string
+    overrides: RunOverrides
+    metadata_json?: string
+  }
+  tool_calls: Omit<ArchivedToolCall, 'args'> & { args_json: string }
+  feedback: Omit<ArchivedFeedback, 'value'> & { value_json?: string }
+}
+
+/** A record that has been checked; `id` is that of the archive. */
+export type ReadRecord = {
+  [K in RecordKind]: { type: 'record'; kind: K; id: string; record: ReadRecords[K] }
+}[RecordKind]
+
+/** A record of the right form that a rule of the service refuses. */
+export interface RefusedRecord {
+  type: 'refused'
+  kind: RecordKind | 'files'
+  id: string
+  reason: string
+}
+
+/** What an archive holds, in its order. The content of a file is read before the next item is asked for. */
+export type ArchiveItem =
+  | ReadRecord
+  | RefusedRecord
+  | { type: 'file'; file: ArchivedFile; content: AsyncGenerator<Buffer, undefined> }

@@ -1,0 +1,138 @@
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { AppError } from '../errors.ts'
+import { checkFreeForm } from '../free-form.ts'
+import { checkMessageSize, maxMessageBytes } from '../message-size.ts'
+import type { Message } from '../messages.ts'
+import type { Usage } from '../records/run.ts'
+import { toolCallKey } from '../records/tool-call.ts'
+import type { ReadRecord, ReadRecords, RecordKind, RefusedRecord } from './items.ts'
+import * as records from './records.ts'
+import { withoutSecrets } from './without-secrets.ts'
+import { wrongArchive } from './wrong-archive.ts'
+
+/** Twice what a caller may send: an answer also has calls, whose arguments can become longer when they are rewritten. */
+const messageMaxBytes = 2 * maxMessageBytes.user
+/** More than a run can use; sums of the largest numbers of runs stay exact. */
+const maxTokens = 1_000_000_000
+
+/**
+ * A parsed line of an archive as the service stores it; refused where a limit of the service is exceeded. Throws
+ * `invalid_input` for anything that is not a record of its kind.
+ */
+export function readRecord(kind: RecordKind, line: unknown): ReadRecord | RefusedRecord {
+  switch (kind) {
+    case 'projects': {
+      const project = checked(records.ArchivedProject, line, kind)
+      return ready(kind, project.project_id, () => project)
+    }
+    case 'assistants': {
+      const assistant = checked(records.ArchivedAssistant, line, kind)
+      return ready(kind, assistant.assistant_id, () => ({ ...assistant, ...withoutSecrets(assistant.config) }))
+    }
+    case 'threads': {
+      const { metadata, ...thread } = checked(records.ArchivedThread, line, kind)
+      return ready(kind, thread.thread_id, () => ({ ...thread, metadata_json: checkFreeForm(['metadata'], metadata) }))
+    }
+    case 'messages': {
+      const { messages, ...entry } = checked(records.ArchivedEntry, line, kind)
+      return ready(kind, `${entry.thread_id}/${entry.seq}`, () => ({ ...entry, messages_json: messagesText(messages) }))
+    }
+    case 'runs': {
+      const run = checked(records.ArchivedRun, line, kind)
+      return ready(kind, run.run_id, () => runOf(run))
+    }
+    case 'tool_calls': {
+      const { args, ...call } = checked(records.ArchivedToolCall, line, kind)
+      return ready(kind, toolCallKey(call.run_id, call.step, call.index), () => ({
+        ...call,
+        args_json: shortText(JSON.stringify(args), 'its arguments are too long'),
+        ...(call.result === undefined ? {} : { result: shortText(call.result, 'its result is too long') }),
+      }))
+    }
+    case 'feedback': {
+      const { value, ...feedback } = checked(records.ArchivedFeedback, line, kind)
+      return ready(kind, feedback.feedback_id, () => ({
+        ...feedback,
+        ...(value === undefined ? {} : { value_json: checkFreeForm(['value'], value) }),
+      }))
+    }
+  }
+}
+
+/** The record of a file, which comes before its bytes. */
+export function readFile(line: unknown): records.ArchivedFile {
+  return checked(records.ArchivedFile, line, 'files')
+}
+
+/** Throws `invalid_input` for the manifest of another kind of archive. */
+export function checkManifest(line: unknown): void {
+  if (!Value.Check(records.Manifest, line))
+    throw wrongArchive('its manifest is not that of version 1 of an archive of a user')
+}
+
+function checked<S extends TSchema>(schema: S, line: unknown, kind: string) {
+  if (Value.Check(schema, line) && hasTimes(line)) return line
+  throw wrongArchive(`a line of its ${kind} is not a record of that kind`)
+}
+
+function ready<K extends RecordKind>(kind: K, id: string, make: () => ReadRecords[K]) {
+  try {
+    return { type: 'record' as const, kind, id, record: make() }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { type: 'refused' as const, kind, id, reason: error.message }
+  }
+}
+
+/** The pattern of times lets a thirteenth month through. */
+function hasTimes(record: unknown): boolean {
+  const members = typeof record === 'object' && record !== null ? Object.entries(record) : []
+  return members.every(([key, value]) => !key.endsWith('_at') || !Number.isNaN(Date.parse(String(value))))
+}
+
+function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun): ReadRecords['runs'] {
+  const { response_format: format, ...others } = overrides
+  return {
+    ...run,
+    input_json: messagesText(input),
+    overrides: {
+      ...others,
+      ...(format === undefined ? {} : { response_format_json: checkFreeForm(['response_format'], format) }),
+    },
+    ...(metadata === undefined ? {} : { metadata_json: checkFreeForm(['metadata'], metadata) }),
+    ...(run.usage === undefined ? {} : { usage: bounded(run.usage) }),
+    ...(run.usage_by_model === undefined
+      ? {}
+      : { usage_by_model: run.usage_by_model.map(({ model, ...usage }) => ({ ...bounded(usage), model })) }),
+  }
+}
+
+function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usage {
+  const within = (tokens: number) => Math.min(Math.max(tokens, 0), maxTokens)
+  return {
+    prompt_tokens: within(prompt_tokens),
+    completion_tokens: within(completion_tokens),
+    total_tokens: within(total_tokens),
+  }
+}
+
+const messageMembers = new Set('id content name tool_calls tool_call_id usage incomplete metadata cut'.split(' '))
+
+/** Messages as JSON text, with the members that this version knows. */
+function messagesText(messages: Message[]): string {
+  for (const message of messages) checkMessageSize(message, messageMaxBytes, ['messages'])
+  const known = messages.map(({ type, data }) => ({
+    type,
+    data: {
+      ...Object.fromEntries(Object.entries(data).filter(([name]) => messageMembers.has(name))),
+      ...('usage' in data && data.usage !== undefined ? { usage: bounded(data.usage) } : {}),
+    },
+  }))
+  return JSON.stringify(known)
+}
+
+function shortText(text: string, refusal: string): string {
+  if (Buffer.byteLength(text) > messageMaxBytes) throw new AppError('bad_request', refusal)
+  return text
+}

@@ -1,0 +1,32 @@
+import type { ReadRecord, RefusedRecord } from '../../domain/archive/items.ts'
+import type { ArchivedFile } from '../../domain/archive/records.ts'
+import type { ErrorCode, FieldProblem } from '../../domain/errors.ts'
+
+/** What the reading thread is given at its start. */
+export interface ReadJob {
+  /** Maximum size of the archive, packed and unpacked. */
+  maxMb: number
+}
+
+/** To the thread: a piece of the archive or its end, as the answer to `more`; `continue` as that to anything else. */
+export type ToThread = { type: 'piece'; bytes: Uint8Array } | { type: 'end' } | { type: 'continue' }
+
+/**
+ * From the thread. It sends one message after the other and waits for `continue`; beside that, it asks for more of the
+ * archive. The bytes of a file follow `file`, up to `file-end`.
+ */
+export type FromThread =
+  | { type: 'more' }
+  | (Said & {
+      /** Bytes of the archive that were unpacked so far. */
+      unpacked: number
+    })
+
+export type Said =
+  | ReadRecord
+  | RefusedRecord
+  | { type: 'file'; file: ArchivedFile }
+  | { type: 'bytes'; bytes: Uint8Array }
+  | { type: 'file-end' }
+  | { type: 'done' }
+  | { type: 'failed'; code: ErrorCode; message: string; fields?: FieldProblem[] }

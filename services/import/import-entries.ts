@@ -1,0 +1,115 @@
+import type { ReadRecords } from '../../domain/archive/items.ts'
+import { AppError } from '../../domain/errors.ts'
+import { systemMessageInJson } from '../../domain/messages.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { threadMaxBytes } from '../threads/room.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { type Import, importedThread } from './import.ts'
+import { refused, settle } from './report.ts'
+
+export interface ImportEntriesDeps {
+  collections: Pick<Collections, 'threads' | 'checkpoints'>
+  transaction: RunInTransaction
+}
+
+type Entry = ReadRecords['messages']
+
+/** The last entries of a run are written even when its thread is full. */
+const importedMaxBytes = 1.5 * threadMaxBytes
+/** Entries that are held until those before them come; enough for a thread in any order. */
+const heldMaxBytes = threadMaxBytes
+const missingBefore = 'an entry before it is missing'
+
+/**
+ * Stores the entries of threads' logs, those of each thread in the order of their numbers. Archives of earlier
+ * versions have them in another order: an entry that comes too early is held.
+ */
+export function createEntryImport({ collections, transaction }: ImportEntriesDeps, { userId, idOf, report }: Import) {
+  const { threads, checkpoints } = collections
+  const held = new Map<string, Entry>()
+  let heldBytes = 0
+
+  return {
+    async take(first: Entry): Promise<void> {
+      for (let entry: Entry | undefined = first; entry !== undefined; entry = nextHeld(entry)) {
+        const current = entry
+        await settle(report, 'messages', keyOf(current), () => store(current))
+      }
+    },
+
+    /** To be called when all entries have come. */
+    end(): void {
+      for (const key of held.keys()) report.refuse('messages', key, missingBefore)
+      held.clear()
+    },
+  }
+
+  async function store(archived: Entry): Promise<'imported' | 'existing' | 'held'> {
+    const { thread_id: oldThread, seq } = archived
+    const threadId = idOf('thread', oldThread)
+    const thread = await importedThread(collections, userId, threadId)
+    const isThere = async (number: number) =>
+      (await checkpoints.exists({ _id: idOf('message', `${oldThread}/${number}`), thread_id: threadId })) !== null
+    const last = thread.last_seq ?? 0
+    if (seq > last + 1) return hold(archived)
+    if (seq <= last && (await isThere(seq))) return 'existing'
+    if (seq <= last || (last > 0 && !(await isThere(last)))) throw refused('its thread has gone on since')
+    await append(thread, {
+      _id: idOf('message', `${oldThread}/${seq}`),
+      thread_id: threadId,
+      seq,
+      messages_json: archived.messages_json,
+      source: archived.source,
+      ...(archived.run_id === undefined ? {} : { run_id: idOf('run', archived.run_id), step: archived.step ?? seq }),
+      ...(archived.model === undefined ? {} : { model: archived.model }),
+      created_at: new Date(archived.created_at),
+    })
+    return 'imported'
+  }
+
+  function hold(entry: Entry): 'held' {
+    const bytes = Buffer.byteLength(entry.messages_json)
+    if (held.has(keyOf(entry))) throw refused('two entries have the same number')
+    if (heldBytes + bytes > heldMaxBytes) throw refused(missingBefore)
+    held.set(keyOf(entry), entry)
+    heldBytes += bytes
+    return 'held'
+  }
+
+  function nextHeld({ thread_id, seq }: Entry): Entry | undefined {
+    const key = keyOf({ thread_id, seq: seq + 1 })
+    const next = held.get(key)
+    if (next === undefined) return undefined
+    held.delete(key)
+    heldBytes -= Buffer.byteLength(next.messages_json)
+    return next
+  }
+
+  async function append(thread: ThreadRecord, entry: CheckpointRecord): Promise<void> {
+    const bytes = Buffer.byteLength(entry.messages_json)
+    if ((thread.log_bytes ?? 0) + bytes > importedMaxBytes) throw refused('its thread is full')
+    const expected = thread.last_seq === undefined ? { $exists: false } : thread.last_seq
+    await transaction(async (session) => {
+      const { matchedCount } = await threads.updateOne(
+        { _id: thread._id, user_id: userId, deleting: { $ne: true }, last_seq: expected },
+        {
+          $set: { last_seq: entry.seq, ...(systemMessageInJson.test(entry.messages_json) ? { has_system: true } : {}) },
+          $inc: { log_bytes: bytes },
+          // The ids of imported entries can come back, and conversations in memory are found by them.
+          $unset: { last_entry_id: 1 },
+        },
+        { session, timestamps: false },
+      )
+      if (matchedCount === 0) throw new AppError('conflict', 'Another request changes the imported threads. Try again.')
+      await checkpoints.insertMany([entry], { session, lean: true })
+    }).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? refused('two entries have the same step of a run') : error
+    })
+  }
+}
+
+function keyOf({ thread_id, seq }: Pick<Entry, 'thread_id' | 'seq'>): string {
+  return `${thread_id}/${seq}`
+}

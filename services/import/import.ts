@@ -1,0 +1,22 @@
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import type { NewIds } from './new-ids.ts'
+import { type ReportWriter, refused } from './report.ts'
+
+/** Whose account is filled, under which ids, and what is told about it. */
+export interface Import {
+  userId: string
+  idOf: NewIds
+  report: ReportWriter
+}
+
+/** A thread of the account; refuses what belongs to it if it is not there. */
+export async function importedThread(
+  { threads }: Pick<Collections, 'threads'>,
+  userId: string,
+  threadId: string,
+): Promise<ThreadRecord> {
+  const thread = await threads.findOne({ _id: threadId, user_id: userId, deleting: { $ne: true } }).lean<ThreadRecord>()
+  if (thread === null) throw refused('its thread was not imported')
+  return thread
+}
