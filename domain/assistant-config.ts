@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from './any-key.ts'
 import { requestLimits } from './limits.ts'
+import { parseOwnJson } from './own-json.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
 
 const prefix = 'type==agent/'
@@ -131,7 +132,7 @@ export interface AssistantSettings {
  * config.
  */
 export function readAssistantConfig(configJson: string): AssistantSettings {
-  const config: unknown = JSON.parse(configJson)
+  const config: unknown = parseOwnJson(configJson)
   const known = Value.Check(AssistantConfig, config) ? config : {}
   const defaults = assistantConfigDefaults
   return {

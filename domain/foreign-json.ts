@@ -49,6 +49,13 @@ export function checkForeignJson(text: string, limits: GivenLimits): void {
   if (exceeded !== undefined) throw new JsonLimitError(exceeded, all[exceeded])
 }
 
+/** The `JsonLimitError` in a chain of causes: libraries wrap what their `fetch` throws. */
+export function jsonLimitIn(error: unknown): JsonLimitError | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 10; at = at.cause, depth++)
+    if (at instanceof JsonLimitError) return at
+  return undefined
+}
+
 /** The answer to a request with such a text: 413 for its size, else 422. */
 export function refusalOf({ exceeded, message }: JsonLimitError, loc: (string | number)[]): AppError {
   if (exceeded === 'bytes') return new AppError('payload_too_large', `${loc.at(-1)} ${message}.`)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../domain/errors.ts'
 import { newId } from '../domain/ids.ts'
+import { parseOwnJson } from '../domain/own-json.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { Collections } from './collections.ts'
 import { isDuplicateKey } from './duplicate-key.ts'
@@ -105,7 +106,7 @@ export function createIdempotency(
   }
 
   function open({ _id, answer = '' }: IdempotencyKeyRecord): StoredAnswer {
-    const stored: unknown = JSON.parse(box.open(answer, _id))
+    const stored: unknown = parseOwnJson(box.open(answer, _id))
     if (!Value.Check(StoredAnswer, stored)) throw new Error('the stored answer of an idempotency key cannot be read')
     return stored
   }

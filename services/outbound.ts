@@ -1,3 +1,5 @@
+import type { JsonLimits } from '../domain/json-scan.ts'
+
 /** `fetch` as Node has it. */
 export type Fetch = typeof globalThis.fetch
 
@@ -8,6 +10,8 @@ export interface OutboundOptions {
   checkRequest?: (url: URL, method: string) => void
   /** Maximum size of a body in bytes, for callers that read all of it into memory. */
   maxBytes?: number
+  /** For libraries that parse answers themselves: they get only JSON within these limits (`foreign-json.ts`). */
+  json?: Partial<JsonLimits> & Pick<JsonLimits, 'bytes'>
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Stripe } from 'stripe'
+import { scanningFetch } from '../outbound/scan-answer.ts'
 import type { PaymentProvider } from '../../services/billing/provider.ts'
 
 interface StripeSettings {
@@ -8,6 +9,7 @@ interface StripeSettings {
 }
 
 const timeoutMs = 10_000
+const maxAnswerBytes = 8 * 1024 * 1024
 
 /** Undefined without both keys. The package is loaded when it is first used, because most processes never need it. */
 export function createPaymentProvider(settings: StripeSettings): PaymentProvider | undefined {
@@ -22,7 +24,15 @@ export function createPaymentProvider(settings: StripeSettings): PaymentProvider
 
 async function load(key: string, base: string | undefined): Promise<Stripe> {
   const { default: StripeClient } = await import('stripe')
-  return new StripeClient(key, { timeout: timeoutMs, maxNetworkRetries: 1, telemetry: false, ...addressOf(base) })
+  const scanned = scanningFetch((input, init) => fetch(input, init), { bytes: maxAnswerBytes })
+  const httpClient = StripeClient.createFetchHttpClient(scanned)
+  return new StripeClient(key, {
+    timeout: timeoutMs,
+    maxNetworkRetries: 1,
+    telemetry: false,
+    httpClient,
+    ...addressOf(base),
+  })
 }
 
 function addressOf(base: string | undefined): { host?: string; port?: string; protocol?: 'http' | 'https' } {

@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
 
@@ -55,7 +56,7 @@ function isChunk(value: unknown): value is Chunk {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseForeignJson(text, { bytes: Infinity, depth: 4, containers: 10, members: 100 })
   } catch {
     return undefined
   }

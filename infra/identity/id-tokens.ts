@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { type JWTPayload, createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import { type JWTPayload, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose'
 import { AppError } from '../../domain/errors.ts'
+import { jsonLimitIn } from '../../domain/foreign-json.ts'
 import type { VerifyIdToken } from '../../services/accounts/exchange.ts'
+import { scanningFetch } from '../outbound/scan-answer.ts'
 import { isLoopback } from './loopback.ts'
 
 type KeySet = ReturnType<typeof createRemoteJWKSet>
@@ -13,6 +15,9 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const cooldownMs = 1000
 const keysLifetimeMs = 10 * 60 * 1000
 const timeoutMs = 5000
+/** Key sets and discovery documents have some kilobytes. */
+const maxAnswerBytes = 256 * 1024
+const fetchScanned = scanningFetch((input, init) => fetch(input, init), { bytes: maxAnswerBytes })
 
 /**
  * Checks ID tokens (OpenID Connect Core, section 3.1.3.7) against the key sets of their issuers. Key sets are
@@ -45,7 +50,9 @@ export function createIdTokenVerifier(): VerifyIdToken {
     } catch (cause) {
       if (cause instanceof AppError) throw cause
       if (isTokenFault(cause)) throw new AppError('unauthenticated', 'The ID token is invalid.', { cause })
-      throw new AppError('internal', 'The keys of the user pool could not be fetched.', { cause })
+      const excess = jsonLimitIn(cause)
+      const reason = excess ? `: its answer ${excess.message}` : ''
+      throw new AppError('internal', `The keys of the user pool could not be fetched${reason}.`, { cause })
     }
   }
 }
@@ -103,11 +110,12 @@ async function findKeySet(issuer: string): Promise<KeySet> {
     cooldownDuration: cooldownMs,
     cacheMaxAge: keysLifetimeMs,
     timeoutDuration: timeoutMs,
+    [customFetch]: fetchScanned,
   })
 }
 
 async function publishedKeySet(base: string): Promise<URL | undefined> {
-  const response = await fetch(`${base}/.well-known/openid-configuration`, {
+  const response = await fetchScanned(`${base}/.well-known/openid-configuration`, {
     signal: AbortSignal.timeout(timeoutMs),
     redirect: 'error',
   })

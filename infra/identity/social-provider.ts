@@ -1,12 +1,16 @@
 import * as openid from 'openid-client'
 import { AppError } from '../../domain/errors.ts'
+import { jsonLimitIn } from '../../domain/foreign-json.ts'
 import type { IdentityProvider } from '../../services/accounts/social-login.ts'
 import type { Settings } from '../config.ts'
+import { scanningFetch } from '../outbound/scan-answer.ts'
 import { isLoopback } from './loopback.ts'
 
 type SocialSettings = Pick<Settings, 'oauthIssuer' | 'oauthClientId' | 'oauthClientSecret' | 'baseUrl'>
 
 const timeoutSeconds = 10
+/** Also bounds the ID token in such an answer, whose claims the client parses. */
+const maxAnswerBytes = 256 * 1024
 /** How long the provider's discovery document is cached. */
 const discoveryLifetimeMs = 60 * 60 * 1000
 
@@ -89,8 +93,13 @@ async function discover(settings: SocialSettings): Promise<openid.Configuration>
   }
   const execute = [openid.enableNonRepudiationChecks, ...(insecure ? [openid.allowInsecureRequests] : [])]
   try {
-    return await openid.discovery(server, clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds })
+    return await openid.discovery(server, clientId, clientSecret, undefined, {
+      execute,
+      timeout: timeoutSeconds,
+      [openid.customFetch]: scanningFetch((input, init) => fetch(input, init), { bytes: maxAnswerBytes }),
+    })
   } catch (cause) {
+    refuseExcess(cause)
     throw new AppError('internal', 'OAuth configuration error: no OpenID provider answers at OAUTH_ISSUER.', { cause })
   }
 }
@@ -134,6 +143,7 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
  * caller's fault.
  */
 function explain(cause: unknown): AppError {
+  refuseExcess(cause)
   if (cause instanceof openid.AuthorizationResponseError) {
     return new AppError('bad_request', 'The identity provider did not confirm the login.', { cause })
   }
@@ -144,6 +154,11 @@ function explain(cause: unknown): AppError {
     return new AppError('bad_request', 'The callback does not belong to a login that was started here.', { cause })
   }
   return new AppError('internal', 'The identity provider could not be reached.', { cause })
+}
+
+function refuseExcess(cause: unknown): void {
+  const excess = jsonLimitIn(cause)
+  if (excess) throw new AppError('internal', `What the identity provider sent ${excess.message}.`, { cause })
 }
 
 const callbackFaults = ['OAUTH_INVALID_RESPONSE', 'OAUTH_JWT_CLAIM_COMPARISON_FAILED']

@@ -36,7 +36,8 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   async function request(texts: string[], signal: AbortSignal): Promise<unknown> {
     const asked = { ...knows }
     const maxBytes = 1024 * 1024 + texts.length * dimensions * bytesOfNumber
-    const guard = guardFetch(options.fetch, { silenceMs, maxBytes, maxEventBytes: maxBytes })
+    const whole = { containers: 1000 + 4 * texts.length, members: 10_000 + texts.length * (dimensions + 20) }
+    const guard = guardFetch(options.fetch, { silenceMs, maxBytes, maxEventBytes: maxBytes, whole })
     try {
       const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
       return await client.embeddings.create(

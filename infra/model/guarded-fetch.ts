@@ -1,4 +1,7 @@
+import { JsonLimitError, checkForeignJson } from '../../domain/foreign-json.ts'
+import type { JsonLimits } from '../../domain/json-scan.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
+import { scanAnswer, scanEvents } from '../outbound/scan-answer.ts'
 
 export interface AnswerLimits {
   /** A server that sends no byte for this long has failed. */
@@ -10,6 +13,8 @@ interface SizeLimits {
   maxBytes?: number
   /** One server-sent event is held in memory and parsed at once. */
   maxEventBytes?: number
+  /** What an answer may hold that is one JSON text. Without it, the answer is read as a stream of events. */
+  whole?: Pick<JsonLimits, 'containers' | 'members'>
 }
 
 /** Of an error's body only the beginning is read. */
@@ -17,11 +22,12 @@ const maxErrorBytes = 64 * 1024
 
 /**
  * A `fetch` for one request to a model's server: ends it when the server is silent, or sends more than
- * can be handled. `failure` then says why; the client in between does not hand such errors on.
+ * can be handled. The client gets only JSON that was scanned. `failure` then says why; the client in between does not
+ * hand such errors on.
  */
 export function guardFetch(
   fetch: typeof globalThis.fetch,
-  { silenceMs, maxBytes = 64 * 1024 * 1024, maxEventBytes = 4 * 1024 * 1024 }: AnswerLimits & SizeLimits,
+  { silenceMs, maxBytes = 64 * 1024 * 1024, maxEventBytes = 4 * 1024 * 1024, whole }: AnswerLimits & SizeLimits,
 ) {
   const stop = new AbortController()
   let failure: ModelFailure | undefined
@@ -42,17 +48,28 @@ export function guardFetch(
   }
 
   async function* watched(body: ReadableStream<Uint8Array>, isError: boolean): AsyncGenerator<Uint8Array> {
-    const events = createEventMeter()
     let total = 0
     for await (const chunk of body) {
       silence.refresh()
       total += chunk.byteLength
       if (isError && total > maxErrorBytes) return
-      if (total > maxBytes) fail(tooLong(`${maxBytes} bytes`))
-      if (events.add(chunk) > maxEventBytes) fail(tooLong(`${maxEventBytes} bytes in one event`))
+      if (total > maxBytes) fail(tooLong(`sent more than ${maxBytes} bytes`))
       stop.signal.throwIfAborted()
       yield chunk
     }
+  }
+
+  async function* scanned(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* scanEvents(chunks, { bytes: maxEventBytes })
+    } catch (error) {
+      refuse(error, 'an event that')
+    }
+  }
+
+  function refuse(error: unknown, what: string): never {
+    if (error instanceof JsonLimitError) fail(tooLong(`sent ${what} ${error.message}`))
+    throw error
   }
 
   return {
@@ -61,9 +78,15 @@ export function guardFetch(
       const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) })
       silence.refresh()
       if (response.body === null) return response
-      const body = ReadableStream.from(watched(response.body, !response.ok))
-      const { status, statusText, headers } = response
-      return new Response(body, { status, statusText, headers: [...headers] })
+      const bytes = watched(response.body, !response.ok)
+      const { status, statusText } = response
+      const headers = [...response.headers]
+      if (!response.ok) return new Response(await errorText(bytes), { status, statusText, headers })
+      if (whole === undefined) return new Response(ReadableStream.from(scanned(bytes)), { status, statusText, headers })
+      const answer = new Response(ReadableStream.from(bytes), { status, statusText, headers })
+      return scanAnswer(answer, { ...whole, bytes: maxBytes }).catch((error: unknown) =>
+        refuse(error, 'an answer that'),
+      )
     },
     get failure() {
       return failure
@@ -73,36 +96,19 @@ export function guardFetch(
   }
 }
 
-/** Counts the bytes of the server-sent event under way: an empty line ends it. */
-function createEventMeter() {
-  let eventBytes = 0
-  let lineBytes = 0
-  return {
-    /** The length of the longest event that was under way in this chunk. */
-    add(chunk: Uint8Array): number {
-      let longest = 0
-      let start = 0
-      for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, start)) {
-        lineBytes += end - start
-        eventBytes += end - start + 1
-        longest = Math.max(longest, eventBytes)
-        // With line ends of two characters, an empty line contains the first of them.
-        if (lineBytes === 0 || (lineBytes === 1 && chunk[end - 1] === carriageReturn)) eventBytes = 0
-        lineBytes = 0
-        start = end + 1
-      }
-      lineBytes += chunk.length - start
-      eventBytes += chunk.length - start
-      return Math.max(longest, eventBytes)
-    },
+/** The client parses an error's body, too. The status is enough where the body is broken off or holds too much. */
+async function errorText(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  try {
+    const text = await new Response(ReadableStream.from(bytes)).text()
+    checkForeignJson(text, { bytes: Infinity })
+    return text
+  } catch {
+    return ''
   }
 }
 
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
-
-function tooLong(limit: string): ModelFailure {
-  return new ModelFailure(`The model's server sent more than ${limit}.`, {
+function tooLong(what: string): ModelFailure {
+  return new ModelFailure(`The model's server ${what}.`, {
     statusCode: 502,
     type: 'model_answer_too_long',
     retryable: false,

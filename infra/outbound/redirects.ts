@@ -1,6 +1,7 @@
 import { AddressRefusedError } from '../../domain/address-refused-error.ts'
 import { AppError } from '../../domain/errors.ts'
 import { limitBody } from './limit-body.ts'
+import { scanAnswer } from './scan-answer.ts'
 import type { Fetch, OutboundOptions } from '../../services/outbound.ts'
 
 type FetchOnce = (url: URL, init: RequestInit) => Promise<Response>
@@ -14,7 +15,7 @@ const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'content-l
  */
 export function followRedirects(
   fetchOnce: FetchOnce,
-  { maxRedirects, checkRequest, maxBytes }: OutboundOptions & { maxRedirects: number },
+  { maxRedirects, checkRequest, maxBytes, json }: OutboundOptions & { maxRedirects: number },
 ): Fetch {
   return async (input, init) => {
     const request = input instanceof Request ? input : undefined
@@ -27,7 +28,8 @@ export function followRedirects(
       const response = await fetchOnce(url, options)
       const location = isRedirect(response.status) ? response.headers.get('location') : null
       if (location === null || options.redirect === 'manual') {
-        return maxBytes === undefined ? response : limitBody(response, maxBytes)
+        const limited = maxBytes === undefined ? response : limitBody(response, maxBytes)
+        return json === undefined ? limited : scanAnswer(limited, json)
       }
       await response.body?.cancel()
       if (redirects >= maxRedirects || options.redirect === 'error')

@@ -1,6 +1,7 @@
 import { within } from '../../services/within.ts'
 import { Pinecone } from '@pinecone-database/pinecone'
 import { AppError } from '../../domain/errors.ts'
+import { scanningFetch } from '../outbound/scan-answer.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import type { VectorStore } from '../../services/knowledge/vector-store.ts'
 
@@ -17,6 +18,7 @@ type Metadata = { file_id: string; position: number }
 const upsertBytes = 1_500_000
 const deleteBatch = 1000
 const requestTimeoutMs = 30_000
+const maxAnswerBytes = 8 * 1024 * 1024
 const pingTimeoutMs = 2000
 
 /**
@@ -28,7 +30,9 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     apiKey: options.apiKey,
     maxRetries: 2,
     // The client sets no timeout, and a request to a dead peer would hang.
-    fetchApi: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }),
+    fetchApi: scanningFetch((input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }), {
+      bytes: maxAnswerBytes,
+    }),
   })
   const index = () =>
     client.index<Metadata>({

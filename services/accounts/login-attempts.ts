@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
+import { parseOwnJson } from '../../domain/own-json.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { LoginAttempt } from './social-login.ts'
 
@@ -26,7 +27,7 @@ export function createLoginAttempts(box: Pick<SecretBox, 'seal' | 'open'>) {
     /** Undefined unless the text was sealed here within its lifetime. */
     open(sealed: string): LoginAttempt | undefined {
       try {
-        const value: unknown = JSON.parse(box.open(sealed, context))
+        const value: unknown = parseOwnJson(box.open(sealed, context))
         if (!Value.Check(SealedAttempt, value) || value.expiresAt <= Date.now()) return undefined
         return { state: value.state, nonce: value.nonce, codeVerifier: value.codeVerifier }
       } catch {

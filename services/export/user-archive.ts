@@ -4,6 +4,7 @@ import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { CheckpointRecord } from '../../domain/records/thread.ts'
 import type { RunOverrides } from '../../domain/records/run.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
@@ -190,7 +191,7 @@ function userFacts({
 }
 
 const json = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
-const parsed = (text: string): unknown => JSON.parse(text)
+const parsed = (text: string): unknown => parseOwnJson(text)
 
 function* file(name: string, bytes: Buffer, modified: Date): Generator<Buffer> {
   yield tarHeader(name, bytes.length, modified)

@@ -1,5 +1,6 @@
 import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { ModelAccount } from '../engine/chat-model.ts'
@@ -53,7 +54,7 @@ export function createDescribeAssistant({ assistantConfigs, tools, accountOf, de
 
 /** Masked before number signs are restored, because the objects that keep them are not plain data. */
 function maskedConfig(configJson: string): Record<string, unknown> {
-  return objectFromJsonText(toJsonText(maskSecrets(JSON.parse(configJson))))
+  return objectFromJsonText(toJsonText(maskSecrets(parseOwnJson(configJson))))
 }
 
 function payerOf(account: ModelAccount | undefined): 'none' | 'assistant' | 'platform' {

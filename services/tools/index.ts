@@ -43,7 +43,9 @@ export function createTools({
   fetch = (input, init) => globalThis.fetch(input, init),
   retrieval,
 }: ToolsDeps) {
-  const mcp = createMcpTools({ fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes }) })
+  const mcp = createMcpTools({
+    fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
+  })
   return {
     /** For `GET /tools/`. */
     catalogue: (): ToolDescription[] =>

@@ -8,7 +8,8 @@ import {
   McpError,
   type Tool as RemoteTool,
 } from '@modelcontextprotocol/sdk/types.js'
-import { AddressRefusedError } from '../../domain/address-refused-error.ts'
+import { AppError } from '../../domain/errors.ts'
+import { JsonLimitError } from '../../domain/foreign-json.ts'
 import type { Outbound } from '../outbound.ts'
 
 export interface McpServer {
@@ -25,7 +26,7 @@ export function listRemoteTools(
   outbound: Pick<Outbound, 'fetch'>,
   signal: AbortSignal,
 ): Promise<RemoteTool[]> {
-  return withClient(server, outbound, signal, async (client) => {
+  return withClient(server, outbound, signal, async (client, signal) => {
     const tools: RemoteTool[] = []
     let cursor: string | undefined
     do {
@@ -48,9 +49,9 @@ export function callRemoteTool(
   call: { name: string; arguments: Record<string, unknown> },
   { signal, timeoutMs }: { signal: AbortSignal; timeoutMs: number },
 ): Promise<CallToolResult> {
-  return withClient(server, outbound, signal, async (client) => {
-    return client.request({ method: 'tools/call', params: call }, CallToolResultSchema, { signal, timeout: timeoutMs })
-  })
+  return withClient(server, outbound, signal, (client, signal) =>
+    client.request({ method: 'tools/call', params: call }, CallToolResultSchema, { signal, timeout: timeoutMs }),
+  )
 }
 
 /**
@@ -61,11 +62,15 @@ async function withClient<T>(
   server: McpServer,
   outbound: Pick<Outbound, 'fetch'>,
   signal: AbortSignal,
-  work: (client: Client) => Promise<T>,
+  work: (client: Client, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const broken = new AbortController()
   const client = new Client({ name: 'assistant-platform', version: '1.0.0' })
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    fetch: (url, init) => outbound.fetch(url, init),
+    fetch: async (url, init) => {
+      const response = await outbound.fetch(url, init)
+      return init?.method === 'POST' ? reportingFailure(response, (error) => broken.abort(error)) : response
+    },
     requestInit: { headers: server.headers },
     // The engine decides about retries; an interrupted stream of notifications does not matter.
     reconnectionOptions: {
@@ -76,13 +81,31 @@ async function withClient<T>(
     },
   })
   try {
-    await client.connect(transport, { signal })
-    return await work(client)
+    const either = AbortSignal.any([signal, broken.signal])
+    await client.connect(transport, { signal: either })
+    return await work(client, either)
   } catch (error) {
     signal.throwIfAborted()
-    throw new Error(reasonOf(error), { cause: error })
+    const cause: unknown = broken.signal.aborted ? broken.signal.reason : error
+    throw new Error(reasonOf(cause), { cause })
   } finally {
     await endSession(transport, client)
+  }
+}
+
+/** The library says nothing to the caller when a stream breaks off: the call would wait until its time is over. */
+function reportingFailure(response: Response, report: (error: unknown) => void): Response {
+  if (response.body === null) return response
+  const { status, statusText, headers } = response
+  return new Response(ReadableStream.from(chunksOf(response.body)), { status, statusText, headers })
+
+  async function* chunksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body
+    } catch (error) {
+      report(error)
+      throw error
+    }
   }
 }
 
@@ -95,7 +118,8 @@ async function endSession(transport: StreamableHTTPClientTransport, client: Clie
 
 function reasonOf(error: unknown): string {
   for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if (at instanceof AddressRefusedError) return at.message
+    if (at instanceof AppError) return at.message
+    if (at instanceof JsonLimitError) return `the answer of the MCP server ${at.message}`
   }
   if (error instanceof McpError) return error.message
   if (error instanceof StreamableHTTPError && error.code !== undefined && error.code > 0)

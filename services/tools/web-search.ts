@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
+import { JsonLimitError, parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Fetch } from '../outbound.ts'
 import type { JsonSchema, Tool } from './tool.ts'
-import { limitText, readStart } from './tool-text.ts'
+import { limitText, maxResponseBytes, readStart } from './tool-text.ts'
 
 export interface WebSearchSettings {
   searchProvider?: 'searxng' | 'tavily' | undefined
@@ -82,10 +83,11 @@ async function ask(settings: WebSearchSettings, query: string, fetch: Fetch, sig
 
 function parse(text: string): Static<typeof SearchAnswer> {
   try {
-    const answer: unknown = JSON.parse(text)
+    const answer = parseForeignJson(text, { bytes: maxResponseBytes })
     if (Value.Check(SearchAnswer, answer)) return answer
-  } catch {
-    // Handled below: it is not an answer of a search service.
+  } catch (error) {
+    if (error instanceof JsonLimitError) throw new Error(`the answer of the search service ${error.message}`)
+    // Otherwise it is not an answer of a search service: see below.
   }
   throw new Error('the search service sent an invalid answer')
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { readJson, sendJson, startHttpServer } from './http-server.ts'
@@ -37,14 +38,21 @@ export async function startMcpServer({ register, authorization }: McpOptions) {
   return { url: `${server.url}/mcp`, seen, close: server.close }
 }
 
-/** A server that lists exactly these tools, whatever is wrong with them, and answers every call with `ok`. */
-export async function startRawMcpServer(tools: object[]) {
+/**
+ * A server that lists exactly these tools, whatever is wrong with them, and answers every call with `ok` unless
+ * `answerCall` answers it.
+ */
+export async function startRawMcpServer(
+  tools: object[],
+  answerCall?: (call: { id: number; name: string }, response: ServerResponse) => Promise<void>,
+) {
   const calls: unknown[] = []
   const server = await startHttpServer(async (request, response) => {
     if (request.method !== 'POST') return void response.writeHead(405).end()
     const { id, method, params } = await readJson<{ id?: number; method: string; params?: any }>(request)
     if (id === undefined) return void response.writeHead(202).end()
     if (method === 'tools/call') calls.push(params)
+    if (method === 'tools/call' && answerCall) return answerCall({ id, name: params.name }, response)
     const results: Record<string, object> = {
       initialize: {
         protocolVersion: params?.protocolVersion,

@@ -16,6 +16,8 @@ export interface ScriptedReply {
   /** `Retry-After`, with `status`. */
   retryAfterSeconds?: number
   errorMessage?: string
+  /** Written as it is, with `status`, in place of an error of the interface. */
+  errorBody?: string
   /** Pieces of the answer, each its own chunk. A promise among them is a gate: what follows waits for it. */
   text?: string | (string | Promise<unknown>)[]
   /** `arguments` in pieces, each its own chunk (promises are gates), or whole: a value becomes JSON. */
@@ -253,8 +255,10 @@ async function piecesOf(pieces: Pieces): Promise<string[]> {
 
 function sendError(
   response: ServerResponse,
-  error: { status: number; retryAfterSeconds?: number; errorMessage?: string },
+  error: { status: number; retryAfterSeconds?: number; errorMessage?: string; errorBody?: string },
 ): void {
   if (error.retryAfterSeconds !== undefined) response.setHeader('retry-after', String(error.retryAfterSeconds))
+  if (error.errorBody !== undefined)
+    return void response.writeHead(error.status, { 'content-type': 'application/json' }).end(error.errorBody)
   sendJson(response, error.status, errorBody(error.errorMessage ?? `scripted status ${error.status}`, 'scripted_error'))
 }

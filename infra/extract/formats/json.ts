@@ -1,9 +1,15 @@
 import { stat } from 'node:fs/promises'
+import { parseForeignJson } from '../../../domain/foreign-json.ts'
 import type { Block } from '../../../domain/chunking/block.ts'
 import { readLines, readText } from '../read-text.ts'
 import { readPlain } from './plain.ts'
 
 const wholeDocumentBytes = 64 * 1024 * 1024
+/**
+ * Of any depth, because nothing here is recursive, and bounded in size when it was read. This runs in the confined
+ * process, which also has limits of time and memory.
+ */
+const documentLimits = { bytes: Infinity, depth: Infinity, containers: 2_000_000, members: 10_000_000 }
 const blockCharacters = 8 * 1024
 /** How many names of outer members are kept in front of a value, and how long each may be. */
 const pathDepth = 6
@@ -32,8 +38,7 @@ async function wholeText(path: string): Promise<string> {
 
 function parseOrUndefined(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return value
+    return parseForeignJson(text, documentLimits)
   } catch {
     return undefined
   }
