@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 import { UnreadableFile } from '../../domain/knowledge/unreadable-file.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
+import { readJson } from '../../infra/extract/formats/json.ts'
 import { fileOnDisk } from '../support/file-on-disk.ts'
 import { deepDocx, docxBomb, endlessPdf } from '../support/hostile-files.ts'
 
@@ -206,6 +207,13 @@ describe('malicious files', () => {
     const [bad, good] = await Promise.all([reasonOf(content(name, make())), fixture('harbour.md')])
     expect(bad).toMatch(reason)
     expect(good.text).toContain(amalia)
+  })
+
+  it('reads JSON of more objects and arrays than may be parsed as text', async () => {
+    const path = join(folder, 'lists.json')
+    await writeFile(path, `["start",${'[],'.repeat(2_000_000)}[]]`)
+    const { value } = await readJson(path, 'json').next()
+    expect(value).toMatchObject({ kind: 'code', text: expect.stringMatching(/^\["start",\[\],\[\]/) })
   })
 
   it('reads deeply nested JSON', async () => {
