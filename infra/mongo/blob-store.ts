@@ -4,6 +4,7 @@ import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
 import type { BlobStore } from '../../services/knowledge/blob-store.ts'
+import { createPieceBuffers, inPieces } from './piece-buffers.ts'
 
 const { Binary, ObjectId } = mongoose.mongo
 type ObjectId = mongoose.mongo.ObjectId
@@ -68,6 +69,7 @@ export async function ownOldBlobs(connection: mongoose.Connection): Promise<void
  */
 export function createBlobStore(connection: mongoose.Connection): BlobStore {
   const { blobs, pieces } = collectionsOf(connection)
+  const buffers = createPieceBuffers(chunkSizeBytes)
 
   /** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
   async function remove(ids: ObjectId[]): Promise<void> {
@@ -105,6 +107,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
     async write(blobId, assistantId, source) {
       const id = new ObjectId(blobId)
       const hash = createHash('sha256')
+      const pair = buffers.take()
       let size = 0
       let n = 0
       // One piece is being stored while the next arrives.
@@ -117,10 +120,11 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
           filename: blobId,
           metadata: { assistant_id: assistantId },
         })
-        for await (const bytes of inPieces(source)) {
+        for await (const bytes of inPieces(source, pair)) {
           hash.update(bytes)
           size += bytes.length
           await storing
+          buffers.noteStored(bytes.length)
           storing = pieces.insertOne({ files_id: id, n: n++, data: new Binary(bytes) })
           storing.catch(() => undefined)
         }
@@ -131,6 +135,8 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
         await storing.catch(() => undefined)
         await remove([id])
         throw error
+      } finally {
+        buffers.giveBack(pair)
       }
       return { blobId, size, sha256: hash.digest('hex') }
     },
@@ -176,26 +182,6 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
       }
     },
   }
-}
-
-/** The same bytes in pieces of the stored size; the last one may be shorter. */
-async function* inPieces(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-  let parts: Buffer[] = []
-  let size = 0
-  for await (const bytes of source) {
-    let rest = Buffer.from(bytes)
-    while (rest.length > 0) {
-      const part = rest.subarray(0, chunkSizeBytes - size)
-      rest = rest.subarray(part.length)
-      parts.push(part)
-      size += part.length
-      if (size < chunkSizeBytes) continue
-      yield Buffer.concat(parts, size)
-      parts = []
-      size = 0
-    }
-  }
-  if (size > 0) yield Buffer.concat(parts, size)
 }
 
 /** Retryable: a deletion under way removes the file's record next. */

@@ -36,15 +36,14 @@ export function createStorageQuota(
       if (maxMb === undefined) return { content, refusal: async () => undefined }
       const room = maxMb * megabyte - (await storedBytes(userId))
       let size = 0
-      async function* atMost(): AsyncGenerator<Buffer> {
-        for await (const piece of content) {
-          const bytes = Buffer.from(piece)
+      async function* atMost(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+        for await (const bytes of pieces) {
           size += bytes.length
           if (size <= room) yield bytes
         }
       }
       return {
-        content: Readable.from(atMost(), { objectMode: false }),
+        content: Readable.from(atMost(content), { objectMode: false }),
         refusal: async () =>
           size > room || (await storedBytes(userId)) > maxMb * megabyte ? usedUp(maxMb) : undefined,
       }

@@ -117,7 +117,8 @@ export function createUploads(deps: UploadsDeps) {
     for await (const part of parts) {
       const file: FileRecord | null = await stored.next()
       const sha256 = createHash('sha256')
-      for await (const piece of part.content) sha256.update(Buffer.from(piece))
+      const pieces: AsyncIterable<Uint8Array> = part.content
+      for await (const piece of pieces) sha256.update(piece)
       if (file?.name !== part.name || file.sha256 !== sha256.digest('hex')) throw otherFiles()
       if (first.length <= firstFiles.limit) first.push(file)
     }
