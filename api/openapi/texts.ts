@@ -105,6 +105,7 @@ export const componentTexts: Record<string, string> = {
   CompatError: 'An error, in our shape and in that of OpenAI-compatible clients.',
   CompatErrorEvent: 'The last event of a stream that failed.',
   CompatErrorObject: 'An error in the shape of OpenAI-compatible clients.',
+  CompatFileCitation: 'A mention of a file in an answer.',
   CompatFinishReason: 'Why the model stopped.',
   CompatMessage: 'A message of a thread in the shape of the assistants API.',
   CompatMessageDelta: 'Text that was added to a message.',

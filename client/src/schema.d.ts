@@ -2872,7 +2872,17 @@ export interface components {
                 position: number;
                 text: string;
                 tokens: number;
+                /** @description The first page of the text, from 1: a page of a PDF or a slide. Without `last_page`, the page that most of the text is from: the file was processed by an earlier version. */
                 page?: number;
+                /** @description The last page of the text. */
+                last_page?: number;
+                /** @description The pages of the text in order, with the sentences on each. */
+                pages?: {
+                    page: number;
+                    /** @description The first words on this page, in a passage on several pages. */
+                    starts_with?: string;
+                    sentences: number[];
+                }[];
                 heading?: string;
             }[];
             total: number;
@@ -2897,7 +2907,17 @@ export interface components {
             passages: {
                 file_id: string;
                 file_name: string;
+                /** @description The first page of the text, from 1: a page of a PDF or a slide. Without `last_page`, the page that most of the text is from: the file was processed by an earlier version. */
                 page?: number;
+                /** @description The last page of the text. */
+                last_page?: number;
+                /** @description The pages of the text in order, with the sentences on each. */
+                pages?: {
+                    page: number;
+                    /** @description The first words on this page, in a passage on several pages. */
+                    starts_with?: string;
+                    sentences: number[];
+                }[];
                 heading?: string;
                 text: string;
                 /** @description 0 to 1, best first. */
@@ -4160,6 +4180,24 @@ export interface components {
          */
         CompatMessageStatus: "in_progress" | "incomplete" | "completed";
         /**
+         * CompatFileCitation
+         * @description A mention of a file in an answer.
+         */
+        CompatFileCitation: {
+            /** @enum {string} */
+            type: "file_citation";
+            /** @description As it stands in the answer, with its brackets. */
+            text: string;
+            /** @description In UTF-16 code units. */
+            start_index: number;
+            end_index: number;
+            file_citation: {
+                file_id: string;
+                /** @description The page that the answer names, from 1. */
+                page?: number;
+            };
+        };
+        /**
          * CompatMessage
          * @description A message of a thread in the shape of the assistants API.
          */
@@ -4184,7 +4222,7 @@ export interface components {
                 type: "text";
                 text: {
                     value: string;
-                    annotations: unknown[];
+                    annotations: components["schemas"]["CompatFileCitation"][];
                 };
             }[];
             attachments: unknown[];

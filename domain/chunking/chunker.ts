@@ -1,6 +1,7 @@
 import type { Block } from './block.ts'
 import { type ChunkerOptions, defaultChunkerOptions } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
+import { type PassagePage, sentencePages } from './sentence-pages.ts'
 import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
 
 export interface Chunk {
@@ -8,7 +9,8 @@ export interface Chunk {
   tokens: number
   /** Number of characters that are in no earlier chunk. */
   newCharacters: number
-  page?: number
+  /** Of a file with pages: the pages of the text, in order, and where their sentences begin. */
+  pages?: PassagePage[]
   /** The headings above the chunk, outermost first, joined by ` > `. */
   heading?: string
 }
@@ -64,7 +66,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     const place = { isHeading, page: block.page, heading: headingPath }
     if (isHeading) {
       const text = `${cut(block.text.trim(), 400)}\n`
-      return [{ text, tokens: countTokens(text), endsParagraph: false, ...place }]
+      return [{ text, tokens: countTokens(text), endsParagraph: false, beginsSentence: true, ...place }]
     }
     const pieces = block.kind === 'code' ? splitIntoLines(block.text) : splitIntoUnits(block.text)
     const last = pieces.at(-1)
@@ -143,28 +145,23 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
 }
 
 function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {
-  const text = withoutBlankEnds(units.map((unit) => unit.text).join(''))
+  const joined = units.map((unit) => unit.text).join('')
+  // The indentation of the first line stays.
+  let start = 0
+  while (joined[start] === '\n') start++
+  // Not with `\s+$`, which takes quadratic time on spaces that are not at the end.
+  const text = joined.slice(start).trimEnd()
   if (text === '') return undefined
   const own = units.slice(carried)
   const heading = own.find((unit) => !unit.isHeading)?.heading ?? own[0]?.heading
-  const page = mainPage(own)
+  const pages = sentencePages(units, start)
   return {
     text,
     tokens: units.reduce((sum, unit) => sum + unit.tokens, 0),
     newCharacters: own.reduce((sum, unit) => sum + unit.text.length, 0),
-    ...(page === undefined ? {} : { page }),
+    ...(pages === undefined ? {} : { pages }),
     ...(heading === undefined ? {} : { heading }),
   }
-}
-
-/**
- * Removes white space at the end and keeps the indentation of the first line. No regular expression: `\s+$` takes
- * quadratic time on spaces that are not at the end.
- */
-function withoutBlankEnds(text: string): string {
-  let start = 0
-  while (text[start] === '\n') start++
-  return text.slice(start).trimEnd()
 }
 
 /** At most `length` characters, without splitting a surrogate pair. */
@@ -172,17 +169,4 @@ function cut(text: string, length: number): string {
   if (text.length <= length) return text
   const isHighSurrogate = (text.charCodeAt(length - 1) & 0xfc00) === 0xd800
   return text.slice(0, isHighSurrogate ? length - 1 : length)
-}
-
-/** The page that most of the chunk comes from. */
-function mainPage(units: PlacedUnit[]): number | undefined {
-  const tokensOfPage = new Map<number, number>()
-  for (const unit of units) {
-    if (unit.page !== undefined) tokensOfPage.set(unit.page, (tokensOfPage.get(unit.page) ?? 0) + unit.tokens)
-  }
-  let best: number | undefined
-  for (const [page, count] of tokensOfPage) {
-    if (best === undefined || count > (tokensOfPage.get(best) ?? 0)) best = page
-  }
-  return best
 }

@@ -7,6 +7,8 @@ export interface Unit {
   tokens: number
   /** Whether a paragraph ends here. */
   endsParagraph: boolean
+  /** Not the continuation of a sentence that was cut at a line's end or for its length. */
+  beginsSentence: boolean
 }
 
 const maxUnitTokens = 160
@@ -19,26 +21,36 @@ const boundary = /[.!?…]["'”’»)\]]*\s+|[。！？]["'”’」』）]*\s*
 export function splitIntoUnits(text: string): Unit[] {
   const units: Unit[] = []
   let start = 0
+  let beginsSentence = true
   for (const match of text.matchAll(boundary)) {
     const end = match.index + match[0].length
-    addPiece(units, text.slice(start, end), hasBlankLine(match[0]))
+    const endsParagraph = hasBlankLine(match[0])
+    addPiece(units, text.slice(start, end), { endsParagraph, beginsSentence })
     start = end
+    beginsSentence = endsParagraph || !match[0].startsWith('\n') || !continuesSentence(text.codePointAt(end))
   }
-  if (start < text.length) addPiece(units, text.slice(start), true)
+  if (start < text.length) addPiece(units, text.slice(start), { endsParagraph: true, beginsSentence })
   return units
 }
 
 /** Cuts source code only at line ends, because indentation matters. */
 export function splitIntoLines(text: string): Unit[] {
   const units: Unit[] = []
-  for (const match of text.matchAll(/[^\n]*\n+|[^\n]+$/g)) addPiece(units, match[0], hasBlankLine(match[0]))
+  for (const match of text.matchAll(/[^\n]*\n+|[^\n]+$/g)) {
+    addPiece(units, match[0], { endsParagraph: hasBlankLine(match[0]), beginsSentence: true })
+  }
   return units
 }
 
-function addPiece(units: Unit[], text: string, endsParagraph: boolean): void {
+type Place = Pick<Unit, 'endsParagraph' | 'beginsSentence'>
+
+function addPiece(units: Unit[], text: string, { endsParagraph, beginsSentence }: Place): void {
+  const first = units.length
   for (const piece of text.length <= tokenWindowCharacters ? [text] : windows(text, tokenWindowCharacters)) {
     addWindow(units, piece)
   }
+  const begin = units[first]
+  if (begin) begin.beginsSentence = beginsSentence
   const last = units.at(-1)
   if (last) last.endsParagraph = endsParagraph
 }
@@ -47,12 +59,17 @@ function addPiece(units: Unit[], text: string, endsParagraph: boolean): void {
 function addWindow(units: Unit[], text: string): void {
   const tokens = countTokens(text)
   if (tokens <= maxUnitTokens || text.length <= denseWindowCharacters) {
-    units.push({ text, tokens, endsParagraph: false })
+    units.push({ text, tokens, endsParagraph: false, beginsSentence: false })
     return
   }
   for (const piece of windows(text, denseWindowCharacters)) {
-    units.push({ text: piece, tokens: countTokens(piece), endsParagraph: false })
+    units.push({ text: piece, tokens: countTokens(piece), endsParagraph: false, beginsSentence: false })
   }
+}
+
+/** Lines are broken within sentences: the next line begins small, or in a script without capitals. */
+function continuesSentence(code: number | undefined): boolean {
+  return code !== undefined && /[\p{Ll}\p{Lo}]/u.test(String.fromCodePoint(code))
 }
 
 function hasBlankLine(text: string): boolean {

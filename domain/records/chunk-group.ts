@@ -1,5 +1,6 @@
 import { parseOwnJson } from '../own-json.ts'
 import type { Chunk } from '../chunking/chunker.ts'
+import { type PassagePage, pageRange } from '../chunking/sentence-pages.ts'
 
 /** A chunk of a file, as it is embedded, found and quoted. */
 export interface FileChunk {
@@ -7,7 +8,10 @@ export interface FileChunk {
   position: number
   text: string
   tokens: number
+  /** The first page of the text; without `last_page`, of an earlier version: the page that most of it is from. */
   page?: number
+  last_page?: number
+  pages?: PassagePage[]
   heading?: string
 }
 
@@ -15,7 +19,7 @@ export interface FileChunk {
  * Up to `chunksInGroup` consecutive chunks of a file in one record, because each record costs the database as much
  * as its text. Records of earlier versions have no `chunks_json`: each holds one chunk.
  */
-export interface ChunkGroupRecord extends Partial<Omit<FileChunk, 'position'>> {
+export interface ChunkGroupRecord extends Partial<Pick<FileChunk, 'text' | 'tokens' | 'page' | 'heading'>> {
   _id: string
   file_id: string
   assistant_id: string
@@ -91,11 +95,11 @@ export function chunksOf(record: ChunkGroupRecord): FileChunk[] {
 }
 
 /** What is stored of a chunk that was read. */
-export function toFileChunk({ text, tokens, page, heading }: Chunk): Omit<FileChunk, 'position'> {
+export function toFileChunk({ text, tokens, pages, heading }: Chunk): Omit<FileChunk, 'position'> {
   return {
     text,
     tokens,
-    ...(page === undefined ? {} : { page }),
+    ...(pages === undefined ? {} : { ...pageRange(pages), pages }),
     ...(heading === undefined ? {} : { heading }),
   }
 }

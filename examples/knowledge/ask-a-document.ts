@@ -20,6 +20,7 @@ interface Message {
 interface Passage {
   file_name: string
   page?: number
+  last_page?: number
   heading?: string
   text: string
   score: number
@@ -77,8 +78,8 @@ function startedHere(): string | undefined {
 
 function showPassages(content: string): void {
   const { passages } = JSON.parse(content) as { passages: Passage[] }
-  for (const { file_name: name, page, heading, text, score } of passages) {
-    const place = page === undefined ? (heading ?? '') : `page ${page}`
+  for (const { file_name: name, page, last_page: last = page, heading, text, score } of passages) {
+    const place = page === undefined ? (heading ?? '') : page === last ? `page ${page}` : `pages ${page}–${last}`
     console.log(`  ${score.toFixed(2)}  ${name}, ${place}: ${text.replace(/\s+/g, ' ').slice(0, 100)}…`)
   }
 }

@@ -1,5 +1,6 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
+import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
 
 /** Requests to a reader, on its standard input, one JSON text per line. The file is in the reader's folder. */
@@ -27,6 +28,15 @@ export const maxLineCharacters = 1024 * 1024
  */
 export const maxChunkCharacters = 64 * 1024
 const maxHeadingCharacters = 4096
+/** More than any chunk has: each takes a token. */
+const maxChunkSentences = 1024
+/** Of pages, each takes an object and a list, and each sentence a member. */
+const lineLimits = {
+  bytes: Infinity,
+  depth: 5,
+  containers: 10 + 2 * maxChunkSentences,
+  members: 100 + 4 * maxChunkSentences,
+}
 
 /** Undefined for an invalid answer. A reader may have been taken over by its file. */
 export function parseLine(text: string): ExtractionLine | undefined {
@@ -49,14 +59,31 @@ function isChunk(value: unknown): value is Chunk {
     isObject(value) &&
     (textIn(value, 'text')?.length ?? Infinity) <= maxChunkCharacters &&
     ['tokens', 'newCharacters'].every((name) => isCount(Reflect.get(value, name))) &&
-    (!('page' in value) || isCount(value.page)) &&
+    (!('pages' in value) || arePages(value.pages, textIn(value, 'text')?.length ?? 0)) &&
     (!('heading' in value) || (typeof value.heading === 'string' && value.heading.length <= maxHeadingCharacters))
   )
 }
 
+/** Pages with places of sentences that ascend within a text of this length. */
+function arePages(value: unknown, characters: number): value is PassagePage[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxChunkSentences) return false
+  const pages: unknown[] = value
+  const places: unknown[] = []
+  for (const one of pages) {
+    if (!isObject(one) || !('page' in one) || !isCount(one.page) || !('sentences' in one)) return false
+    if (!Array.isArray(one.sentences) || one.sentences.length === 0) return false
+    if (places.length + one.sentences.length > maxChunkSentences) return false
+    places.push(...(one.sentences as unknown[]))
+  }
+  return places.every((place, index) => {
+    const before = index === 0 ? -1 : Number(places[index - 1])
+    return isCount(place) && Number(place) > before && Number(place) < characters
+  })
+}
+
 function parseJson(text: string): unknown {
   try {
-    return parseForeignJson(text, { bytes: Infinity, depth: 4, containers: 10, members: 100 })
+    return parseForeignJson(text, lineLimits)
   } catch {
     return undefined
   }

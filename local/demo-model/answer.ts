@@ -1,4 +1,4 @@
-import { passagesOf } from './passages.ts'
+import { type Passage, passagesOf } from './passages.ts'
 import { wordsOf } from './embed.ts'
 
 export interface ChatMessage {
@@ -73,7 +73,7 @@ function fromResults(question: string, results: string[]): string {
     return `${introduction} The tool answered: “${shorten(results.join(' ').trim(), 500)}”`
   }
   const sentences = passages.flatMap((passage, rank) =>
-    sentencesOf(passage.text).map((text) => ({ text, rank, source: passage.source, score: overlap(text, asked) })),
+    sentencesOf(passage).map((sentence) => ({ ...sentence, rank, score: overlap(sentence.text, asked) })),
   )
   // The tool returns its best passage first; equally good sentences keep that order.
   const best = sentences
@@ -94,7 +94,19 @@ function overlap(text: string, asked: Set<string>): number {
 /** A few words, such as a term or an abbreviation, need the sentence that follows. */
 const shortSentence = 30
 
-function sentencesOf(text: string): string[] {
+/** The sentences of a passage, each with the place where it begins. No sentence goes over the end of a page. */
+function sentencesOf({ text, source, pages = [] }: Passage): { text: string; source: string }[] {
+  const [first] = pages
+  if (first === undefined) return segmentsOf(text).map((sentence) => ({ text: sentence, source }))
+  return pages.flatMap((page, index) =>
+    segmentsOf(text.slice(page === first ? 0 : page.begin, pages[index + 1]?.begin)).map((sentence) => ({
+      text: sentence,
+      source: page.source,
+    })),
+  )
+}
+
+function segmentsOf(text: string): string[] {
   const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
   const sentences: string[] = []
   let begun = ''

@@ -2,6 +2,8 @@ export interface Passage {
   text: string
   /** File and page for display: `guide.pdf, page 3`. */
   source: string
+  /** Of a passage on several pages: where each of them begins in the text, with its source. */
+  pages?: { begin: number; source: string }[]
 }
 
 /**
@@ -31,7 +33,18 @@ function fromJson(content: string): Passage[] | undefined {
     const file = pick('file', 'file_name', 'filename', 'name', 'source') ?? 'a file'
     const page = pick('page')
     const place = page === undefined ? pick('place', 'location', 'heading') : `page ${page}`
-    return [{ text, source: place === undefined ? file : `${file}, ${place}` }]
+    const source = place === undefined ? file : `${file}, ${place}`
+    return [{ text, source, pages: pagesOf(members.get('pages'), file) }]
+  })
+}
+
+function pagesOf(list: unknown, file: string) {
+  const entries: unknown[] = Array.isArray(list) ? list : []
+  return entries.flatMap((entry) => {
+    const members = new Map(membersOf(entry))
+    const sentences = members.get('sentences')
+    const begin: unknown = Array.isArray(sentences) ? sentences[0] : undefined
+    return typeof begin === 'number' ? [{ begin, source: `${file}, page ${words(members.get('page')) ?? '?'}` }] : []
   })
 }
 

@@ -6,13 +6,15 @@ import { type RetrieveDeps, retrieve } from './retrieve.ts'
 
 export const retrievalPassages = 5
 const maxQueryCharacters = 2000
+const citingPages =
+  'Cite the page of the sentence that you use. In a passage on several pages, `pages` says with which words each page begins.'
 const foundByWordsOnly =
   'The files were embedded with another model than the server uses now. Until they have been embedded anew, many passages are found only if they contain words of the query, and with some vector stores not at all.'
 
 /**
  * The tool with which a model searches the assistant's files; undefined if none is ready. Its result is JSON,
- * `{passages: [{file_name, page?, heading?, text, score}]}`, so that the model can cite each passage by file and
- * page or heading.
+ * `{passages: [{file_name, page?, last_page?, heading?, text, pages?, score}]}`, so that the model can cite each sentence
+ * by file and page or heading.
  */
 export async function createRetrievalTool(
   deps: RetrieveDeps & { assistantConfigs: Pick<AssistantConfigs, 'settingsOf'> },
@@ -42,7 +44,8 @@ export async function createRetrievalTool(
       const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
       const passages = await retrieve(deps, { assistant, query, limit: retrievalPassages }, signal)
       const notice = isOfModel(assistant, deps.embedder.model) ? {} : { notice: foundByWordsOnly }
-      return JSON.stringify({ passages, ...notice })
+      const citing = passages.some(({ pages = [] }) => pages.length > 1) ? { citing: citingPages } : {}
+      return JSON.stringify({ passages, ...citing, ...notice })
     },
   }
 }

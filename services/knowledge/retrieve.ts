@@ -1,3 +1,4 @@
+import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import { vectorSpace } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
@@ -12,12 +13,18 @@ import type { VectorMatch, VectorStore } from './vector-store.ts'
 export interface Passage {
   file_id: string
   file_name: string
+  /** The first page of the text; without `last_page`, of an earlier version: the page that most of it is from. */
   page?: number
+  last_page?: number
   heading?: string
   text: string
+  pages?: NamedPage[]
   /** From 0 to 1, best first. */
   score: number
 }
+
+/** A page of a passage; of a passage on several pages with its first words there, because models do not count. */
+type NamedPage = PassagePage & { starts_with?: string }
 
 export interface RetrieveDeps {
   collections: KnowledgeCollections & Pick<Collections, 'assistants'>
@@ -64,12 +71,25 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
       file_id: file._id,
       file_name: file.name,
       ...(chunk.page === undefined ? {} : { page: chunk.page }),
+      ...(chunk.last_page === undefined ? {} : { last_page: chunk.last_page }),
       ...(chunk.heading === undefined ? {} : { heading: chunk.heading }),
       text: chunk.text,
+      ...(chunk.pages === undefined ? {} : { pages: namedPages(chunk.text, chunk.pages) }),
       score: Math.round(score * 1000) / 1000,
     })
   }
   return passages
+}
+
+const namingCharacters = 48
+
+function namedPages(text: string, pages: PassagePage[]): NamedPage[] {
+  if (pages.length === 1) return pages
+  return pages.map(({ page, sentences }, index) => {
+    const [begin = 0] = sentences
+    const end = Math.min(begin + namingCharacters, pages[index + 1]?.sentences[0] ?? text.length)
+    return { page, starts_with: text.slice(begin, end).trim().toWellFormed(), sentences }
+  })
 }
 
 /** A search that finds nothing, or fails, is repeated if the assistant has taken another space in the meantime. */

@@ -12,13 +12,20 @@ const linesFrom = async (pieces: Uint8Array[], maxCharacters?: number) => {
   return Array.fromAsync(linesOf(source, maxCharacters === undefined ? {} : { maxCharacters }))
 }
 
+/** The pages of a text, with a sentence each; undefined of a text without pages. */
+const pagesOf = (text: string) =>
+  fc
+    .uniqueArray(fc.nat({ max: Math.max(0, text.length - 1) }), { maxLength: 5 })
+    .map((places) => places.toSorted((a, b) => a - b).map((place, index) => ({ page: index + 1, sentences: [place] })))
+    .map((pages) => (pages.length === 0 || text === '' ? undefined : pages))
+
 const line: fc.Arbitrary<ExtractionLine> = fc.oneof(
-  fc.record({
-    chunk: fc.record(
-      { text: oddText, tokens: fc.nat(), newCharacters: fc.nat(), page: fc.nat(), heading: oddText },
+  fc
+    .record(
+      { text: oddText, tokens: fc.nat(), newCharacters: fc.nat(), heading: oddText },
       { requiredKeys: ['text', 'tokens', 'newCharacters'], noNullPrototype: true },
-    ),
-  }),
+    )
+    .chain((chunk) => pagesOf(chunk.text).map((pages) => ({ chunk: { ...chunk, ...(pages && { pages }) } }))),
   fc.record({ end: fc.record({ contentType: fc.string({ maxLength: 100 }) }) }),
   fc.record({
     failed: fc.record({ reason: fc.constantFrom('damaged' as const, 'too_large' as const), message: oddText }),
@@ -55,6 +62,27 @@ describe("the line protocol of files' readers", () => {
       }),
       cases(),
     )
+  })
+
+  it.each([
+    ['none', []],
+    ['one without sentences', [{ page: 1, sentences: [] }]],
+    ['a sentence behind the text', [{ page: 1, sentences: [0, 5] }]],
+    [
+      'sentences that do not ascend',
+      [
+        { page: 1, sentences: [3] },
+        { page: 2, sentences: [3] },
+      ],
+    ],
+    ['a place that is no number', [{ page: 1, sentences: ['0'] }]],
+    ['a page that is no number', [{ page: '1', sentences: [0] }]],
+    ['more sentences than a chunk has', [{ page: 1, sentences: Array.from({ length: 2000 }, (_, index) => index) }]],
+    ['no list', { page: 1 }],
+  ])('accepts no chunk with pages that cannot be: %s', (_what, pages) => {
+    const chunk = { text: 'Words', tokens: 1, newCharacters: 5 }
+    expect(parseLine(JSON.stringify({ chunk }))).toEqual({ chunk })
+    expect(parseLine(JSON.stringify({ chunk: { ...chunk, pages } }))).toBeUndefined()
   })
 
   it('ends a reader whose line is too long, wherever it is split', async () => {

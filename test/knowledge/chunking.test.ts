@@ -71,13 +71,87 @@ describe('chunking', () => {
       for (const line of text.split('\n')) expect(line).toMatch(/^Ship: S\d+; Tons: \d+$/)
   })
 
-  it('records the page that contains most of a chunk', () => {
+  it('records the page of each sentence, also of those that a chunk repeats', () => {
     const chunks = chunk([
       { kind: 'text', text: sentences(2), page: 1 },
       { kind: 'text', text: sentences(5), page: 2 },
       { kind: 'text', text: 'The end.', page: 3 },
     ])
-    expect(chunks.map(({ page }) => page)).toEqual([1, 2, 2])
+    const shown = chunks.map(({ text, pages = [] }) =>
+      pages.map(({ page, sentences: begins }) => [page, begins.map((begin) => text.slice(begin, begin + 19))]),
+    )
+    const numbered = (...numbers: number[]) => numbers.map((number) => `Sentence number ${number} s`)
+    expect(shown).toEqual([
+      [[1, numbered(0, 1)]],
+      [
+        [1, numbered(1)],
+        [2, numbered(0, 1, 2, 3)],
+      ],
+      [
+        [2, numbered(3, 4)],
+        [3, ['The end.']],
+      ],
+    ])
+  })
+
+  it('counts lines that go on as one sentence, and headings, rows and lines with a capital as one each', () => {
+    const blocks: Block[] = [
+      { kind: 'heading', level: 1, text: 'Leave', page: 3 },
+      { kind: 'text', text: '  Sick leave is\ngranted at once. Ask your\ndoctor.\nHolidays\nTwenty days.', page: 3 },
+      { kind: 'row', text: 'Days: 20; Kind: paid', page: 4 },
+    ]
+    const [first] = chunk(blocks, { maxTokens: 400, overlapTokens: 50 })
+    const begins = (first?.pages ?? []).map(({ page, sentences: all }) => [
+      page,
+      all.map((begin) => first?.text.slice(begin).split(' ')[0]?.split('\n')[0]),
+    ])
+    expect(begins).toEqual([
+      [3, ['Leave', 'Sick', 'Ask', 'Holidays', 'Twenty']],
+      [4, ['Days:']],
+    ])
+  })
+
+  it('names the right page for every sentence of any document, with any options', () => {
+    const word = fc.constantFrom('harbour', 'ships', 'Öl', '漢字', 'x'.repeat(700), 'tide,', '(quay)', '👩‍👩‍👧')
+    const between = fc.constantFrom(' ', '\n', '  ', '\n\n')
+    const saying = fc.array(fc.tuple(word, between), { minLength: 1, maxLength: 30 })
+    const block = fc.record({
+      kind: fc.constantFrom('text', 'row', 'code', 'heading'),
+      sentences: fc.array(saying, { minLength: 1, maxLength: 6 }),
+      turns: fc.boolean(),
+      indent: fc.constantFrom('', '  ', '\n\n'),
+    })
+    const options = fc.record({
+      maxTokens: fc.integer({ min: 20, max: 400 }),
+      overlapTokens: fc.integer({ min: 0, max: 60 }),
+    })
+    const property = fc.property(fc.array(block, { maxLength: 12 }), options, (given, chosen) => {
+      let page = 1
+      const blocks = given.map(({ kind, sentences: parts, turns, indent }): Block => {
+        if (turns) page++
+        // A sentence of source code is a line.
+        const text = (kind === 'code' ? parts.slice(0, 1) : parts)
+          .map((words, index) => `P${page}S${index} ${words.map(([one, gap]) => one + gap).join('')}ends. `)
+          .join('')
+        return kind === 'heading'
+          ? { kind, level: 1, text: `P${page} heading`, page }
+          : { kind: kind as 'text', text: indent + text, page }
+      })
+      for (const { text, pages = [] } of chunk(blocks, chosen)) {
+        const begins = pages.flatMap(({ page: number, sentences: all }) => all.map((begin) => ({ begin, number })))
+        const pageAt = (place: number) => begins.findLast(({ begin }) => begin <= place)?.number
+        for (const { begin } of begins) expect(text.slice(begin, begin + 1)).toMatch(/\S/)
+        const offsets = begins.map(({ begin }) => begin)
+        expect(offsets).toEqual([...new Set(offsets)].toSorted((a, b) => a - b))
+        const numbers = pages.map(({ page: number }) => number)
+        expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b))
+        for (const match of text.matchAll(/P(\d+)(?:S\d+| heading)/g)) {
+          expect(pageAt(match.index)).toBe(Number(match[1]))
+          expect(offsets).toContain(match.index)
+        }
+      }
+    })
+    fc.assert(property, { numRuns: 300 })
   })
 
   it.each([

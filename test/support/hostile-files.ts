@@ -47,6 +47,11 @@ export function pdf(content: string, { pages, toUnicode }: { pages: number; toUn
     `<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica${toUnicode === undefined ? '' : ' /ToUnicode 6 0 R'} >>`,
     ...(toUnicode === undefined ? [] : [`<< /Length ${toUnicode.length} >>\nstream\n${toUnicode}\nendstream`]),
   ]
+  return pdfOf(objects)
+}
+
+/** A PDF of these objects, numbered from 1; the first is the catalogue. */
+export function pdfOf(objects: string[]): Buffer {
   let text = '%PDF-1.4\n'
   const offsets = objects.map((object, index) => {
     const offset = text.length

@@ -8,7 +8,30 @@ import { FileParams, FilesParams } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['files']
-const place = { page: Type.Optional(Type.Integer()), heading: Type.Optional(Type.String()) }
+const place = {
+  page: Type.Optional(
+    Type.Integer({
+      description:
+        'The first page of the text, from 1: a page of a PDF or a slide. Without `last_page`, the page that most of the text is from: the file was processed by an earlier version.',
+    }),
+  ),
+  last_page: Type.Optional(Type.Integer({ description: 'The last page of the text.' })),
+  pages: Type.Optional(
+    Type.Array(
+      Type.Object({
+        page: Type.Integer(),
+        starts_with: Type.Optional(
+          Type.String({ description: 'The first words on this page, in a passage on several pages.' }),
+        ),
+        sentences: Type.Array(
+          Type.Integer({ description: 'Where a sentence begins in `text`, in UTF-16 code units, ascending.' }),
+        ),
+      }),
+      { description: 'The pages of the text in order, with the sentences on each.' },
+    ),
+  ),
+  heading: Type.Optional(Type.String()),
+}
 
 const ChunkList = Type.Object(
   {
@@ -71,14 +94,7 @@ export const passageRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants
       const assistant = await assistants.readOwn(sessionOf(request).user._id, aid)
       const { page, total } = await passages.ofFile(assistant._id, fileId, request.query)
       linkNextPart(request, reply, page)
-      const chunks = page.entries.map(({ position, text, tokens, page: number, heading }) => ({
-        position,
-        text,
-        tokens,
-        ...(number === undefined ? {} : { page: number }),
-        ...(heading === undefined ? {} : { heading }),
-      }))
-      return { chunks, total }
+      return { chunks: page.entries, total }
     },
   )
 

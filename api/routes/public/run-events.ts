@@ -1,3 +1,5 @@
+import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
+import type { Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
@@ -25,6 +27,8 @@ interface OpenStep {
 export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () => Date) {
   const progress = createTextProgress()
   const closed = new Set<string>()
+  /** The whole messages of the run so far. */
+  let shown: Message[] = []
   let open: OpenStep | undefined
   let begun = false
 
@@ -39,6 +43,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
       const events: RunEvent[] = []
       if (view.complete || view.messages.size > 0) events.push(...started())
       const messages = [...view.messages.values()]
+      shown = messages.flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
       for (const [index, folded] of messages.entries()) {
         const { delta, contradicted } = progress.advance(folded)
         if (contradicted) return { events, contradicted }
@@ -143,10 +148,16 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     return events
   }
 
+  function citedFiles() {
+    const logged = shown.map((message) => ({ message, runId: run._id }))
+    return citedFilesOf(new Set([run._id]), logged).get(run._id)
+  }
+
   function messageOf(id: string, content: string, createdAt: Date): CompatMessage {
     return messageShape(
       { message: { type: 'AIMessage', data: { id, content } }, createdAt, runId: run._id },
       { threadId: run.thread_id, assistantId: run.assistant_id },
+      content === '' ? [] : citedFiles(),
     )
   }
 }

@@ -94,9 +94,23 @@ export const CompatThread = Type.Object(
 )
 export type CompatThread = Static<typeof CompatThread>
 
+const FileCitation = Type.Object(
+  {
+    type: Type.Literal('file_citation'),
+    text: Type.String({ description: 'As it stands in the answer, with its brackets.' }),
+    start_index: Type.Integer({ description: 'In UTF-16 code units.' }),
+    end_index: Type.Integer(),
+    file_citation: Type.Object({
+      file_id: Type.String(),
+      page: Type.Optional(Type.Integer({ description: 'The page that the answer names, from 1.' })),
+    }),
+  },
+  { title: 'CompatFileCitation' },
+)
+
 const TextBlock = Type.Object({
   type: Type.Literal('text'),
-  text: Type.Object({ value: Type.String(), annotations: Type.Array(Type.Unknown()) }),
+  text: Type.Object({ value: Type.String(), annotations: Type.Array(FileCitation) }),
 })
 
 export const CompatMessage = Type.Object(

@@ -1,4 +1,5 @@
 import { objectFromJsonText } from '../../../domain/json-text.ts'
+import { type CitedFile, citationsIn } from '../../../domain/knowledge/citations.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunError, RunStatus } from '../../../domain/records/run.ts'
@@ -42,8 +43,10 @@ export function isShown({ message }: LoggedMessage): boolean {
 export function messageShape(
   { message, createdAt, runId }: LoggedMessage,
   { threadId, assistantId }: { threadId: string; assistantId: string },
+  cited: CitedFile[] = [],
 ): CompatMessage {
   const created = secondsOf(createdAt)
+  const { content: text } = message.data
   const isAnswer = message.type === 'AIMessage'
   const isIncomplete = message.type === 'AIMessage' && message.data.incomplete === true
   const kept = message.type === 'AIMessage' || message.type === 'HumanMessage' ? message.data.metadata : undefined
@@ -59,10 +62,20 @@ export function messageShape(
     run_id: runId ?? null,
     role: isAnswer ? 'assistant' : 'user',
     status: isIncomplete ? 'incomplete' : 'completed',
-    content: [{ type: 'text', text: { value: message.data.content, annotations: [] } }],
+    content: [{ type: 'text', text: { value: text, annotations: isAnswer ? annotationsOf(text, cited) : [] } }],
     attachments: [],
     metadata: kept ?? {},
   }
+}
+
+function annotationsOf(answer: string, cited: CitedFile[]) {
+  return citationsIn(answer, cited).map(({ text, start, end, fileId, page }) => ({
+    type: 'file_citation' as const,
+    text,
+    start_index: start,
+    end_index: end,
+    file_citation: { file_id: fileId, ...(page === undefined ? {} : { page }) },
+  }))
 }
 
 /** A run that waits for its owner's approval is `in_progress`, because its caller can only wait. */

@@ -2,8 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AppError } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
 import { newId } from '../../../domain/ids.ts'
+import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
 import type { Message } from '../../../domain/messages.ts'
+import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
 import { pageOf } from '../../../services/public/threads.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
@@ -126,10 +128,11 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
       const { _id: assistantId } = assistantOf(request)
       const { thread_id: threadId } = request.params
       const { run_id: runId, ...page } = request.query
-      const all = (await threads.messages(assistantOf(request), threadId)).filter(isShown)
-      const wanted = runId === undefined ? all : all.filter((entry) => entry.runId === runId)
-      const { entries, hasMore } = pageOf(wanted, ({ message }) => message.data.id, page)
-      return listPage({ entries: entries.map((entry) => messageShape(entry, { threadId, assistantId })), hasMore })
+      const all = await threads.messages(assistantOf(request), threadId)
+      const shown = all.filter((entry) => isShown(entry) && (runId === undefined || entry.runId === runId))
+      const { entries, hasMore } = pageOf(shown, ({ message }) => message.data.id, page)
+      const shape = shapeWithin(all, entries, { threadId, assistantId })
+      return listPage({ entries: entries.map(shape), hasMore })
     },
   )
 
@@ -147,12 +150,19 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
     async (request) => {
       const { _id: assistantId } = assistantOf(request)
       const { thread_id: threadId, message_id: messageId } = request.params
-      const all = (await threads.messages(assistantOf(request), threadId)).filter(isShown)
-      const found = all.find(({ message }) => message.data.id === messageId)
+      const all = await threads.messages(assistantOf(request), threadId)
+      const found = all.find((entry) => isShown(entry) && entry.message.data.id === messageId)
       if (found === undefined) throw new AppError('not_found', 'There is no such message.')
-      return messageShape(found, { threadId, assistantId })
+      return shapeWithin(all, [found], { threadId, assistantId })(found)
     },
   )
+}
+
+/** Shapes some messages of a thread: their citations are of files that their runs have found. */
+function shapeWithin(all: LoggedMessage[], wanted: LoggedMessage[], owner: { threadId: string; assistantId: string }) {
+  const runIds = new Set(wanted.flatMap(({ runId }) => (runId === undefined ? [] : [runId])))
+  const cited = citedFilesOf(runIds, all)
+  return (entry: LoggedMessage) => messageShape(entry, owner, cited.get(entry.runId ?? ''))
 }
 
 type NewMessages = { messages?: CompatThreadMessageRequest[] | null; metadata?: Record<string, unknown> | null }

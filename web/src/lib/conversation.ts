@@ -1,6 +1,7 @@
 import { foldMessages } from '../../../client/src/index.ts'
 import type { Message, Run } from './api.ts'
 import type { Followed } from './run-followers.ts'
+import { type Passage, parsePassages } from './passages.ts'
 import type { SentMessage } from './sent-messages.ts'
 
 export type AIMessage = Extract<Message, { type: 'AIMessage' }>
@@ -91,47 +92,9 @@ function humanMessage({ id, content }: SentMessage): HumanMessage {
 }
 
 /** A passage that the file search gave to the model. */
-export interface Passage {
-  file_name: string
-  page?: number
-  heading?: string
-  text: string
-  score: number
-}
-
 /** The passages that a turn's searches found, without duplicates, best first. */
 export function passagesOf(turn: Turn): Passage[] {
   const passages = [...turn.results.values()].flatMap(({ data }) => parsePassages(data.content))
   const unique = new Map(passages.map((passage) => [`${passage.file_name}\n${passage.text}`, passage]))
   return [...unique.values()].toSorted((a, b) => b.score - a.score)
-}
-
-export function parsePassages(content: string): Passage[] {
-  if (!content.startsWith('{"passages"')) return []
-  try {
-    const { passages } = JSON.parse(content) as { passages: Passage[] }
-    return Array.isArray(passages) ? passages.filter(({ text, file_name: name }) => Boolean(text && name)) : []
-  } catch {
-    return []
-  }
-}
-
-/** Turns each mention of a passage's position into a link to it: `(guide.pdf, page 3)`. */
-export function withCitations(text: string, passages: Passage[]): string {
-  let result = text
-  const labels = passages.flatMap((passage, place) =>
-    [
-      passage.page === undefined ? undefined : `${passage.file_name}, page ${passage.page}`,
-      passage.heading === undefined ? undefined : `${passage.file_name}, ${passage.heading}`,
-      passage.file_name,
-    ].flatMap((label) => (label === undefined ? [] : [{ label, place }])),
-  )
-  const seen = new Set<string>()
-  for (const { label, place } of labels) {
-    if (seen.has(label)) continue
-    seen.add(label)
-    const shown = label.replaceAll(/([\\[\]*_`])/g, '\\$1')
-    result = result.replaceAll(`(${label})`, () => `[${shown}](#passage-${place})`)
-  }
-  return result
 }

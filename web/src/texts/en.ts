@@ -209,6 +209,7 @@ export const en = {
     sources: 'Sources',
     passage: (file: string) => `Passage of ${file}`,
     page: (page: number) => `page ${page}`,
+    pages: (first: number, last: number) => `pages ${first}–${last}`,
     score: (score: number) => `match ${Math.round(score * 100)} %`,
     older: (amount: number) => `${count(amount, 'older message is', 'older messages are')} not shown.`,
     deleteTitle: 'Delete the chat?',

@@ -1,8 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { type KnowledgeFile, api, unwrap } from '../../lib/api.ts'
+import { pagesOf } from '../../lib/passages.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { PassageText } from '../../ui/passage-text.tsx'
 import { Problem, Skeleton } from '../../ui/states.tsx'
 
 const t = texts.knowledge
@@ -42,16 +44,13 @@ export function ChunksDialog({
         {shown.map((chunk) => (
           <li key={chunk.position} className="stack-tight">
             <div className="muted small">
-              {[
-                `#${chunk.position + 1}`,
-                chunk.page && texts.chat.page(chunk.page),
-                chunk.heading,
-                texts.chat.tokens(chunk.tokens),
-              ]
+              {[`#${chunk.position + 1}`, pagesOf(chunk), chunk.heading, texts.chat.tokens(chunk.tokens)]
                 .filter(Boolean)
                 .join(' · ')}
             </div>
-            <div className="passage small">{chunk.text}</div>
+            <div className="passage small">
+              <PassageText {...chunk} />
+            </div>
           </li>
         ))}
       </ol>

@@ -1,11 +1,13 @@
 import { Search } from 'lucide-react'
 import { useState } from 'react'
 import { type Schemas, api, unwrap } from '../../lib/api.ts'
+import { pagesOf } from '../../lib/passages.ts'
 import { useSubmit } from '../../lib/use-submit.ts'
 import { texts } from '../../texts/index.ts'
 import { Button } from '../../ui/button.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PassageText } from '../../ui/passage-text.tsx'
 
 const t = texts.knowledge
 
@@ -41,16 +43,13 @@ export function PassageSearch({ assistantId }: { assistantId: string }) {
         {found?.passages.map((passage) => (
           <div key={passage.file_id + passage.text} className="stack-tight">
             <div className="muted small">
-              {[
-                passage.file_name,
-                passage.page && texts.chat.page(passage.page),
-                passage.heading,
-                texts.chat.score(passage.score),
-              ]
+              {[passage.file_name, pagesOf(passage), passage.heading, texts.chat.score(passage.score)]
                 .filter(Boolean)
                 .join(' · ')}
             </div>
-            <div className="passage small">{passage.text}</div>
+            <div className="passage small">
+              <PassageText {...passage} />
+            </div>
           </div>
         ))}
       </div>

@@ -1,7 +1,9 @@
 import { ChevronRight, CircleCheck, Clock, FileSearch, Wrench } from 'lucide-react'
 import type { Schemas } from '../../lib/api.ts'
-import { type ToolMessage, parsePassages } from '../../lib/conversation.ts'
+import type { ToolMessage } from '../../lib/conversation.ts'
+import { pagesOf, parsePassages } from '../../lib/passages.ts'
 import { texts } from '../../texts/index.ts'
+import { PassageText } from '../../ui/passage-text.tsx'
 
 const t = texts.chat
 
@@ -73,9 +75,11 @@ export function ToolResult({ content }: { content: string }) {
           <li key={passage.text}>
             <div className="small muted">
               {passage.file_name}
-              {passage.page === undefined ? '' : `, ${t.page(passage.page)}`} · {t.score(passage.score)}
+              {passage.page === undefined ? '' : `, ${pagesOf(passage)}`} · {t.score(passage.score)}
             </div>
-            <div className="passage small">{passage.text}</div>
+            <div className="passage small">
+              <PassageText {...passage} />
+            </div>
           </li>
         ))}
       </ol>

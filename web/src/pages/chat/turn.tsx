@@ -1,12 +1,14 @@
 import { Pencil, RotateCcw } from 'lucide-react'
 import { useState } from 'react'
 import type { Run, Schemas } from '../../lib/api.ts'
-import { type Passage, type Turn as TurnData, passagesOf, withCitations } from '../../lib/conversation.ts'
+import { type Turn as TurnData, passagesOf } from '../../lib/conversation.ts'
+import { type Passage, pagesOf, withCitations } from '../../lib/passages.ts'
 import { type Followed, follow } from '../../lib/run-followers.ts'
 import { texts } from '../../texts/index.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { PassageText } from '../../ui/passage-text.tsx'
 import { Approval } from './approval.tsx'
 import { Markdown } from './markdown.tsx'
 import { ToolCall } from './tool-call.tsx'
@@ -109,11 +111,11 @@ export function Turn({ turn, followed, onEdit, onRetry, onRegenerate }: TurnProp
       {passage && (
         <Dialog title={t.passage(passage.file_name)} onClose={() => setPassage(undefined)} wide>
           <div className="muted small">
-            {[passage.page === undefined ? undefined : t.page(passage.page), passage.heading, t.score(passage.score)]
-              .filter(Boolean)
-              .join(' · ')}
+            {[pagesOf(passage), passage.heading, t.score(passage.score)].filter(Boolean).join(' · ')}
           </div>
-          <blockquote className="passage">{passage.text}</blockquote>
+          <blockquote className="passage">
+            <PassageText {...passage} />
+          </blockquote>
         </Dialog>
       )}
     </>
@@ -166,7 +168,7 @@ function Sources({ passages, onOpen }: { passages: Passage[]; onOpen: (passage: 
           <strong>{index + 1}</strong>
           <span className="truncate">
             {passage.file_name}
-            {passage.page === undefined ? '' : `, ${t.page(passage.page)}`}
+            {passage.page === undefined ? '' : `, ${pagesOf(passage)}`}
           </span>
         </button>
       ))}

@@ -1,0 +1,130 @@
+import { parseForeignJson } from '../foreign-json.ts'
+import type { Message } from '../messages.ts'
+
+/** A mention of a place in a file: `(guide.pdf, page 3)`. */
+export interface Citation {
+  /** With its brackets. */
+  text: string
+  /** In UTF-16 code units, the end not included. */
+  start: number
+  end: number
+  fileId: string
+  page?: number
+}
+
+/** A file of which a run has found passages. */
+export interface CitedFile {
+  id: string
+  name: string
+  pages: Set<number>
+  headings: Set<string>
+}
+
+/** What is read of results: an imported account can hold anything. All are far above what a run finds. */
+const maxResultBytes = 512 * 1024
+const maxResultsBytes = 4 * 1024 * 1024
+const maxNameCharacters = 1000
+const maxFiles = 100
+const maxHeadings = 100
+/** Comparisons with an answer, which anybody can fill with brackets. */
+const maxComparisons = 100_000
+
+/** The citations in an answer, in order. A page that no passage of the file is from is not cited. */
+export function citationsIn(answer: string, files: CitedFile[]): Citation[] {
+  const found: Citation[] = []
+  let comparisons = 0
+  for (let start = answer.indexOf('('); start >= 0 && files.length > 0; start = answer.indexOf('(', start + 1)) {
+    for (const file of files) {
+      if (++comparisons > maxComparisons) return found
+      if (!answer.startsWith(file.name, start + 1)) continue
+      comparisons += file.headings.size
+      const cited = citationAt(answer, start, file)
+      if (cited === undefined) continue
+      found.push(cited)
+      break
+    }
+  }
+  return found
+}
+
+/** After the name of a file: `, page 3)`, `, pages 3–4)` or `)`. */
+const place = /(?:, pages? (\d{1,7})(?:[–-]\d{1,7})?)?\)/y
+
+function citationAt(answer: string, start: number, file: CitedFile): Citation | undefined {
+  const after = start + 1 + file.name.length
+  const until = (end: number) => ({ text: answer.slice(start, end), start, end, fileId: file.id })
+  place.lastIndex = after
+  const match = place.exec(answer)
+  if (match !== null) {
+    const [whole, digits] = match
+    const cited = until(after + whole.length)
+    if (digits === undefined) return cited
+    const page = Number(digits)
+    return file.pages.has(page) ? { ...cited, page } : undefined
+  }
+  for (const heading of file.headings) {
+    const label = `, ${heading})`
+    if (answer.startsWith(label, after)) return until(after + label.length)
+  }
+  return undefined
+}
+
+/**
+ * The files that each of these runs has found passages of, from the results of `retrieval` among the messages. Of very
+ * many results the newest are read.
+ */
+export function citedFilesOf(
+  runIds: ReadonlySet<string>,
+  logged: { message: Message; runId: string | undefined }[],
+): Map<string, CitedFile[]> {
+  const filesOfRuns = new Map<string, Map<string, CitedFile>>()
+  let room = maxResultsBytes
+  for (const { message, runId } of logged.toReversed()) {
+    if (runId === undefined || !runIds.has(runId) || !isResult(message)) continue
+    const { content } = message.data
+    room -= content.length
+    if (room < 0) break
+    const files = filesOfRuns.get(runId) ?? new Map<string, CitedFile>()
+    filesOfRuns.set(runId, files)
+    for (const passage of listIn(parsed(content), 'passages')) addPassage(files, passage)
+  }
+  return new Map([...filesOfRuns].map(([runId, files]) => [runId, [...files.values()]]))
+}
+
+function isResult({ type, data }: Message): boolean {
+  return type === 'ToolMessage' && data.name === 'retrieval' && data.content.startsWith('{"passages"')
+}
+
+function addPassage(files: Map<string, CitedFile>, passage: unknown): void {
+  const [id, name, heading] = [textIn(passage, 'file_id'), textIn(passage, 'file_name'), textIn(passage, 'heading')]
+  if (id === undefined || name === undefined) return
+  const file = files.get(id) ?? { id, name, pages: new Set(), headings: new Set() }
+  if (files.size < maxFiles) files.set(id, file)
+  if (heading !== undefined && file.headings.size < maxHeadings) file.headings.add(heading)
+  for (const entry of [passage, ...listIn(passage, 'pages')]) {
+    const page = memberOf(entry, 'page')
+    if (typeof page === 'number') file.pages.add(page)
+  }
+}
+
+function parsed(content: string): unknown {
+  try {
+    return parseForeignJson(content, { bytes: maxResultBytes })
+  } catch {
+    return undefined
+  }
+}
+
+function textIn(value: unknown, key: string): string | undefined {
+  const text = memberOf(value, key)
+  return typeof text === 'string' && text !== '' && text.length <= maxNameCharacters ? text : undefined
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
+}
+
+function listIn(value: unknown, key: string): unknown[] {
+  const list = memberOf(value, key)
+  return Array.isArray(list) ? list : []
+}
