@@ -5,6 +5,7 @@ import { codecTokenOf } from '../infra/temporal/codec-token.ts'
 import { createAddresses } from './addresses.ts'
 import { banner } from './banner.ts'
 import { buildConsole } from './build-console.ts'
+import { finishSwap } from './data-backup/swap.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { readableLine } from './log-lines.ts'
@@ -39,15 +40,18 @@ async function start(): Promise<void> {
   const dataDir = path.resolve(given.DATA_DIR ?? '.data')
   // Otherwise open streams would make Ctrl-C wait for half a minute, the default for production.
   const base: NodeJS.ProcessEnv = { SHUTDOWN_GRACE_SECONDS: '5', ...given, DATA_DIR: dataDir }
+  finishSwap(dataDir)
   const env: NodeJS.ProcessEnv = { ...base, ...ensureSecrets(dataDir, base) }
   const settings = loadSettings(env)
   const port = await requireFreePort(settings)
 
   shutdown.add('the data folder', takeDataDir(dataDir))
+  const addresses = createAddresses(dataDir)
+  // Those of a start that was killed.
+  addresses.remove()
   const codecToken = codecTokenOf(settings)
   const codecEndpoint = codecToken && `http://127.0.0.1:${port}/codec/${codecToken}`
   const consoleBuilt = buildConsole(say)
-  const addresses = createAddresses(dataDir)
   const watch = { say, onStart: addresses.noteProcess }
   const local = await prepareLocalServices({ dataDir, env, log: (line) => say(`> ${line}`), codecEndpoint, watch })
   shutdown.add('the servers', local.stop)

@@ -24,7 +24,7 @@ export function ensureSecrets(dataDir: string, env: NodeJS.ProcessEnv): Record<s
 
 export const secretFile = (dataDir: string, name: SecretName) => path.join(dataDir, 'secrets', name)
 
-const secretNames: SecretName[] = ['SECRETS_KEY', 'TEMPORAL_CODEC_KEY', 'JWT_SECRET', 'ADMIN_TOKEN']
+export const secretNames: SecretName[] = ['SECRETS_KEY', 'TEMPORAL_CODEC_KEY', 'JWT_SECRET', 'ADMIN_TOKEN']
 
 function ensureSecret(file: string, make: () => string): string {
   try {
