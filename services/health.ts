@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import { AppError } from '../domain/errors.ts'
-import { kept } from '../domain/kept.ts'
 import { within } from './within.ts'
 
 export interface Probe {
@@ -40,9 +40,18 @@ export function createHealth(probes: Probe[], version: string) {
   }
 
   return {
-    report: kept(askAll, keptMs, staleMs),
+    report: cached(askAll),
     /** The dependencies that requests need and that do not answer. */
-    away: kept(askAway, keptMs, staleMs),
+    away: cached(askAway),
+  }
+}
+
+/** An answer that is only a little too old is returned at once, while it is asked for anew. */
+function cached<Answer extends object>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  const answers = new LRUCache<'latest', Answer>({ max: 1, ttl: keptMs, allowStale: true, fetchMethod: ask })
+  return () => {
+    if (answers.getRemainingTTL('latest') < -staleMs) answers.delete('latest')
+    return answers.forceFetch('latest')
   }
 }
 

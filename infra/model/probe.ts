@@ -1,4 +1,4 @@
-import { kept } from '../../domain/kept.ts'
+import { LRUCache } from 'lru-cache'
 import { defaultBaseUrl } from './open-client.ts'
 
 export interface ProbedModel {
@@ -30,5 +30,6 @@ export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
     throw new Error(`the model's server answered ${response.status}`)
   }
 
-  return kept(ask, believedMs)
+  const answers = new LRUCache<string, string>({ max: 1, ttl: believedMs, fetchMethod: ask })
+  return () => answers.forceFetch(model)
 }

@@ -1,8 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Client } from '@temporalio/client'
 import type { Settings } from '../config.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type Queue, queues } from '../../domain/contracts/queues.ts'
-import { kept } from '../../domain/kept.ts'
 import { describeQueue } from './describe-queue.ts'
 
 /** How long a result is cached, so that health checks put no load on the server. */
@@ -21,9 +21,17 @@ export function createPollerCheck(
     return queues.filter((_, index) => !polled[index])
   }
 
-  const unpolled = kept(look, (found) => (found.length === 0 ? polledMs : unpolledMs))
+  const unpolled = new LRUCache<'queues', Queue[]>({
+    max: 1,
+    ttl: polledMs,
+    fetchMethod: async (_key, _earlier, { options }) => {
+      const found = await look()
+      if (found.length > 0) options.ttl = unpolledMs
+      return found
+    },
+  })
   return async () => {
-    const found = await unpolled()
+    const found = await unpolled.forceFetch('queues')
     if (found.length > 0) throw new AppError('unavailable', `no worker polls ${found.join(', ')}`)
   }
 }

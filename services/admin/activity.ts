@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache'
 import type { Usage } from '../../domain/records/run.ts'
 import { AppError } from '../../domain/errors.ts'
-import { kept } from '../../domain/kept.ts'
 import { firstIdAt } from '../../domain/ids.ts'
 import type { Collections } from '../collections.ts'
 
@@ -21,12 +21,10 @@ const longestMs = 20_000
 
 /** What happened on each of the last days, for the plots of the operator's page. */
 export function createActivity({ runs, users }: Pick<Collections, 'runs' | 'users'>) {
-  const byDays = new Map<number, () => Promise<ActivityDay[]>>()
+  const byDays = new LRUCache<number, ActivityDay[]>({ max: 10, ttl: keptMs, fetchMethod: read })
 
   return function activity(days: number): Promise<ActivityDay[]> {
-    const ask = byDays.get(days) ?? kept(() => read(days), keptMs)
-    byDays.set(days, ask)
-    return ask()
+    return byDays.forceFetch(days)
   }
 
   async function read(count: number): Promise<ActivityDay[]> {

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import type { Stripe } from 'stripe'
-import { kept } from '../../domain/kept.ts'
 import { type PaymentProvider, ask } from './provider.ts'
 
 export interface Plan {
@@ -24,10 +24,14 @@ const plansMax = 200
  * stored only at the provider.
  */
 export function createPlans(provider: PaymentProvider | undefined) {
-  const none = async (): Promise<Plan[]> => []
+  const lists = new LRUCache<'all', Plan[]>({
+    max: 1,
+    ttl: keptMs,
+    fetchMethod: async () => (provider === undefined ? [] : ask(() => read(provider))),
+  })
   return {
     /** The cheapest first. Empty without a payment provider. */
-    list: provider === undefined ? none : kept(() => ask(() => read(provider)), keptMs),
+    list: () => lists.forceFetch('all'),
   }
 }
 

@@ -9,7 +9,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
-import { tarEnd, tarHeader, tarPadding } from './tar.ts'
+import { type ArchiveMember, packed } from './packed.ts'
 
 export interface ArchiveDeps {
   collections: Collections
@@ -27,7 +27,11 @@ const partBytes = 4 * 1024 * 1024
  * Holds one page of records or one piece of a file at a time. Passwords, keys and tokens are left out; secrets
  * within configurations are masked.
  */
-export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<Buffer> {
+export function userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<Buffer, undefined> {
+  return packed(membersOf(deps, user))
+}
+
+async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<ArchiveMember, undefined> {
   const { collections } = deps
   const { projects, assistants, threads, checkpoints, runs, toolCalls, feedback, files } = collections
   const now = new Date()
@@ -38,11 +42,11 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
   const ownThreads = { ...own, expires_at: { $exists: false } }
   const wrap = async function* (name: string, lines: AsyncIterable<object>) {
     for await (const [index, part] of partsOf(lines))
-      yield* file(`${name}-${String(index).padStart(5, '0')}.jsonl`, part, now)
+      yield file(`${name}-${String(index).padStart(5, '0')}.jsonl`, part, now)
   }
 
-  yield* file('manifest.json', json({ format: 'assistant-platform-user', version: 1, exported_at: now }), now)
-  yield* file('user.json', json(userFacts(user)), now)
+  yield file('manifest.json', json({ format: 'assistant-platform-user', version: 1, exported_at: now }), now)
+  yield file('user.json', json(userFacts(user)), now)
   yield* wrap(
     'projects',
     mapped(records(projects, own), ({ _id, name, description, created_at, updated_at }) => ({
@@ -163,11 +167,8 @@ export async function* userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGe
   for await (const { _id, blob_id, size, created_at } of records(files, stored)) {
     // Its upload has ended since, or it was deleted.
     if (!listed.has(_id) || !(await deps.blobs.exists(blob_id))) continue
-    yield tarHeader(pathOf(_id), size, created_at)
-    for await (const bytes of deps.blobs.read(blob_id)) yield bytes
-    yield tarPadding(size)
+    yield { name: pathOf(_id), size, modified: created_at, content: deps.blobs.read(blob_id) }
   }
-  yield tarEnd
 
   async function* ofThreads(read: (filter: { thread_id: string }) => AsyncIterable<object>): AsyncGenerator<object> {
     for await (const { _id } of records(threads, ownThreads)) yield* read({ thread_id: _id })
@@ -193,10 +194,8 @@ function userFacts({
 const json = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
 const parsed = (text: string): unknown => parseOwnJson(text)
 
-function* file(name: string, bytes: Buffer, modified: Date): Generator<Buffer> {
-  yield tarHeader(name, bytes.length, modified)
-  yield bytes
-  yield tarPadding(bytes.length)
+function file(name: string, bytes: Buffer, modified: Date): ArchiveMember {
+  return { name, size: bytes.length, modified, content: [bytes] }
 }
 
 /** Page by page in the order of ids, so that no cursor stays open while a client reads slowly. */

@@ -35,10 +35,11 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
     project: ({ project_id: oldId, name, description, created_at }: ReadRecords['projects']) =>
       settle(report, 'projects', oldId, async () => {
         const id = idOf('project', oldId)
-        if ((await projects.exists({ _id: id, user_id: userId })) !== null) return 'existing'
-        await underFreeName(name, (free) => deps.projects.create(userId, { name: free, description }, id))
+        const isNew = (await projects.exists({ _id: id, user_id: userId })) === null
+        if (isNew) await underFreeName(name, (free) => deps.projects.create(userId, { name: free, description }, id))
+        // Also if it exists: an import that was cut off may have left it out.
         await projects.updateOne({ _id: id, user_id: userId }, { $set: { created_at: new Date(created_at) } })
-        return 'imported'
+        return isNew ? 'imported' : 'existing'
       }),
 
     assistant: (archived: ReadRecords['assistants']) =>
@@ -78,13 +79,12 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           public: archived.public,
           // Anybody can write an archive: the quota holds for what no caller has made here.
           ...(archived.public ? { counted: true } : {}),
+          earlier: {
+            created_at: new Date(archived.created_at),
+            updated_at: new Date(archived.updated_at),
+            last_outcome: archived.last_outcome ?? 'none',
+          },
         })
-        const times = { created_at: new Date(archived.created_at), updated_at: new Date(archived.updated_at) }
-        await threads.updateOne(
-          { _id: id, user_id: userId },
-          { $set: { ...times, last_outcome: archived.last_outcome ?? 'none' } },
-          { timestamps: false },
-        )
         return 'imported'
       }),
 

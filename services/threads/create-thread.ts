@@ -16,7 +16,12 @@ export interface NewThread {
   public: boolean
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
+  /** Of a thread that comes with an archive; default: those of a new one. */
+  earlier?: Pick<ThreadRecord, 'created_at' | 'updated_at' | 'last_outcome'>
 }
+
+/** The record has its own times. */
+const asGiven = { timestamps: false } as const
 
 export type CreateThread = ReturnType<typeof createThreadCreation>
 
@@ -33,7 +38,7 @@ interface ThreadCreationDeps {
 export function createThreadCreation({ collections, transaction }: ThreadCreationDeps) {
   /** Many public callers must not compete for a write to their assistant's record. */
   async function createPublic(record: ThreadRecord): Promise<ThreadRecord> {
-    await collections.threads.create([record])
+    await collections.threads.create([record], asGiven)
     if (await parentsRemain(collections, record)) return record
     await collections.threads.deleteOne({ _id: record._id })
     throw new AppError('not_found', 'There is no such assistant.')
@@ -46,7 +51,7 @@ export function createThreadCreation({ collections, transaction }: ThreadCreatio
       await takePlace(collections, thread.userId, session)
       await holdProject(collections, thread, session)
       if (record.public) await holdAssistant(collections, thread, session)
-      await collections.threads.create([record], { session })
+      await collections.threads.create([record], { session, ...asGiven })
       return record
     })
   }
@@ -68,5 +73,6 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     has_system: false,
     created_at: now,
     updated_at: now,
+    ...thread.earlier,
   }
 }

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { tarEnd, tarHeader, tarPadding } from '../../services/export/tar.ts'
+import { tarEnd, tarHeader, tarPadding } from './tar.ts'
 import type { ApiClient } from './api-client.ts'
 import type { TestService } from './service.ts'
 
