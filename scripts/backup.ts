@@ -50,6 +50,7 @@ function settingsOrExit(): Settings {
   } catch (error) {
     if (!(error instanceof Error && error.name === 'SettingsError')) throw error
     console.error(error.message)
+    console.error('The data of npm start needs no settings: npm run backup -- FOLDER, npm run restore -- FOLDER.')
     process.exit(1)
   }
 }

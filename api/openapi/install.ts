@@ -49,13 +49,17 @@ export async function installOpenApi(app: FastifyInstance, { baseUrl, stagingUrl
   await installReadingPages(app)
 }
 
-/** Made with the first request, because it takes as long as a tenth of a start, and kept: anybody may ask for it. */
+/** Made once, when the server begins to listen: it takes as long as a tenth of a start, and anybody may ask for it. */
 function serveDocument(app: FastifyInstance): void {
   let made: { body: Buffer; etag: string } | undefined
   const make = () => {
     const body = Buffer.from(JSON.stringify(app.swagger()))
     return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` }
   }
+  app.addHook('onListen', (done) => {
+    made ??= make()
+    done()
+  })
   const config = { isStaticPage: true, limits: ['anonymous_client'] } as const
   app.get('/openapi.json', { config, schema: { hide: true } }, (request, reply) => {
     made ??= make()
