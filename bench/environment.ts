@@ -11,7 +11,7 @@ import { steadyMemory } from '../local/steady-memory.ts'
 import { createTokens } from '../services/auth/tokens.ts'
 import type { Timing } from './load.ts'
 import { type MeasuredProcess, processOf } from './processes.ts'
-import { createClient } from './runs/talks.ts'
+import { createClient } from './client.ts'
 
 export interface BenchProcess extends MeasuredProcess {
   stop(): Promise<void>

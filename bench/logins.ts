@@ -4,7 +4,8 @@ import type { UserRecord } from '../domain/records/user.ts'
 import { createPasswords } from '../services/accounts/passwords.ts'
 import type { BenchContext } from './environment.ts'
 import { drive } from './load.ts'
-import { createClient, newTalk, streamRun } from './runs/talks.ts'
+import { createClient } from './client.ts'
+import { newTalk, streamRun } from './runs/talks.ts'
 import { quantile, table } from './statistics.ts'
 
 const atOnce = 16

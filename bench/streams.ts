@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import type { BenchContext } from './environment.ts'
 import type { MeasuredProcess } from './processes.ts'
-import { type Talk, bearer, createClient, newTalk, newThread } from './runs/talks.ts'
+import { createClient } from './client.ts'
+import { type Talk, bearer, newTalk, newThread } from './runs/talks.ts'
 import { quantile, table } from './statistics.ts'
 
 const readers = Number(process.env['BENCH_STREAMS'] || 1000)

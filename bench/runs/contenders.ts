@@ -3,7 +3,8 @@ import type { BenchContext } from '../environment.ts'
 import { startGateway } from '../gateway.ts'
 import { type Load, drive } from '../load.ts'
 import type { MeasuredProcess } from '../processes.ts'
-import { type Client, complete, createClient, newTalk, newThread, streamRun } from './talks.ts'
+import { type Client, createClient } from '../client.ts'
+import { complete, newTalk, newThread, streamRun } from './talks.ts'
 
 /** One way to get an answer from the bare model, or the baseline of one. */
 export interface Contender {

@@ -4,7 +4,8 @@ import { buildProcesses, scriptOf } from '../../local/process-bundle.ts'
 import type { BenchContext } from '../environment.ts'
 import { drive } from '../load.ts'
 import { table } from '../statistics.ts'
-import { createClient, newTalk, newThread, streamRun } from './talks.ts'
+import { createClient } from '../client.ts'
+import { newTalk, newThread, streamRun } from './talks.ts'
 
 const wanted = Number(process.env['BENCH_RUNS'] || 10_000)
 const settleMs = Number(process.env['BENCH_SETTLE_SECONDS'] || 30) * 1000

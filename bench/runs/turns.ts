@@ -4,7 +4,8 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import type { BenchContext } from '../environment.ts'
 import { quantile, table } from '../statistics.ts'
 import { questions } from './settings.ts'
-import { type Client, type Talk, bearer, createClient, newTalk, newThread, streamRun } from './talks.ts'
+import { type Client, createClient } from '../client.ts'
+import { type Talk, bearer, newTalk, newThread, streamRun } from './talks.ts'
 
 const turnsOf = { 'turn 5': 4, 'turn 500': 499 }
 const shortTurn = () => 'word '.repeat(20)

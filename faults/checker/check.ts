@@ -1,27 +1,13 @@
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import { keptCollections } from '../../services/deletion/stores.ts'
 import { emailOf } from '../email-of.ts'
-import { type ClientLog, type Intention, type Problem, problemOf } from '../client-log.ts'
-import type { RecordedCall } from '../stand-ins.ts'
+import { type Intention, type Problem, problemOf } from '../client-log.ts'
 import { checkCounters } from './counters.ts'
 import { idsIn } from './digest.ts'
-import { type ChunkText, checkFiles } from './files.ts'
+import type { Evidence, Records, Report } from './evidence.ts'
+import { checkFiles } from './files.ts'
 import { checkRuns } from './runs.ts'
-import type { StoredRecord, Stores } from './stores.ts'
-
-export interface Evidence {
-  log: Pick<ClientLog, 'intentions'>
-  stores: Stores
-  effects: RecordedCall[]
-  mails: string[]
-  /** The chunks of each document, by its name, from before the first fault. */
-  undisturbed: Map<string, ChunkText[]>
-  /** Work that is still under way although no client sends requests. */
-  unfinished: string[]
-}
-
-export type Records = Map<string, StoredRecord[]>
-export type Report = (kind: Problem['kind'], what: string, intention?: Intention) => void
+import type { StoredRecord } from './stores.ts'
 
 /** Checks each intention of the clients, each record and each effect. Returns the problems. */
 export async function check(evidence: Evidence): Promise<Problem[]> {

@@ -1,4 +1,4 @@
-import type { Records, Report } from './check.ts'
+import type { Records, Report } from './evidence.ts'
 import { chunksIn } from './files.ts'
 import type { StoredRecord } from './stores.ts'
 

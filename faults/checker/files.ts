@@ -1,8 +1,5 @@
-import type { Evidence, Records, Report } from './check.ts'
+import type { ChunkText, Evidence, Records, Report } from './evidence.ts'
 import type { StoredRecord } from './stores.ts'
-
-/** A chunk without the ids of its file and its assistant. */
-export type ChunkText = string
 
 /** Each file is processed, and its chunks are those of an undisturbed ingestion of the same document. */
 export async function checkFiles(

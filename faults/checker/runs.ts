@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/is-json-object.ts'
 import { foldMessages, messagesFromJson, type Message } from '../../domain/messages.ts'
 import type { Intention } from '../client-log.ts'
-import type { Evidence, Records, Report } from './check.ts'
+import type { Evidence, Records, Report } from './evidence.ts'
 import type { StoredRecord } from './stores.ts'
 
 /** Each accepted run is over, its question is in its thread once, its answer once, and each effect of its tools once. */

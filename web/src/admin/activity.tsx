@@ -3,7 +3,7 @@ import { unwrap } from '../lib/api.ts'
 import { texts } from '../texts/index.ts'
 import { ColumnChart } from '../ui/column-chart.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
-import type { AdminApi } from './operation.tsx'
+import type { AdminApi } from './api.ts'
 
 const t = texts.admin
 const refreshMs = 60_000

@@ -4,7 +4,7 @@ import { texts } from '../texts/index.ts'
 import { AuditLog } from '../ui/audit-log.tsx'
 import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
-import type { AdminApi } from './operation.tsx'
+import type { AdminApi } from './api.ts'
 
 const t = texts.audit
 

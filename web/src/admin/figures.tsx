@@ -3,7 +3,7 @@ import { api as publicApi, unwrap } from '../lib/api.ts'
 import { formatBytes, formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
 import { Problem, Skeleton } from '../ui/states.tsx'
-import type { AdminApi } from './operation.tsx'
+import type { AdminApi } from './api.ts'
 
 const t = texts.admin
 const refreshMs = 10_000

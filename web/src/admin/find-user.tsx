@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import type { AdminApi } from './operation.tsx'
+import type { AdminApi } from './api.ts'
 
 const t = texts.admin
 type Details = Schemas['AdminUserDetails']

@@ -6,7 +6,7 @@ import { texts } from '../texts/index.ts'
 import { TextField } from '../ui/field.tsx'
 import { Problem, Skeleton } from '../ui/states.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import type { AdminApi } from './operation.tsx'
+import type { AdminApi } from './api.ts'
 
 const t = texts.admin
 const shown = 50

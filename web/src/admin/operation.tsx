@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Activity } from './activity.tsx'
+import type { AdminApi } from './api.ts'
 import { Audit } from './audit.tsx'
 import { Cleanups } from './cleanups.tsx'
 import { Dependencies, Stats } from './figures.tsx'
@@ -17,8 +18,6 @@ import { Ingestions, Queues } from './queues.tsx'
 import { ReceiptSearch } from './receipt-search.tsx'
 
 const t = texts.admin
-
-export type AdminApi = ReturnType<typeof createClient>
 
 /** The operator's page. The token is kept only in the memory of the page, so a reload asks for it again. */
 export function Operation() {

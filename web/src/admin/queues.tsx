@@ -4,7 +4,7 @@ import { formatAgo, formatBytes, formatNumber } from '../lib/format.ts'
 import { texts } from '../texts/index.ts'
 import { Problem, Skeleton } from '../ui/states.tsx'
 import { ScrollRegion } from '../ui/scroll-region.tsx'
-import type { AdminApi } from './operation.tsx'
+import type { AdminApi } from './api.ts'
 
 const t = texts.admin
 const refreshMs = 10_000
