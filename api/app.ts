@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import helmet from '@fastify/helmet'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify'

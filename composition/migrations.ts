@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 import type { Settings } from '../infra/config.ts'
 import type { Logger } from '../infra/logger.ts'
 import { makeBlobIndexes, ownOldBlobs } from '../infra/mongo/blob-store.ts'

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Upgrades.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'

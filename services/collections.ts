@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import type { Model } from 'mongoose'
 import type { AuditEntryRecord } from '../domain/records/audit-entry.ts'
 import type { AssistantRecord } from '../domain/records/assistant.ts'

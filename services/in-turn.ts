@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 /**
  * Runs one piece of work at a time for each key, in the order of the calls; work of different keys runs
  * concurrently. It holds within this process only: use it to protect a store or a workflow from a burst, never for

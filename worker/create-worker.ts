@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 import type { NativeConnection, Worker, WorkflowBundleOption } from '@temporalio/worker'
 import { type Queue, queueName, versioningOf } from '../domain/contracts/queues.ts'
 import { documentActivities } from '../domain/knowledge/slots.ts'

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 import { Worker } from '@temporalio/worker'
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js'
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js'

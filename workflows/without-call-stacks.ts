@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 /**
  * Temporal's SDK notes the call stack of each promise that a workflow creates, for the view "Call Stack" of the Web UI:
  * it formats a stack trace and looks up each line of it in the source map, which took 42 % of the processor time of

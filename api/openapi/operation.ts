@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { CompatError, CompatValidationError } from '../plugins/compat-errors.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'

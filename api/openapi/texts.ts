@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 /** The texts of the API description. A test checks that none is missing or unused. */
 export const apiDescription = `A durable backend for AI assistants: accounts, projects, assistants with files that they can quote,
 conversation threads, and runs that are streamed as server-sent events.

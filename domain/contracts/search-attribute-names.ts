@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 /**
  * The search attributes of workflows. Workers register them when they start. The id of a run is not called `RunId`,
  * because Temporal uses that name for the workflow execution.

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import type { ChildProcess } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'

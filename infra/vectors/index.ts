@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Upgrades.
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'

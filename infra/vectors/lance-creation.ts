@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import { randomUUID } from 'node:crypto'
 import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

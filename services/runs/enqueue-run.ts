@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 import { chmod, chown, cp, mkdtemp, readFile, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

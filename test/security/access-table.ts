@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 import type { Auth } from '../../api/plugins/authentication.ts'
 
 /** The OpenAI-compatible operations, which exist under two paths. All take a public token. */

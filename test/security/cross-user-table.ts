@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, What else changes with a change.
 /** Ids of one user, by the name of the path parameter that takes them. */
 export interface Ids {
   project_id: string

@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Temporal.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'

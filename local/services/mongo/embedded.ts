@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, The embedded database.
 import path from 'node:path'
 import { cached, installInCache } from '../cache.ts'
 import { findOnPath, run, withTicks } from '../command.ts'

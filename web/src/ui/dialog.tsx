@@ -1,3 +1,4 @@
+// Before a change: docs/traps.md, Libraries.
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { X } from 'lucide-react'
 import { texts } from '../texts/index.ts'
