@@ -25,7 +25,13 @@ describe("the client's reader of events", () => {
           )
           .join('')
         const read = await eventsOf(cutAt(new TextEncoder().encode(text), places))
-        expect(read).toEqual(events.map(({ event: name, id, data }) => ({ event: name, id, data: data.join('\n') })))
+        // HTML standard, section 9.2.6: an empty name is no name, and an id with a null character is left out.
+        const expected = events.map(({ event: name, id, data }) => ({
+          event: name || 'message',
+          id: id.includes('\0') ? undefined : id,
+          data: data.join('\n'),
+        }))
+        expect(read).toEqual(expected)
       }),
       cases(),
     )
