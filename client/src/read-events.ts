@@ -39,16 +39,20 @@ export async function* readEvents(
   })
   const reader = body.getReader()
   const decoder = new TextDecoder()
+  let lastText = ''
   try {
     for (;;) {
       const { value, done } = await reader.read()
-      if (done) return
-      onBytes()
-      parser.feed(decoder.decode(value, { stream: true }))
+      if (!done) onBytes()
+      // The parser keeps a last carriage return until it knows whether a line feed follows: at the end none does.
+      const text = done ? (lastText.endsWith('\r') ? '\n' : '') : decoder.decode(value, { stream: true })
+      parser.feed(text)
+      lastText = text || lastText
       const events = arrived
       arrived = []
       for (const { event = 'message', id, data } of events) yield { event, id, data }
       if (isTooLong) throw new Error('an event of the stream is too long')
+      if (done) return
     }
   } finally {
     await reader.cancel().catch(() => undefined)
