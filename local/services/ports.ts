@@ -1,6 +1,9 @@
 import { connect, createServer } from 'node:net'
 
-/** Whether this process could listen there now. */
+/**
+ * Whether this process could listen there now. It listens for a moment to find out: to wait for a server that is to
+ * take the port, ask `accepts`.
+ */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const server = createServer()

@@ -8,7 +8,7 @@ import { inject } from 'vitest'
 import { searchAttributeNames } from '../../domain/contracts/search-attribute-names.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
-import { freePort, isPortFree } from '../../local/services/ports.ts'
+import { accepts, freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
 import { workflowBundle } from '../../worker/workflow-bundle.ts'
 
@@ -67,7 +67,7 @@ async function startServer(): Promise<{ env: TestWorkflowEnvironment; stop: () =
     args: [String(port)],
     cwd: folder,
     logFile: path.join(folder, 'log'),
-    ready: async () => !(await isPortFree(port)),
+    ready: () => accepts(port),
     readyLimitMs: 100_000,
   })
   const env: TestWorkflowEnvironment = await TestWorkflowEnvironment['create']({
