@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config'
+import { longTests } from './test/support/tiers.ts'
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // Installs all packages once more, which takes a minute: only where everything is checked.
-    exclude: process.env['CI'] ? [] : ['test/deploy/built-image.test.ts'],
+    exclude: longTests,
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     // The servers under test share the machine with the tests.

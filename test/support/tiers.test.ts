@@ -12,7 +12,7 @@ test.each([
   ['takes the shared servers through a support file', 'test/projects/projects.test.ts'],
   ['starts other programs', 'test/local/npm-start.test.ts'],
   ['starts processes of the product that read files', 'test/knowledge/slow-files.test.ts'],
-  ['starts the whole service under faults', 'test/faults/harness.test.ts'],
+  ['starts the whole service under faults', 'test/faults/many-faults.long.test.ts'],
 ])('a file that %s is not', (_reason, file) => {
   expect(quick).not.toContain(file)
 })

@@ -10,12 +10,15 @@ const takesServers = /\binject\(\s*'services'/
 
 const root = path.resolve(import.meta.dirname, '../..')
 
+/** The test files of `npm run test:long`. */
+export const longTests = ['test/**/*.long.test.ts']
+
 /**
  * Paths below the project's folder of the test files of `npm run test:quick`: neither the file nor
  * anything of ours that it imports takes the shared servers or starts another program.
  */
 export function quickTests(): string[] {
-  return globSync('test/**/*.test.ts', { cwd: root })
+  return globSync('test/**/*.test.ts', { cwd: root, exclude: longTests })
     .filter((file) => everythingOf(file).every((name) => !isNeedy(name)))
     .toSorted()
 }

@@ -4,6 +4,7 @@ import { processOf } from '../../bench/processes.ts'
 import { steadyMemory } from '../../local/steady-memory.ts'
 import { apiClient } from '../support/api-client.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
+import { inForm } from '../support/long-form.ts'
 import { startApiProcess } from '../support/processes.ts'
 import { startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
@@ -13,12 +14,12 @@ import { insertUser } from '../support/users.ts'
  * a new buffer for each piece, half as many bytes let it grow by 86.
  */
 const mostMiB = 64
-const gibibyte = 1024 ** 3
+const totalBytes = inForm({ long: 1024 ** 3, short: 256 * 1024 ** 2 })
 const timeoutMs = 600_000
 
 describe('the memory of an API process', () => {
   it.each([1, 4])(
-    'grows by less than 64 MiB while a GiB arrives in %i uploads, and others are answered meanwhile',
+    `grows by less than 64 MiB while ${totalBytes / 1024 ** 2} MiB arrive in %i uploads, and others are answered meanwhile`,
     async (uploads) => {
       const service = await startService({ env: { OPENAI_API_KEY: 'unused' }, worker: false })
       try {
@@ -39,7 +40,7 @@ describe('the memory of an API process', () => {
         const { memoryMiB } = processOf(process.pid)
         const before = await memoryMiB()
         let most = before
-        const arrived = Promise.all(Array.from({ length: uploads }, () => upload(gibibyte / uploads)))
+        const arrived = Promise.all(Array.from({ length: uploads }, () => upload(totalBytes / uploads)))
         const over = Promise.race([arrived, process.exited]).then(() => true)
         do {
           most = Math.max(most, await memoryMiB())
@@ -47,7 +48,7 @@ describe('the memory of an API process', () => {
         } while (!(await Promise.race([over, pause(100, false)])))
 
         for (const answer of await arrived)
-          expect(answer).toMatchObject({ status: 200, body: { files: [{ size: gibibyte / uploads }] } })
+          expect(answer).toMatchObject({ status: 200, body: { files: [{ size: totalBytes / uploads }] } })
         expect(most - before).toBeLessThan(mostMiB)
         expect(await process.stop()).toBe(0)
       } finally {

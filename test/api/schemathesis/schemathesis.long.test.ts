@@ -8,14 +8,15 @@ import { createDemoModel } from '../../../local/demo-model/server.ts'
 import { createSide, documentOf } from '../../security/cross-user-requests.ts'
 import { listenOnLoopback } from '../../support/http-server.ts'
 import { type IdentityProvider, startIdentityProvider } from '../../support/identity-provider.ts'
+import { inForm } from '../../support/long-form.ts'
 import { installTimeoutMs } from '../../support/python-packages.ts'
 import { type TestService, startService } from '../../support/service.ts'
 import { signUpUser } from '../../support/users.ts'
 import { type UserPool, startUserPool } from '../../support/user-pool.ts'
 import { type Schemathesis, schemathesis } from './run.ts'
 
-/** `npm run schemathesis` sets it: so many cases of each operation, without a limit of time, and the aliases too. */
-const longExamples = process.env['SCHEMATHESIS_EXAMPLES']
+/** So many cases of each operation, without a limit of time, and the aliases too. The short form has a limit of time. */
+const longExamples = inForm({ long: process.env['SCHEMATHESIS_EXAMPLES'] ?? '50', short: undefined })
 const seed = process.env['SCHEMATHESIS_SEED'] ?? '1'
 const timeoutMs = longExamples === undefined ? 300_000 : 12 * 3_600_000
 const guessesPasswords = new Set(['accounts.login', 'users.changePassword'])
