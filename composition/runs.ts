@@ -5,15 +5,15 @@ import { defaultBaseUrl } from '../infra/model/open-client.ts'
 import { createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
-import type { EngineDeps } from '../services/engine/deps.ts'
-import { settleLostRun } from '../services/engine/settle.ts'
-import { createStepSlots } from '../services/engine/step-slots.ts'
-import { createSteps } from '../services/engine/steps.ts'
+import type { StepDeps } from '../services/runs/step-deps.ts'
+import { settleLostRun } from '../services/runs/settle.ts'
+import { createStepSlots } from '../services/runs/step-slots.ts'
+import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createDecisions } from '../services/runs/decisions.ts'
-import { createDescribeAssistant } from '../services/runs/describe-assistant.ts'
+import { createDescribeAssistant } from '../services/assistants/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
 import { createRunSweep } from '../services/runs/sweep.ts'
 import { createRunFeeds } from '../services/runs/run-feeds.ts'
@@ -70,7 +70,7 @@ export function composeRuns(core: Core) {
   }
 }
 
-function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): EngineDeps {
+function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): StepDeps {
   const { settings, infra, logger, tools } = core
   return {
     ...core,

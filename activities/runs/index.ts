@@ -10,15 +10,15 @@ import {
   supersededType,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { EngineDeps } from '../../services/engine/deps.ts'
-import { SupersededError } from '../../services/engine/live-run.ts'
-import { settleRun } from '../../services/engine/settle.ts'
-import type { Steps } from '../../services/engine/steps.ts'
-import { toolStep } from '../../services/engine/tool-step.ts'
+import type { StepDeps } from '../../services/runs/step-deps.ts'
+import { SupersededError } from '../../services/runs/live-run.ts'
+import { settleRun } from '../../services/runs/settle.ts'
+import type { Steps } from '../../services/runs/steps.ts'
+import { toolStep } from '../../services/runs/tool-step.ts'
 import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(deps: EngineDeps, steps: Pick<Steps, 'execute'>) {
+export function createRunActivities(deps: StepDeps, steps: Pick<Steps, 'execute'>) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>

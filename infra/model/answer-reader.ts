@@ -2,7 +2,7 @@ import { isJsonObject } from '../../domain/is-json-object.ts'
 import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import type { Usage } from '../../domain/records/run.ts'
-import type { AnswerDelta } from '../../services/engine/chat-model.ts'
+import type { AnswerDelta } from '../../services/runs/chat-model.ts'
 
 /** Limits for one answer: its texts, and the ids, names and arguments of its calls. */
 const maxAnswerBytes = 2 * 1024 * 1024

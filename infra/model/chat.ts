@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
+import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
 import { createAnswerReader } from './answer-reader.ts'
 import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 import { openClient } from './open-client.ts'

@@ -1,6 +1,6 @@
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { type ProvidedModel, type ProviderSettings, providersOf } from '../../domain/provided-models.ts'
-import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
+import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
 
 interface RoutedModelOptions {
   chat: ChatModel

@@ -1,7 +1,7 @@
 import { noProviders } from '../../domain/provided-models.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSecretBox } from '../../services/secrets.ts'
-import { createAccountOf } from '../../services/engine/model-account.ts'
+import { createAccountOf } from '../../services/runs/model-account.ts'
 import { createCompatAccounts } from '../../services/assistants/compat-accounts.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { apiClient } from '../support/api-client.ts'

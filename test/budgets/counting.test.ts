@@ -4,7 +4,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type BudgetRecord, budgetId, dayOf, unlimited } from '../../domain/records/budget.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { createBudgetCounting } from '../../services/budgets/counting.ts'
-import { runAttempt } from '../services/run-attempt.ts'
+import { offeredRun } from '../runs/offered-run.ts'
 import { type TestService, startService } from '../support/service.ts'
 
 const evening = new Date('2026-03-01T23:59:59.990Z')
@@ -39,11 +39,11 @@ describe('the count of a budget', () => {
     const maxima = { max_runs: unlimited, max_tokens: unlimited, max_money: unlimited }
     const spent = { day, runs: 0, tokens: 0, money: 0 }
     await service.collections.budgets.create({ _id: id, user_id: 'user', ...maxima, ...spent, ...limits })
-    return { id, assistant: { ...runAttempt('a').assistant, budgets: [id] } as AssistantRecord }
+    return { id, assistant: { ...offeredRun('a').assistant, budgets: [id] } as AssistantRecord }
   }
 
   const ended = (run: string, budget: string, members: Partial<RunRecord> = {}): RunRecord => ({
-    ...runAttempt(run).run,
+    ...offeredRun(run).run,
     status: 'success',
     model: 'm',
     usage,

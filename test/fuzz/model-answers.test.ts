@@ -6,7 +6,7 @@ import { applyEntries, emptyView, shownMessage } from '../../domain/run-events.t
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { createAnswerReader } from '../../infra/model/answer-reader.ts'
 import { createChatModel } from '../../infra/model/chat.ts'
-import { createAnswer } from '../../services/engine/answer.ts'
+import { createAnswer } from '../../services/runs/answer.ts'
 import { cutAt, cuts, oddText } from './pieces.ts'
 import { cases } from './settings.ts'
 

@@ -6,12 +6,12 @@ import { type Message, foldMessages, messagesFromJson, messagesToJson } from '..
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { ChatModel, ChatRequest } from '../../services/engine/chat-model.ts'
-import type { EngineDeps } from '../../services/engine/deps.ts'
-import { createLiveRuns } from '../../services/engine/live-runs.ts'
-import { promptOf } from '../../services/engine/prompt.ts'
-import { createSteps } from '../../services/engine/steps.ts'
-import { createTaskTimeouts } from '../../services/engine/task-timeouts.ts'
+import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
+import type { StepDeps } from '../../services/runs/step-deps.ts'
+import { createLiveRuns } from '../../services/runs/live-runs.ts'
+import { promptOf } from '../../services/runs/prompt.ts'
+import { createSteps } from '../../services/runs/steps.ts'
+import { createTaskTimeouts } from '../../services/runs/task-timeouts.ts'
 import { parentsOfRun } from '../../services/parents.ts'
 import { createConversations } from '../../services/threads/conversations.ts'
 import { eventually } from '../support/eventually.ts'
@@ -180,7 +180,7 @@ describe('what a model is shown', () => {
         if (known?.thread?.last_entry_id !== undefined) reads.fromMemory += 1
         return result
       }
-      const engine: EngineDeps = {
+      const engine: StepDeps = {
         ...runs.engine,
         conversations: { ...conversations, read },
         liveRuns: createLiveRuns({ taskTimeouts: createTaskTimeouts({ taskTimeoutMs: 60_000 }) }),

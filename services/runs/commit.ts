@@ -4,7 +4,7 @@ import { answerEntry } from '../../domain/contracts/thread.ts'
 import type { AIMessage } from '../../domain/messages.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import type { Appended } from '../threads/log.ts'
 import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './live-run.ts'
@@ -15,7 +15,7 @@ import { runUsage, sumByModel, usageByModel, usageOfMessage } from './usage.ts'
  * over.
  */
 export async function commitAnswer(
-  deps: EngineDeps,
+  deps: StepDeps,
   run: RunRecord,
   step: number,
   message: AIMessage,
@@ -46,7 +46,7 @@ export async function commitAnswer(
  * attempt died before the run was finished, or another attempt was faster), only the success is stored.
  */
 export async function commitEnd(
-  deps: EngineDeps,
+  deps: StepDeps,
   run: RunRecord,
   step: number,
   answer: AIMessage,

@@ -1,6 +1,6 @@
 import type { StepInput, StepQueued, StepResult } from '../../domain/contracts/thread.ts'
 import { claimRun } from './claim.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import type { LiveRun } from './live-run.ts'
 import { modelStep, resultOfEarlierAttempt } from './model-step.ts'
 import type { StepSlots } from './step-slots.ts'
@@ -13,7 +13,7 @@ export type Steps = ReturnType<typeof createSteps>
  * If Temporal gives a run's first task to the process that stored it, the first step begins before the workflow asks
  * for it, and the workflow then joins it: readers wait some ten milliseconds less.
  */
-export function createSteps(engine: EngineDeps, slots: StepSlots, executeStep = modelStep) {
+export function createSteps(engine: StepDeps, slots: StepSlots, executeStep = modelStep) {
   const { liveRuns } = engine
 
   /** Undefined if the run was given up: then another attempt executes the step. */

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
 import { executeTool, unknownOutcome } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import { toolMessageOf } from './ledger.ts'
 
 /**
@@ -14,12 +14,7 @@ import { toolMessageOf } from './ledger.ts'
  * the tool is safe to repeat. All failures of a tool become text for the model. `attempt` names the attempt: the
  * same name is the same attempt.
  */
-export async function toolStep(
-  deps: EngineDeps,
-  input: ToolInput,
-  attempt: string,
-  signal: AbortSignal,
-): Promise<void> {
+export async function toolStep(deps: StepDeps, input: ToolInput, attempt: string, signal: AbortSignal): Promise<void> {
   const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
   const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))
@@ -57,14 +52,14 @@ export async function toolStep(
   if (stored?.status === 'done') await showResult(deps, run, stored)
 }
 
-async function readRun({ collections: { runs, assistants } }: EngineDeps, runId: string) {
+async function readRun({ collections: { runs, assistants } }: StepDeps, runId: string) {
   const run = await runs.findById(runId).lean<RunRecord>()
   const assistant = run && (await assistants.findById(run.assistant_id).lean<AssistantRecord>())
   return { run, assistant }
 }
 
 async function resultOf(
-  deps: EngineDeps,
+  deps: StepDeps,
   run: RunRecord,
   tool: Tool | undefined,
   call: ToolCallRecord,
@@ -88,7 +83,7 @@ function rejection(message: string | undefined): string {
 }
 
 /** Readers receive the results of a step in the order of its calls. */
-async function showResult(deps: EngineDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
+async function showResult(deps: StepDeps, run: RunRecord, call: ToolCallRecord): Promise<void> {
   try {
     const turn = { group: call.step, place: call.index }
     await deps.stream.publishInTurn(run._id, run.fence, turn, [{ type: 'message', message: toolMessageOf(call) }])

@@ -5,7 +5,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 const now = new Date(0)
 
 /** A run with its assistant and thread, as a process hands it from one step to the next. */
-export function runAttempt(id: string): { run: RunRecord; assistant: AssistantRecord; thread: ThreadRecord } {
+export function offeredRun(id: string): { run: RunRecord; assistant: AssistantRecord; thread: ThreadRecord } {
   const common = { user_id: 'user', project_id: 'project', public: false, created_at: now }
   return {
     run: {

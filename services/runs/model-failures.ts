@@ -2,7 +2,7 @@ import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import type { RunWriter } from './run-writer.ts'
 
 interface FailedAttempt {
@@ -19,7 +19,7 @@ interface FailedAttempt {
  * not stored is not kept anywhere.
  */
 export async function reportModelFailure(
-  deps: EngineDeps,
+  deps: StepDeps,
   error: ModelFailure,
   { run, thread, assistant, writer }: FailedAttempt,
 ): Promise<ModelFailure> {
@@ -37,11 +37,7 @@ export async function reportModelFailure(
 }
 
 /** Whether the thread stays after the run: see docs/retention.md. */
-async function isStored(
-  { collections }: EngineDeps,
-  known: ThreadRecord | undefined,
-  run: RunRecord,
-): Promise<boolean> {
+async function isStored({ collections }: StepDeps, known: ThreadRecord | undefined, run: RunRecord): Promise<boolean> {
   const thread = known ?? (await collections.threads.findById(run.thread_id, { expires_at: 1 }).lean<ThreadRecord>())
   return thread !== null && thread.expires_at === undefined
 }

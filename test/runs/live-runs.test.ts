@@ -1,19 +1,19 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createLiveRuns } from '../../services/engine/live-runs.ts'
-import { createTaskTimeouts } from '../../services/engine/task-timeouts.ts'
+import { createLiveRuns } from '../../services/runs/live-runs.ts'
+import { createTaskTimeouts } from '../../services/runs/task-timeouts.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
-import { runAttempt } from './run-attempt.ts'
+import { offeredRun } from './offered-run.ts'
 
 const validMs = 2000
 
 function liveRuns() {
   const all = createLiveRuns({ taskTimeouts: createTaskTimeouts({ taskTimeoutMs: validMs, clock: Date.now }) })
   const offer = (id: string) => {
-    const { run, ...known } = runAttempt(id)
+    const { run, ...known } = offeredRun(id)
     return all.offer(run, known)
   }
   const pause = (id: string) => {
-    const { run, assistant } = runAttempt(id)
+    const { run, assistant } = offeredRun(id)
     const live = all.claimed(run, { step: 0, isFresh: true })
     live.next = { assistant, thread: undefined, usages: [] }
     live.apply('pause')
@@ -60,7 +60,7 @@ describe('the runs of a process', () => {
   it('replace a run that is claimed again in this process, and stop the older attempt', () => {
     const { pause, claimed, get } = liveRuns()
     const older = pause('a')
-    const newer = claimed({ ...runAttempt('a').run, fence: 2 }, { step: 1, isFresh: false })
+    const newer = claimed({ ...offeredRun('a').run, fence: 2 }, { step: 1, isFresh: false })
     expect(older).toMatchObject({ state: 'dropped', isGivenUp: false })
     expect(get('a')).toBe(newer)
     // The end of the older one does not concern the newer one.

@@ -4,7 +4,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
-import type { RunStream } from '../runs/run-stream.ts'
+import type { RunStream } from './run-stream.ts'
 import type { Conversations } from '../threads/conversations.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { CheckForeignArguments } from '../tools/check-arguments.ts'
@@ -15,7 +15,7 @@ import type { CountTokens } from './fit.ts'
 import type { LiveRuns } from './live-runs.ts'
 
 /** What the steps of a run depend on. */
-export interface EngineDeps {
+export interface StepDeps {
   budgetCounting: Pick<BudgetCounting, 'settle' | 'settleStored'>
   collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
   /** The runs of this process. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { LiveRun, type LiveRunEvent, type LiveRunState, transitions } from '../../services/engine/live-run.ts'
-import { runAttempt } from './run-attempt.ts'
+import { LiveRun, type LiveRunEvent, type LiveRunState, transitions } from '../../services/runs/live-run.ts'
+import { offeredRun } from './offered-run.ts'
 
 const states: LiveRunState[] = ['offered', 'begun', 'joined', 'paused', 'ended', 'dropped']
 const events: LiveRunEvent[] = ['begin', 'ask', 'pause', 'end', 'leave', 'change', 'expire', 'withdraw', 'supersede']
@@ -28,7 +28,7 @@ const ways: Record<LiveRunState, LiveRunEvent[]> = {
 }
 
 function liveRun() {
-  const { run, assistant, thread } = runAttempt('a')
+  const { run, assistant, thread } = offeredRun('a')
   const seen: string[] = []
   const live = new LiveRun(run, {
     state: 'offered',

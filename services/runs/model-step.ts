@@ -6,7 +6,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Appended } from '../threads/log.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import type { LiveRun } from './live-run.ts'
 import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
 import { createRunWriter } from './run-writer.ts'
@@ -23,7 +23,7 @@ import { usageOfMessage } from './usage.ts'
  * the same message id. Nothing is stored before the run's parents have been checked. Throws `ModelFailure` if the model
  * gives no answer, `SupersededError` if the run was dropped.
  */
-export async function modelStep(deps: EngineDeps, live: LiveRun): Promise<StepResult> {
+export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResult> {
   const { run, step, known, signal, isFresh } = live
   const runId = run._id
   const assistant =
@@ -109,7 +109,7 @@ export async function modelStep(deps: EngineDeps, live: LiveRun): Promise<StepRe
   return { next: 'tools', ...planned, approval, maxSteps: config.maxSteps }
 }
 
-function recordToolResults(deps: EngineDeps, run: RunRecord, step: number, messages: Message[]): Promise<Appended> {
+function recordToolResults(deps: StepDeps, run: RunRecord, step: number, messages: Message[]): Promise<Appended> {
   return deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
 }
 
@@ -118,7 +118,7 @@ export function answerIdOf(runId: string, step: number): string {
   return `${runId}-${step}`
 }
 
-async function storedAnswer({ collections }: EngineDeps, runId: string, step: number): Promise<AIMessage | undefined> {
+async function storedAnswer({ collections }: StepDeps, runId: string, step: number): Promise<AIMessage | undefined> {
   const entry = await collections.checkpoints.findOne({ run_id: runId, step: answerEntry(step) }).lean()
   return entry === null
     ? undefined
@@ -128,7 +128,7 @@ async function storedAnswer({ collections }: EngineDeps, runId: string, step: nu
 /**
  * The run is not open: it has ended, or a repeated step has already interrupted it. The stored records tell which.
  */
-export async function resultOfEarlierAttempt(deps: EngineDeps, { runId, step }: StepInput): Promise<StepResult> {
+export async function resultOfEarlierAttempt(deps: StepDeps, { runId, step }: StepInput): Promise<StepResult> {
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { next: 'done', status: 'cancelled' }
   // The attempt that stored the end may have died before it counted the cost.

@@ -12,9 +12,9 @@ import { isModelFailureType } from '../../domain/model-failure.ts'
 import { type RunError, type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import { type RunView, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
-import { cancelledError, endRun, notStartedError } from '../runs/end-run.ts'
+import { cancelledError, endRun, notStartedError } from './end-run.ts'
 import { inputOf } from './commit.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import { toolMessages } from './ledger.ts'
 import { answerIdOf } from './model-step.ts'
 import { runUsage, usageByModel } from './usage.ts'
@@ -25,7 +25,7 @@ import { runUsage, usageByModel } from './usage.ts'
  * are reported and left out, so that a run whose records cannot be read still ends.
  */
 export async function settleRun(
-  deps: EngineDeps,
+  deps: StepDeps,
   { runId, step, outcome, error, neverBegan = false }: SettleInput,
   { endAnyway = false } = {},
 ): Promise<SettleResult> {
@@ -74,7 +74,7 @@ function withDetails(error: RunError, { failure_details: details = '' }: RunReco
 }
 
 /** Ends a run that no workflow works on any more. The stored records tell how far it had come. */
-export async function settleLostRun(deps: EngineDeps, run: RunRecord, error: RunError): Promise<void> {
+export async function settleLostRun(deps: StepDeps, run: RunRecord, error: RunError): Promise<void> {
   const last = await lastCall(deps, run)
   const input = {
     runId: run._id,
@@ -86,14 +86,14 @@ export async function settleLostRun(deps: EngineDeps, run: RunRecord, error: Run
   await settleRun(deps, input, { endAnyway: true })
 }
 
-function lastCall({ collections }: EngineDeps, run: RunRecord): Promise<ToolCallRecord | null> {
+function lastCall({ collections }: StepDeps, run: RunRecord): Promise<ToolCallRecord | null> {
   return collections.toolCalls.findOne({ run_id: run._id }).sort({ step: -1 }).lean<ToolCallRecord>()
 }
 
 /**
  * Stores the tokens of the steps so far, however the run ended, and publishes what late readers have not received.
  */
-async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step: number, shown: RunView) {
+async function completeRecord({ collections }: StepDeps, run: RunRecord, _step: number, shown: RunView) {
   const usages = await usageByModel(collections, run)
   const lastChange = [...shown.messages.values()].map(({ changedAt }) => changedAt).reduce(laterId, zeroId)
   const changes = { ...runUsage(usages), ...(lastChange !== zeroId && { last_data_event_id: lastChange }) }
@@ -104,7 +104,7 @@ async function completeRecord({ collections }: EngineDeps, run: RunRecord, _step
  * Keeps what readers have received of the unfinished answer. Calls in it were never executed, so only the text is
  * kept. The input of a run that ends in its first step is stored here.
  */
-async function keepAnswerSoFar(deps: EngineDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
+async function keepAnswerSoFar(deps: StepDeps, run: RunRecord, step: number, shown: RunView): Promise<void> {
   const folded = shown.messages.get(answerIdOf(run._id, step))
   const content = folded === undefined ? '' : shownMessage(folded).data.content
   const entry = answerEntry(step)
@@ -125,7 +125,7 @@ async function keepAnswerSoFar(deps: EngineDeps, run: RunRecord, step: number, s
   )
 }
 
-async function shownSoFar({ stream, onError }: EngineDeps, runId: string): Promise<RunView> {
+async function shownSoFar({ stream, onError }: StepDeps, runId: string): Promise<RunView> {
   const view = emptyView()
   try {
     for (const { id, entries } of await stream.read(runId)) applyEntries(view, id, entries)
@@ -135,7 +135,7 @@ async function shownSoFar({ stream, onError }: EngineDeps, runId: string): Promi
   return view
 }
 
-async function closeCalls(deps: EngineDeps, run: RunRecord): Promise<void> {
+async function closeCalls(deps: StepDeps, run: RunRecord): Promise<void> {
   const last = await lastCall(deps, run)
   if (last === null || (await deps.collections.checkpoints.exists({ run_id: run._id, step: toolsEntry(last.step) })))
     return

@@ -1,7 +1,7 @@
 import type { StepInput } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import type { LiveRun } from './live-run.ts'
 
 /**
@@ -15,7 +15,7 @@ const maxAttemptsOfStep = 16
  * Null if the run has ended or is gone.
  */
 export async function claimRun(
-  { collections: { runs }, liveRuns }: Pick<EngineDeps, 'collections' | 'liveRuns'>,
+  { collections: { runs }, liveRuns }: Pick<StepDeps, 'collections' | 'liveRuns'>,
   { runId, step }: StepInput,
 ): Promise<LiveRun | null> {
   const now = new Date()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { settleRun } from '../../services/engine/settle.ts'
-import { conversation } from '../runs/support.ts'
+import { settleRun } from '../../services/runs/settle.ts'
+import { conversation } from './support.ts'
 import { useModelService } from '../support/model-service.ts'
 
 describe('settling a run', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createStepSlots } from '../../services/engine/step-slots.ts'
+import { createStepSlots } from '../../services/runs/step-slots.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 
 /** Slots whose runs are named `<user>-<number>`; `called` lists the runs whose workflows were told of a free slot. */

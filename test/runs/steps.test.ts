@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { StepResult } from '../../domain/contracts/thread.ts'
-import type { EngineDeps } from '../../services/engine/deps.ts'
-import type { LiveRun } from '../../services/engine/live-run.ts'
-import { createLiveRuns } from '../../services/engine/live-runs.ts'
-import { createSteps } from '../../services/engine/steps.ts'
-import { createTaskTimeouts } from '../../services/engine/task-timeouts.ts'
+import type { StepDeps } from '../../services/runs/step-deps.ts'
+import type { LiveRun } from '../../services/runs/live-run.ts'
+import { createLiveRuns } from '../../services/runs/live-runs.ts'
+import { createSteps } from '../../services/runs/steps.ts'
+import { createTaskTimeouts } from '../../services/runs/task-timeouts.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
-import { runAttempt } from './run-attempt.ts'
+import { offeredRun } from './offered-run.ts'
 
 const validMs = 2000
 const done: StepResult = { next: 'done' }
@@ -17,7 +17,7 @@ function modelSteps() {
   const slots = { free: 1 }
   const executions: { live: LiveRun; end(result?: Error): void }[] = []
   let fence = 1
-  const { run, assistant, thread } = runAttempt('a')
+  const { run, assistant, thread } = offeredRun('a')
   const tryAcquire = () => {
     if (slots.free === 0) return undefined
     slots.free -= 1
@@ -29,7 +29,7 @@ function modelSteps() {
     findOneAndUpdate: () => ({ lean: async () => ({ ...run, status: 'running', fence: fence++ }) }),
   }
   const steps = createSteps(
-    { collections: { runs }, liveRuns } as unknown as EngineDeps,
+    { collections: { runs }, liveRuns } as unknown as StepDeps,
     { tryAcquire, inSlot: async (_runId, _options, work) => work() },
     (_deps, live) => {
       const { promise, resolve, reject } = Promise.withResolvers<StepResult>()

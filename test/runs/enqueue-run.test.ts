@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { createEnqueueRun } from '../../services/runs/enqueue-run.ts'
 import type { Collections } from '../../services/collections.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
-import { runAttempt } from './run-attempt.ts'
+import { offeredRun } from './offered-run.ts'
 
 /**
  * A thread whose workflow closes after so many starts; `openRuns` says for each look whether another run of the thread
@@ -31,7 +31,7 @@ function thread({ closesAfter, openRuns = [] }: { closesAfter: number; openRuns?
     },
     runMaxMinutes: 1,
   })
-  return { calls, enqueue: (strategy: 'enqueue' | 'reject') => enqueueRun(runAttempt('a').run, strategy) }
+  return { calls, enqueue: (strategy: 'enqueue' | 'reject') => enqueueRun(offeredRun('a').run, strategy) }
 }
 
 describe('a run whose thread has a workflow', () => {

@@ -2,8 +2,8 @@ import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { AssistantConfigs } from '../assistants/configs.ts'
-import type { ModelAccount } from '../engine/chat-model.ts'
+import type { AssistantConfigs } from './configs.ts'
+import type { ModelAccount } from '../runs/chat-model.ts'
 import type { Tools } from '../tools/index.ts'
 
 interface DescribeDeps {

@@ -1,6 +1,6 @@
 import type { EntryId } from '../../domain/event-ids.ts'
 import type { RunEntry } from '../../domain/run-events.ts'
-import type { RunStream } from '../runs/run-stream.ts'
+import type { RunStream } from './run-stream.ts'
 
 export type RunWriter = ReturnType<typeof createRunWriter>
 

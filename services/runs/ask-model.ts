@@ -12,7 +12,7 @@ import type { Conversation } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Answer } from './answer.ts'
 import type { ChatRequest } from './chat-model.ts'
-import type { EngineDeps } from './deps.ts'
+import type { StepDeps } from './step-deps.ts'
 import { fitConversation } from './fit.ts'
 import { promptOf } from './prompt.ts'
 import type { RunWriter } from './run-writer.ts'
@@ -44,7 +44,7 @@ const bytesOfToken = 8
  * Sends the conversation to the model and publishes its answer as it arrives. Throws `ModelFailure`, or the reason
  * for which `signal` was aborted.
  */
-export async function askModel(deps: EngineDeps, question: Question): Promise<AIMessage> {
+export async function askModel(deps: StepDeps, question: Question): Promise<AIMessage> {
   const request = await requestFor(deps, question)
   const { model, temperature, maxTokens } = request
   // The record is this attempt's own copy; both are stored with the answer. A fallback that answers replaces the model.
@@ -63,7 +63,7 @@ export async function askModel(deps: EngineDeps, question: Question): Promise<AI
 }
 
 async function streamAnswer(
-  deps: EngineDeps,
+  deps: StepDeps,
   { run, answer, writer, signal }: Question,
   request: ChatRequest,
 ): Promise<AIMessage> {
@@ -88,7 +88,7 @@ async function streamAnswer(
   return answer.message()
 }
 
-async function requestFor(deps: EngineDeps, question: Question): Promise<ChatRequest> {
+async function requestFor(deps: StepDeps, question: Question): Promise<ChatRequest> {
   const { run, step, added, assistant, config, signal, thread } = question
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
