@@ -1,10 +1,19 @@
 import type OpenAI from 'openai'
-import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
-import { ModelFailure } from '../../domain/model-failure.ts'
-import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
-import { createAnswerReader } from './answer-reader.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
+import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
+import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
+import type { Usage } from '../../domain/records/run.ts'
+import type { AnswerDelta, ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
+import { failureOf } from './failures.ts'
 import { type AnswerLimits, guardFetch } from './guarded-fetch.ts'
 import { openClient } from './open-client.ts'
+
+/** Limits for one answer: its texts, and the ids, names and arguments of its calls. */
+const maxAnswerBytes = 2 * 1024 * 1024
+const maxArgumentsBytes = 1024 * 1024
+const maxIdLength = 256
+const maxNameLength = 128
+const maxTokens = 1_000_000_000
 
 export interface ChatModelOptions extends AnswerLimits {
   /** Reaches the servers that the settings name. */
@@ -72,90 +81,127 @@ function brokenOff(): ModelFailure {
   })
 }
 
+type JsonObject = Record<string, unknown>
+
 /**
- * The only place that decides whether a model's error is retried: 408, 409, 429, 5xx and broken connections are.
- * `apiKey` is the key that was used, so that it can be removed from what the server quotes.
+ * Reads the chunks of a streamed answer. The server is not trusted: each chunk is checked before it is used, and
+ * the size of the answer is limited. Throws `ModelFailure`, which names the member.
  */
-export function failureOf(error: unknown, apiKey: string): unknown {
-  if (error instanceof ModelFailure || error instanceof APIUserAbortError) return error
-  if (error instanceof APIConnectionError) {
-    return new ModelFailure('The model could not be reached.', {
-      statusCode: 502,
-      type: 'model_connection_error',
-      retryable: !isRefusedAddress(error),
-      cause: error,
-    })
+export function createAnswerReader() {
+  const argumentsBytes = new Map<number, number>()
+  let answerBytes = 0
+  let finished = false
+
+  function count(text: string): number {
+    const bytes = Buffer.byteLength(text)
+    answerBytes += bytes
+    if (answerBytes > maxAnswerBytes) throw tooLong(`is longer than ${maxAnswerBytes} bytes`)
+    return bytes
   }
-  if (error instanceof APIError) {
-    const facts: { status?: number; headers?: Headers } = error
-    const { status = 502, headers } = facts
-    const retryable = status === 408 || status === 409 || status === 429 || status >= 500
-    const type = typeOf(status, error)
-    return new ModelFailure(messageOf[type], {
-      statusCode: type === 'model_credentials_refused' ? 502 : status,
-      type,
-      details: withoutKeys(`${status} ${error.message}`, apiKey),
-      retryable: retryable && type !== 'model_quota_exceeded',
-      retryAfterMs: retryAfterMs(headers),
-      cause: error,
-    })
+
+  function callDelta(value: unknown, at: string): AnswerDelta {
+    const piece = objectAt(value, at) ?? {}
+    const index = integerAt(piece['index'], `${at}.index`, maxCallIndex)
+    if (index === undefined) throw invalid(`${at}.index is missing`)
+    const called = objectAt(piece['function'], `${at}.function`) ?? {}
+    const id = stringAt(piece['id'], `${at}.id`, maxIdLength)
+    const name = stringAt(called['name'], `${at}.function.name`, maxNameLength)
+    const args = stringAt(called['arguments'], `${at}.function.arguments`)
+    count(`${id ?? ''}${name ?? ''}`)
+    if (args) {
+      const bytes = (argumentsBytes.get(index) ?? 0) + count(args)
+      if (bytes > maxArgumentsBytes) throw tooLong(`has a call with arguments of more than ${maxArgumentsBytes} bytes`)
+      argumentsBytes.set(index, bytes)
+    }
+    return { type: 'call', index, ...(id ? { id } : {}), ...(name ? { name } : {}), ...(args ? { args } : {}) }
   }
-  // The stream ended in the middle of a chunk, or was not a stream of this API.
-  return new ModelFailure("The model's answer was interrupted.", {
-    statusCode: 502,
-    type: 'model_connection_error',
-    retryable: true,
-    cause: error,
-  })
-}
 
-function typeOf(status: number, error: { code?: string | null | undefined; message: string }) {
-  if (error.code === 'insufficient_quota' || status === 402) return 'model_quota_exceeded'
-  if (status === 429) return 'model_busy'
-  if (status === 401 || status === 403) return 'model_credentials_refused'
-  if (isContextOverflow(error)) return 'context_length_exceeded'
-  // A wrong path or model name is an error of the configuration.
-  return status >= 500 || status === 404 ? 'model_error' : 'model_refused_request'
-}
-
-const messageOf: Record<ReturnType<typeof typeOf>, string> = {
-  model_busy: 'The model is busy.',
-  model_quota_exceeded: "The quota of the model's account is used up.",
-  model_credentials_refused: 'The model refused our credentials.',
-  model_refused_request: 'The model refused the request.',
-  context_length_exceeded: 'The conversation is too long for the model.',
-  model_error: 'The model failed.',
-}
-
-function isContextOverflow(error: { code?: string | null | undefined; message: string }): boolean {
-  return error.code === 'context_length_exceeded' || /maximum context length|context window/i.test(error.message)
-}
-
-function isRefusedAddress(error: { cause?: unknown }): boolean {
-  for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (cause.name === 'AddressRefusedError') return true
+  return {
+    read(value: unknown): AnswerDelta[] {
+      const chunk = objectAt(value, 'a chunk')
+      if (chunk === undefined) throw invalid('a chunk must be an object')
+      const deltas: AnswerDelta[] = []
+      const choice = objectAt(arrayAt(chunk['choices'], 'choices')?.[0], 'choices[0]')
+      if (choice !== undefined) {
+        const delta = objectAt(choice['delta'], 'choices[0].delta')
+        const text = stringAt(delta?.['content'], 'choices[0].delta.content')
+        if (text) {
+          count(text)
+          deltas.push({ type: 'text', text })
+        }
+        const calls = arrayAt(delta?.['tool_calls'], 'choices[0].delta.tool_calls') ?? []
+        for (const [place, call] of calls.entries())
+          deltas.push(callDelta(call, `choices[0].delta.tool_calls[${place}]`))
+        const reason = stringAt(choice['finish_reason'], 'choices[0].finish_reason', maxNameLength)
+        finished ||= reason !== undefined
+        if (isCut(reason)) deltas.push({ type: 'cut', reason })
+      }
+      const usage = usageAt(chunk['usage'])
+      if (usage !== undefined) deltas.push({ type: 'usage', usage })
+      return deltas
+    },
+    /** Whether the model said that its answer is complete. */
+    get finished() {
+      return finished
+    },
   }
-  return false
 }
 
-/** Providers quote the key that they refuse, and the failure may be shown to a public caller. */
-function withoutKeys(text: string, apiKey: string): string {
-  return (apiKey === '' ? text : text.replaceAll(apiKey, '[key]'))
-    .replaceAll(/\b(?:sk|pk|key)[-_][\w*-]{4,}/gi, '[key]')
-    .slice(0, 1000)
+function isCut(reason: string | undefined): reason is CutReason {
+  return reason === 'length' || reason === 'content_filter'
 }
 
-/** `Retry-After` (RFC 9110, seconds or a date), or the finer `retry-after-ms`; at most five minutes. */
-export function retryAfterMs(headers: Headers | undefined): number | undefined {
-  const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN)
-  const given = headers?.get('retry-after')
-  const seconds = Number(given ?? Number.NaN)
-  const ms = Number.isFinite(exact)
-    ? exact
-    : Number.isFinite(seconds)
-      ? seconds * 1000
-      : given
-        ? Date.parse(given) - Date.now()
-        : Number.NaN
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : undefined
+function usageAt(value: unknown): Usage | undefined {
+  const usage = objectAt(value, 'usage')
+  if (usage === undefined) return undefined
+  const prompt = integerAt(usage['prompt_tokens'], 'usage.prompt_tokens', maxTokens) ?? 0
+  const completion = integerAt(usage['completion_tokens'], 'usage.completion_tokens', maxTokens) ?? 0
+  const total = integerAt(usage['total_tokens'], 'usage.total_tokens', maxTokens) ?? prompt + completion
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total }
+}
+
+/** Servers leave members out, or send null for them: both become undefined. */
+function objectAt(value: unknown, at: string): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isJsonObject(value)) throw invalid(`${at} must be an object`)
+  return value
+}
+
+/** `Array.isArray` without its `any`. */
+function isArray(value: unknown): value is unknown[] {
+  return Array.isArray(value)
+}
+
+function arrayAt(value: unknown, at: string): unknown[] | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!isArray(value)) throw invalid(`${at} must be an array`)
+  if (value.length > maxCallIndex + 1) throw invalid(`${at} must not have more than ${maxCallIndex + 1} entries`)
+  return value
+}
+
+function stringAt(value: unknown, at: string, maxLength = Number.POSITIVE_INFINITY): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string') throw invalid(`${at} must be a string`)
+  if (value.length > maxLength) throw invalid(`${at} must not be longer than ${maxLength} characters`)
+  return value
+}
+
+function integerAt(value: unknown, at: string, max: number): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
+    throw invalid(`${at} must be an integer from 0 to ${max}`)
+  return value
+}
+
+function invalid(problem: string): ModelFailure {
+  return refusal(`The model's server sent an answer that cannot be read: ${problem}.`, 'model_invalid_answer')
+}
+
+function tooLong(problem: string): ModelFailure {
+  return refusal(`The model's answer ${problem}.`, 'model_answer_too_long')
+}
+
+/** The server would do the same again, so it is not retried. */
+function refusal(message: string, type: ModelFailureType): ModelFailure {
+  return new ModelFailure(message, { statusCode: 502, type, retryable: false })
 }

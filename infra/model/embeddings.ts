@@ -1,7 +1,7 @@
 import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
-import { failureOf } from './chat.ts'
+import { failureOf } from './failures.ts'
 import { readEmbeddings } from './embedding-answer.ts'
 import { guardFetch } from './guarded-fetch.ts'
 import { openClient } from './open-client.ts'

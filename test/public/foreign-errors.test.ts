@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { publicRunError } from '../../domain/public-run-error.ts'
-import { failureOf } from '../../infra/model/chat.ts'
+import { failureOf } from '../../infra/model/failures.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { refusalOf } from '../../services/public/run-failure.ts'
 import { apiClient } from '../support/api-client.ts'

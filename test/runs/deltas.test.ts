@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageDeltas, wholeMessages } from '../../api/routes/runs/run-changes.ts'
+import { messageDeltas, wholeMessages } from '../../api/routes/runs/stream-run.ts'
 import { type Message, type RunSnapshot, foldMessages, followRun } from '../../client/src/index.ts'
 import { metadataEventId } from '../../api/routes/runs/stream-run.ts'
 import { type RunEntry, type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'

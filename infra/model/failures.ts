@@ -1,0 +1,90 @@
+import { APIConnectionError, APIError, APIUserAbortError } from 'openai/core/error'
+import { ModelFailure } from '../../domain/model-failure.ts'
+
+/**
+ * The only place that decides whether a model's error is retried: 408, 409, 429, 5xx and broken connections are.
+ * `apiKey` is the key that was used, so that it can be removed from what the server quotes.
+ */
+export function failureOf(error: unknown, apiKey: string): unknown {
+  if (error instanceof ModelFailure || error instanceof APIUserAbortError) return error
+  if (error instanceof APIConnectionError) {
+    return new ModelFailure('The model could not be reached.', {
+      statusCode: 502,
+      type: 'model_connection_error',
+      retryable: !isRefusedAddress(error),
+      cause: error,
+    })
+  }
+  if (error instanceof APIError) {
+    const facts: { status?: number; headers?: Headers } = error
+    const { status = 502, headers } = facts
+    const retryable = status === 408 || status === 409 || status === 429 || status >= 500
+    const type = typeOf(status, error)
+    return new ModelFailure(messageOf[type], {
+      statusCode: type === 'model_credentials_refused' ? 502 : status,
+      type,
+      details: withoutKeys(`${status} ${error.message}`, apiKey),
+      retryable: retryable && type !== 'model_quota_exceeded',
+      retryAfterMs: retryAfterMs(headers),
+      cause: error,
+    })
+  }
+  // The stream ended in the middle of a chunk, or was not a stream of this API.
+  return new ModelFailure("The model's answer was interrupted.", {
+    statusCode: 502,
+    type: 'model_connection_error',
+    retryable: true,
+    cause: error,
+  })
+}
+
+function typeOf(status: number, error: { code?: string | null | undefined; message: string }) {
+  if (error.code === 'insufficient_quota' || status === 402) return 'model_quota_exceeded'
+  if (status === 429) return 'model_busy'
+  if (status === 401 || status === 403) return 'model_credentials_refused'
+  if (isContextOverflow(error)) return 'context_length_exceeded'
+  // A wrong path or model name is an error of the configuration.
+  return status >= 500 || status === 404 ? 'model_error' : 'model_refused_request'
+}
+
+const messageOf: Record<ReturnType<typeof typeOf>, string> = {
+  model_busy: 'The model is busy.',
+  model_quota_exceeded: "The quota of the model's account is used up.",
+  model_credentials_refused: 'The model refused our credentials.',
+  model_refused_request: 'The model refused the request.',
+  context_length_exceeded: 'The conversation is too long for the model.',
+  model_error: 'The model failed.',
+}
+
+function isContextOverflow(error: { code?: string | null | undefined; message: string }): boolean {
+  return error.code === 'context_length_exceeded' || /maximum context length|context window/i.test(error.message)
+}
+
+function isRefusedAddress(error: { cause?: unknown }): boolean {
+  for (let cause: unknown = error.cause, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (cause.name === 'AddressRefusedError') return true
+  }
+  return false
+}
+
+/** Providers quote the key that they refuse, and the failure may be shown to a public caller. */
+function withoutKeys(text: string, apiKey: string): string {
+  return (apiKey === '' ? text : text.replaceAll(apiKey, '[key]'))
+    .replaceAll(/\b(?:sk|pk|key)[-_][\w*-]{4,}/gi, '[key]')
+    .slice(0, 1000)
+}
+
+/** `Retry-After` (RFC 9110, seconds or a date), or the finer `retry-after-ms`; at most five minutes. */
+export function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const exact = Number(headers?.get('retry-after-ms') ?? Number.NaN)
+  const given = headers?.get('retry-after')
+  const seconds = Number(given ?? Number.NaN)
+  const ms = Number.isFinite(exact)
+    ? exact
+    : Number.isFinite(seconds)
+      ? seconds * 1000
+      : given
+        ? Date.parse(given) - Date.now()
+        : Number.NaN
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, 300_000) : undefined
+}
