@@ -2,7 +2,6 @@ import type { DerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import type { Collections } from '../services/collections.ts'
 import type { Deletion } from '../services/deletion/index.ts'
 import type { FeedbackActivityDeps } from './feedback/index.ts'
-import type { StepDeps } from '../services/runs/step-deps.ts'
 import type { Steps } from '../services/runs/steps.ts'
 import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
@@ -15,8 +14,7 @@ export interface ActivityDeps {
   secrets: DerivedSecrets
   /** Without a trailing slash. */
   frontendUrl: string
-  engine: StepDeps
-  steps: Pick<Steps, 'execute'>
+  steps: Steps
   feedback: FeedbackActivityDeps
   deletion: Deletion
   cleanup: CleanupActivityDeps

@@ -13,7 +13,7 @@ export function createActivities(deps: ActivityDeps) {
   const documents = createDocumentActivities(deps.documents)
   const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {
-    runs: createRunActivities(deps.engine, deps.steps),
+    runs: createRunActivities(deps.steps),
     documents,
     accounts: {
       ...createAccountActivities(deps),

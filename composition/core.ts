@@ -8,11 +8,8 @@ import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
-import { createLiveRuns } from '../services/runs/live-runs.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
-import { createTaskTimeouts } from '../services/runs/task-timeouts.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
-import { createEnqueueRun } from '../services/runs/enqueue-run.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createConversations } from '../services/threads/conversations.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
@@ -53,9 +50,6 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
-    liveRuns: createLiveRuns({
-      taskTimeouts: createTaskTimeouts({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
-    }),
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,
@@ -63,7 +57,6 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       defaultModel: settings.defaultModel,
       contextWindowOf: windowOf(settings),
     }),
-    enqueueRun: createEnqueueRun({ collections, workflows, runMaxMinutes: settings.runMaxMinutes }),
     log,
     scanLog,
     conversations: createConversations(collections),

@@ -80,7 +80,7 @@ export async function connectPlatform(
       ...deletion,
     },
     close: async () => {
-      runs.runFeeds.close()
+      runs.runs.close()
       core.mailer.close()
       await runs.schemaChecker.close()
       await knowledge.ingestion.extraction.close()

@@ -6,21 +6,15 @@ import { createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import type { StepDeps } from '../services/runs/step-deps.ts'
-import { settleLostRun } from '../services/runs/settle.ts'
 import { createStepSlots } from '../services/runs/step-slots.ts'
 import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
 import { createModelList } from '../services/models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
-import { createDecisions } from '../services/runs/decisions.ts'
 import { createDescribeAssistant } from '../services/assistants/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
-import { createRunSweep } from '../services/runs/sweep.ts'
-import { createRunFeeds } from '../services/runs/run-feeds.ts'
-import { createRunOutput } from '../services/runs/run-output.ts'
-import { createRunSnapshots } from '../services/runs/run-snapshot.ts'
-import { createPrepareRun } from '../services/runs/prepare-run.ts'
-import { createStartFollowed } from '../services/runs/start-followed.ts'
+import { createLiveRuns } from '../services/runs/live-runs.ts'
+import { createRunUpkeep } from '../services/runs/upkeep.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
 import { windowOf } from './context-window.ts'
@@ -28,28 +22,19 @@ import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
 export function composeRuns(core: Core) {
-  const { settings, infra, collections, transaction, stream, threads, assistants, onError } = core
+  const { settings, infra, collections, transaction, assistants } = core
   // One check at a time; users take turns.
   const schemaChecker = createSchemaChecker(createSemaphore({ slots: 1, waitingPerOwner: 1000 }))
-  const engine = composeEngine(core, schemaChecker)
-  const steps = createSteps(engine, createStepSlots(core, settings.modelStepsAtOnce))
-  const runs = createRuns({ ...core, steps })
-  const runOutput = createRunOutput(core.scanLog)
-  const runFeeds = createRunFeeds({ stream, snapshot: createRunSnapshots(collections, runOutput), onError })
-  const startFollowed = createStartFollowed({ runs, runFeeds })
-  const decisions = createDecisions(core)
+  const stepDeps = composeSteps(core, schemaChecker)
+  const steps = createSteps(stepDeps, createStepSlots(core, settings.modelStepsAtOnce))
+  const runs = createRuns({ ...stepDeps, ...core, steps })
   return {
     schemaChecker,
     listModels: createModelList({ ...settings, contextWindowOf: windowOf(settings) }),
     runs,
-    runFeeds,
-    resumeRun: decisions.resumeRun,
-    sweepRuns: createRunSweep({ ...core, decisions, settle: (run, error) => settleLostRun(engine, run, error) }),
-    prepareRun: createPrepareRun({ threads, assistants }),
-    startFollowed,
-    runOutput,
-    engine,
+    stepDeps,
     steps,
+    runUpkeep: createRunUpkeep({ ...stepDeps, ...core }),
     tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
     describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
     compatAccounts: createCompatAccounts({
@@ -58,7 +43,7 @@ export function composeRuns(core: Core) {
       outbound: infra.outbound,
       secretBox: core.secretBox,
     }),
-    publicFamily: createPublicFamily({ ...core, runs, runFeeds, startFollowed }),
+    publicFamily: createPublicFamily({ ...core, runs }),
     feedback: createFeedback({
       collections,
       transaction,
@@ -70,10 +55,11 @@ export function composeRuns(core: Core) {
   }
 }
 
-function composeEngine(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): StepDeps {
+function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaChecker>): StepDeps {
   const { settings, infra, logger, tools } = core
   return {
     ...core,
+    liveRuns: createLiveRuns({ taskTimeoutMs: settings.runTaskTimeoutSeconds * 1000 }),
     model: createRoutedModel({
       chat: createChatModel({
         ownFetch: infra.outbound.ownFetch,

@@ -9,16 +9,12 @@ const listenAgainMs = 1_000
  * Further tasks of a process with a worker of the queue `runs`: it learns which runs were taken over and which
  * threads are deleted, and sweeps open runs.
  */
-export async function serveRuns({ runs, core }: Platform, logger: Logger): Promise<() => Promise<void>> {
-  const forget = (threadIds: string[]) => {
-    core.liveRuns.forgetThreads(new Set(threadIds))
-    core.conversations.forget(threadIds)
-  }
+export async function serveRuns({ runs: { runUpkeep } }: Platform, logger: Logger): Promise<() => Promise<void>> {
   let stopHearingRuns: (() => Promise<void>) | undefined
   let stopHearingThreads: (() => Promise<void>) | undefined
   const listen = async () => {
-    stopHearingRuns ??= await core.stream.onSuperseded(core.liveRuns.supersede)
-    stopHearingThreads ??= await core.stream.onForgotten(forget)
+    stopHearingRuns ??= await runUpkeep.hearSuperseded()
+    stopHearingThreads ??= await runUpkeep.hearForgotten()
   }
   const onDeaf = (error: unknown) =>
     logger.warn({ err: error }, 'not yet subscribed to ended runs and deleted threads; trying again')
@@ -27,7 +23,7 @@ export async function serveRuns({ runs, core }: Platform, logger: Logger): Promi
   const stopTrying = every(listenAgainMs, listen, onDeaf)
   const stopSweeping = every(
     sweepEveryMs,
-    () => runs.sweepRuns(),
+    () => runUpkeep.sweep(),
     (error) => logger.warn({ err: error }, 'the sweep of open runs failed'),
   )
   return async () => {

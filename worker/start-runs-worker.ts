@@ -18,7 +18,7 @@ export async function startRunsWorker(
   stopped: AbortSignal,
 ) {
   const prepared = await prepareWorkers(settings, logger, metrics, stopped)
-  const activities = { runs: createRunActivities(platform.runs.engine, platform.runs.steps) }
+  const activities = { runs: createRunActivities(platform.runs.steps) }
   const served = await serveQueues({ settings, logger, metrics, platform, prepared, activities })
   platform.infra.temporal.startEagerlyOver(prepared.connection)
   return served

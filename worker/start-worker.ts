@@ -32,7 +32,6 @@ export async function startWorker(
     secrets: core.derivedSecrets,
     frontendUrl: settings.frontendUrl,
     feedback: { collections, receiver: runs.feedbackReceiver },
-    engine: runs.engine,
     steps: runs.steps,
     deletion: deletion.deletion,
     cleanup: deletion,

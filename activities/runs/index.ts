@@ -10,24 +10,22 @@ import {
   supersededType,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import type { StepDeps } from '../../services/runs/step-deps.ts'
-import { SupersededError } from '../../services/runs/live-run.ts'
-import { settleRun } from '../../services/runs/settle.ts'
-import type { Steps } from '../../services/runs/steps.ts'
-import { toolStep } from '../../services/runs/tool-step.ts'
+import { type Steps, SupersededError } from '../../services/runs/steps.ts'
 import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(deps: StepDeps, steps: Pick<Steps, 'execute'>) {
+export function createRunActivities(steps: Pick<Steps, 'execute' | 'callTool' | 'settle'>) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
       steps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
     ),
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
-      settleRun(deps, input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
+      steps.settle(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
-    default: step((input: ToolInput): Promise<void> => toolStep(deps, input, attemptName(), cancellationSignal())),
+    default: step((input: ToolInput): Promise<void> =>
+      steps.callTool(input, { attempt: attemptName(), signal: cancellationSignal() }),
+    ),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RunView } from '../../domain/run-events.ts'
-import type { RunFeed } from '../../services/runs/run-feeds.ts'
+import type { RunFeed } from '../../services/runs/index.ts'
 import type { EventStream } from './event-stream.ts'
 
 /** Readers get at most thirty states a second; changes in between are merged into the next state. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { CountTokens } from '../../services/runs/fit.ts'
+import type { CountTokens } from '../../services/runs/chat-model.ts'
 
 /** About 3 MB. */
 const maxRemembered = 20_000

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { CountTokens } from '../../services/runs/fit.ts'
+import type { CountTokens } from '../../services/runs/chat-model.ts'
 import type { CountAnswer, CountCancelled, CountJob } from './messages.ts'
 import { rememberCounts } from './remembered-counts.ts'
 

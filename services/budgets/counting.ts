@@ -1,7 +1,7 @@
 import { type BudgetHold, type BudgetRecord, dayOf } from '../../domain/records/budget.ts'
 import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
-import { usageByModel } from '../runs/usage.ts'
+import { usageByModel } from './usage.ts'
 import { type EndedRun, costOfUsages, usagesOf, wasUnused } from './cost-of-run.ts'
 import { type EstimateDeps, type ExpectedQuestion, estimateOf } from './estimate.ts'
 import { createLeftovers } from './leftovers.ts'

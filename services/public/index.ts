@@ -5,10 +5,7 @@ import type { WorkflowClient } from '../workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
-import type { Runs } from '../runs/index.ts'
-import type { NewRun } from '../runs/start-run.ts'
-import type { RunFeed, RunFeeds } from '../runs/run-feeds.ts'
-import type { FollowedRun, StartFollowed } from '../runs/start-followed.ts'
+import type { FollowedRun, NewRun, RunFeed, Runs } from '../runs/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
@@ -24,10 +21,8 @@ interface PublicFamilyDeps {
   log: Pick<ThreadLog, 'append' | 'find'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
-  runs: Pick<Runs, 'cancel'>
+  runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel'>
   workflows: Pick<WorkflowClient, 'start'>
-  startFollowed: StartFollowed
-  runFeeds: Pick<RunFeeds, 'open'>
   settings: OriginSettings & { defaultModel: string }
 }
 
@@ -45,8 +40,8 @@ export type PublicFamily = ReturnType<typeof createPublicFamily>
 
 /** Operations of callers without an account. Each is limited to one assistant. */
 export function createPublicFamily(deps: PublicFamilyDeps) {
-  const { collections, assistantConfigs, runs, runFeeds, settings } = deps
-  const follow = (run: RunRecord): Promise<RunFeed> => runFeeds.open(run._id)
+  const { collections, assistantConfigs, runs, settings } = deps
+  const follow = (run: RunRecord): Promise<RunFeed> => runs.follow(run._id)
 
   async function findRun(own: { _id: string; assistant_id?: string }): Promise<RunRecord> {
     const run = await collections.runs.findOne({ ...own, public: true }).lean<RunRecord>()
@@ -78,7 +73,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
 
     /** Starts a run and follows it from its first event. */
     start: (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> =>
-      deps.startFollowed({ ...newRun, public: true }, runId),
+      runs.startFollowed({ ...newRun, public: true }, runId),
 
     /** Begins to delete a run with its thread and messages: its caller has the answer and does not want it stored. */
     forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),

@@ -1,8 +1,16 @@
+import type { EntryId } from '../../domain/event-ids.ts'
 import type { AIMessage, CutReason, ToolCall } from '../../domain/messages.ts'
-import type { Usage } from '../../domain/records/run.ts'
 import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
+import type { Usage } from '../../domain/records/run.ts'
 import { type RunEntry, inOrder } from '../../domain/run-events.ts'
 import type { AnswerDelta } from './chat-model.ts'
+import type { LiveRun } from './live-run.ts'
+import type { StepDeps } from './step-deps.ts'
+
+/** The id of a step's answer, made from run and step, so that a second attempt uses the same id. */
+export function answerIdOf(runId: string, step: number): string {
+  return `${runId}-${step}`
+}
 
 export type Answer = ReturnType<typeof createAnswer>
 
@@ -105,4 +113,106 @@ function argumentsText(call: CallSoFar): string {
 /** If arguments are not a JSON object, what can be parsed is kept; such a call is not executed. */
 function toolCallOf(call: CallSoFar): ToolCall {
   return { id: call.id, name: call.name, args: readPartialObject(argumentsText(call)), type: 'tool_call' }
+}
+
+export type RunWriter = ReturnType<typeof createRunWriter>
+
+/** Pieces that arrive within this time are published together; readers receive about thirty states a second. */
+const mergeMs = 20
+/** A whole message is published at this interval, so that a stream whose beginning was trimmed can still be read. */
+const snapshotEvery = 500
+
+/**
+ * Publishes the entries of one attempt of a step: the first at once, later ones merged while an earlier publication is
+ * under way. When Redis did not accept some, the whole answer is published again as soon as it does: a run does not fail
+ * because Redis is away. Nothing more is published when the run is dropped, or the stream refuses the attempt's fence.
+ */
+export function createRunWriter(
+  { stream, onError }: Pick<StepDeps, 'stream' | 'onError'>,
+  live: LiveRun,
+  answer: Answer,
+) {
+  const { _id: runId, fence } = live.run
+  /** `open` goes out before, and together with, the first entries. */
+  let pending: RunEntry[] = live.step === 0 ? [{ type: 'open' }] : []
+  let flushing: Promise<void> | undefined
+  let lastId: EntryId | undefined
+  let lost = false
+  let published = 0
+  let draining = false
+  let endPause = () => {}
+
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, mergeMs)
+      endPause = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  async function flush(): Promise<void> {
+    while (pending.length > 0 && live.state !== 'dropped') {
+      published += 1
+      const entries =
+        lost || published % snapshotEvery === 0 ? [...answer.entries(), ...pending.filter(isNotPiece)] : pending
+      pending = []
+      try {
+        const id = await stream.publish(runId, fence, mergePieces(entries))
+        lastId = id ?? lastId
+        lost = false
+        if (id === null) live.apply('supersede')
+      } catch (error) {
+        lost = true
+        onError(error)
+      }
+      if (pending.length > 0 && !draining) await pause()
+    }
+  }
+
+  return {
+    push(...entries: RunEntry[]): void {
+      pending.push(...entries)
+      flushing ??= flush().finally(() => {
+        flushing = undefined
+      })
+    },
+    /**
+     * Publishes the rest without waiting for more. Resolves when everything pushed so far is published, lost or
+     * refused.
+     */
+    async drain(): Promise<void> {
+      draining = true
+      endPause()
+      while (flushing !== undefined) await flushing
+      draining = false
+    },
+    /** The id of this writer's newest entry in the stream. */
+    get lastId() {
+      return lastId
+    },
+  }
+}
+
+function isNotPiece(entry: RunEntry): boolean {
+  return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'begin'
+}
+
+/** Merges neighbouring pieces of one text, or of the arguments of one call. */
+function mergePieces(entries: RunEntry[]): RunEntry[] {
+  const merged: RunEntry[] = []
+  for (const entry of entries) {
+    const last = merged.at(-1)
+    const both = last && mergedPiece(last, entry)
+    if (both === undefined) merged.push(entry)
+    else merged[merged.length - 1] = both
+  }
+  return merged
+}
+
+function mergedPiece(a: RunEntry, b: RunEntry): RunEntry | undefined {
+  if (a.type === 'text' && b.type === 'text' && a.id === b.id) return { ...a, text: a.text + b.text }
+  if (a.type === 'call' && b.type === 'call' && a.id === b.id && a.index === b.index)
+    return { ...a, ...b, args: (a.args ?? '') + (b.args ?? '') }
+  return undefined
 }

@@ -52,3 +52,13 @@ export interface ChatModel {
   /** Throws `ModelFailure`. */
   stream(request: ChatRequest): AsyncIterable<ModelDelta>
 }
+
+/**
+ * Counts the tokens of each text, one after the other, until the sum exceeds `limit`: the last count may cover only
+ * a beginning, and later texts have none.
+ */
+export type CountTokens = (
+  texts: string[],
+  limit: number,
+  turn: { userId: string; signal: AbortSignal },
+) => Promise<number[]>

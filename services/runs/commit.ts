@@ -8,7 +8,7 @@ import type { StepDeps } from './step-deps.ts'
 import type { Appended } from '../threads/log.ts'
 import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './live-run.ts'
-import { runUsage, sumByModel, usageByModel, usageOfMessage } from './usage.ts'
+import { runUsage, sumByModel, usageByModel, usageOfMessage } from '../budgets/usage.ts'
 
 /**
  * Stores an answer with tool calls, and the calls in the ledger, in one transaction; nothing if the run was taken

@@ -18,7 +18,7 @@ export interface Decision {
   message?: string
 }
 
-interface ResumeDeps {
+export interface DecisionDeps {
   collections: Pick<Collections, 'runs' | 'toolCalls' | 'checkpoints'>
   log: Pick<ThreadLog, 'append'>
   workflows: Pick<WorkflowClient, 'signal'>
@@ -32,7 +32,7 @@ const abandonedAfterMs = 15_000
 export type Decisions = ReturnType<typeof createDecisions>
 
 /** People's decisions about the tool calls of a waiting run. */
-export function createDecisions({ collections, log, workflows, stream, onError }: ResumeDeps) {
+export function createDecisions({ collections, log, workflows, stream, onError }: DecisionDeps) {
   const { runs, toolCalls, checkpoints } = collections
   const undecided = { status: 'waiting' as const, decision: { $exists: false } }
 

@@ -2,16 +2,34 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
+import type { ScanLog } from '../threads/log-scan.ts'
+import { type DecisionDeps, createDecisions } from './decisions.ts'
 import { cancelledError, endRun } from './end-run.ts'
+import { type PrepareRunDeps, createPrepareRun } from './prepare-run.ts'
+import { createRunFeeds } from './run-feeds.ts'
+import { createRunOutput } from './run-output.ts'
+import { createRunSnapshots } from './run-snapshot.ts'
 import { type StartRunDeps, createStartRun } from './start-run.ts'
+
+export { type EndRunDeps, cancelledError, endRun } from './end-run.ts'
+export { type RunRequest, agreedId, inputMessages, locOf } from './prepare-run.ts'
+export type { RunFeed } from './run-feeds.ts'
+export type { FollowedRun, NewRun } from './start-run.ts'
 
 export type Runs = ReturnType<typeof createRuns>
 
-/** Operations on runs: start, read, list, cancel. Callers check access before. */
-export function createRuns(deps: StartRunDeps) {
+/** What callers can do with runs. They check access before. */
+export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & { scanLog: ScanLog }) {
   const { runs } = deps.collections
+  const output = createRunOutput(deps.scanLog)
+  const feeds = createRunFeeds({ ...deps, snapshot: createRunSnapshots(deps.collections, output) })
   return {
-    ...createStartRun(deps),
+    prepare: createPrepareRun(deps),
+
+    ...createStartRun(deps, feeds),
+
+    /** The state of a run for one more reader, open or ended. The receiver must close the feed. */
+    follow: (runId: string) => feeds.open(runId),
 
     /** A run on the user's own threads; another user's is `not_found`. */
     async get(userId: string, runId: string): Promise<RunRecord> {
@@ -24,12 +42,18 @@ export function createRuns(deps: StartRunDeps) {
     list: (threadId: string, range: PageRange): Promise<Page<ListedRun>> =>
       readPage(runs.find({ thread_id: threadId }, withoutInput).sort({ _id: -1 }).lean<ListedRun>(), range, runBytes),
 
+    output,
+
     /** Ends an open run at once and tells its thread. A run that has ended is not changed. */
     async cancel(run: RunRecord): Promise<RunRecord> {
       const cancelled = await endRun(deps, run._id, cancelledError)
       await deps.workflows.signal(threadContract, { threadId: run.thread_id }, 'cancelRun', { runId: run._id })
       return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
     },
+
+    resume: createDecisions(deps).resumeRun,
+
+    close: feeds.close,
   }
 }
 

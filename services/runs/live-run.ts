@@ -62,7 +62,10 @@ export interface KnownOfRun {
   usages: ModelUsage[] | undefined
 }
 
-/** One run in one process, under one fence. */
+/**
+ * One run in one process, under one fence. Whether its parents have been checked is no state: that may become known
+ * before or after the workflow asks for the step, and only what the step stores waits for it.
+ */
 export class LiveRun {
   readonly run: RunRecord
   /** The step that is executed, or that comes next. */

@@ -2,14 +2,15 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import { type KnownOfRun, LiveRun, type LiveRunState } from './live-run.ts'
-import type { TaskTimeouts } from './task-timeouts.ts'
+import { type TaskTimeoutOptions, createTaskTimeouts } from './task-timeouts.ts'
 
 /** The fence with which a run is stored. It belongs to the process that stored it. */
 export const firstFence = 1
 
 /** How long a run waits in memory for its next step. Most tools answer within this time. */
 const pausedMs = 10_000
-const maxPaused = 1000
+/** If the process has more runs than this, none of them begins to wait in memory for its next step. */
+const maxKept = 1000
 
 export type LiveRuns = ReturnType<typeof createLiveRuns>
 
@@ -19,36 +20,34 @@ export type LiveRuns = ReturnType<typeof createLiveRuns>
  *
  * If another process takes a run over, the fence refuses what this one publishes and stores.
  */
-export function createLiveRuns({ taskTimeouts }: { taskTimeouts: TaskTimeouts }) {
+export function createLiveRuns(options: TaskTimeoutOptions) {
+  const taskTimeouts = createTaskTimeouts(options)
   const byRun = new Map<string, LiveRun>()
-  const starts = new WeakMap<LiveRun, ReturnType<TaskTimeouts['begin']>>()
-  let pausedCount = 0
+  const byThread = new Map<string, Set<LiveRun>>()
 
   function add(live: LiveRun): LiveRun {
-    byRun.get(live.run._id)?.apply('supersede')
-    byRun.set(live.run._id, live)
+    const { _id: runId, thread_id: threadId } = live.run
+    byRun.get(runId)?.apply('supersede')
+    byRun.set(runId, live)
+    byThread.set(threadId, (byThread.get(threadId) ?? new Set()).add(live))
     return live
   }
 
-  /** Keeps the register, and limits the time of the new state. */
-  function onTransition(live: LiveRun, before: LiveRunState): void {
-    if (isStarting(before) && !isStarting(live.state)) starts.get(live)?.ended({ asked: live.state === 'joined' })
-    if (before === 'paused') pausedCount -= 1
+  function remove(live: LiveRun): void {
+    const { _id: runId, thread_id: threadId } = live.run
+    byRun.delete(runId)
+    const others = byThread.get(threadId)
+    others?.delete(live)
+    if (others?.size === 0) byThread.delete(threadId)
+  }
+
+  /** Limits the time of the new state. That of an offer goes on when its step has begun. */
+  function onTransition(live: LiveRun): void {
     if (live.state === 'begun') return
     clearTimeout(live.timer)
-    if (live.state === 'paused') pause(live)
-    if (isOver(live.state) && byRun.get(live.run._id) === live) byRun.delete(live.run._id)
-  }
-
-  function pause(live: LiveRun): void {
-    live.timer = setTimeout(() => live.apply('expire'), pausedMs).unref()
-    pausedCount += 1
-    if (pausedCount > maxPaused) oldestPaused()?.apply('expire')
-  }
-
-  function oldestPaused(): LiveRun | undefined {
-    for (const live of byRun.values()) if (live.state === 'paused') return live
-    return undefined
+    if (live.state === 'ended' || live.state === 'dropped') remove(live)
+    else if (live.state === 'paused' && byRun.size > maxKept) live.apply('expire')
+    else if (live.state === 'paused') expireAfter(live, pausedMs)
   }
 
   return {
@@ -61,10 +60,17 @@ export function createLiveRuns({ taskTimeouts }: { taskTimeouts: TaskTimeouts })
       { assistant, thread }: { assistant: AssistantRecord; thread: ThreadRecord },
     ): { live: LiveRun; taskTimeoutMs: number } {
       const start = taskTimeouts.begin()
-      const known = { assistant, thread, usages: [] }
-      const live = new LiveRun(run, { state: 'offered', step: 0, known, isFresh: true, onTransition })
-      starts.set(live, start)
-      live.timer = setTimeout(() => live.apply('expire'), start.timeoutMs).unref()
+      const live = new LiveRun(run, {
+        state: 'offered',
+        step: 0,
+        known: { assistant, thread, usages: [] },
+        isFresh: true,
+        onTransition(changed, before) {
+          if (isStarting(before) && !isStarting(changed.state)) start.ended({ asked: changed.state === 'joined' })
+          onTransition(changed)
+        },
+      })
+      expireAfter(live, start.timeoutMs)
       return { live: add(live), taskTimeoutMs: start.timeoutMs }
     },
 
@@ -87,11 +93,14 @@ export function createLiveRuns({ taskTimeouts }: { taskTimeouts: TaskTimeouts })
     },
 
     /** The threads are being deleted: nothing of them stays in memory. */
-    forgetThreads(threadIds: ReadonlySet<string>): void {
-      for (const live of byRun.values()) if (threadIds.has(live.run.thread_id)) live.apply('supersede')
+    forgetThreads(threadIds: Iterable<string>): void {
+      for (const id of threadIds) for (const live of byThread.get(id) ?? []) live.apply('supersede')
     },
   }
 }
 
+function expireAfter(live: LiveRun, ms: number): void {
+  live.timer = setTimeout(() => live.apply('expire'), ms).unref()
+}
+
 const isStarting = (state: LiveRunState) => state === 'offered' || state === 'begun'
-const isOver = (state: LiveRunState) => state === 'ended' || state === 'dropped'

@@ -3,7 +3,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { StepDeps } from './step-deps.ts'
-import type { RunWriter } from './run-writer.ts'
+import type { RunWriter } from './answer.ts'
 
 interface FailedAttempt {
   run: RunRecord

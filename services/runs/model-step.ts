@@ -1,21 +1,22 @@
-import { type StepInput, type StepResult, answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import { type StepResult, toolsEntry } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type AIMessage, type Message, asksForTools, messagesFromJson } from '../../domain/messages.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { Appended } from '../threads/log.ts'
-import { commitAnswer, commitEnd } from './commit.ts'
-import type { StepDeps } from './step-deps.ts'
-import type { LiveRun } from './live-run.ts'
-import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
-import { createRunWriter } from './run-writer.ts'
-import { createAnswer } from './answer.ts'
-import { keepConversation } from './keep-conversation.ts'
-import { reportModelFailure } from './model-failures.ts'
-import { askModel } from './ask-model.ts'
+import type { RunEntry } from '../../domain/run-events.ts'
 import type { Conversation } from '../threads/conversations.ts'
-import { usageOfMessage } from './usage.ts'
+import type { Appended } from '../threads/log.ts'
+import { type Answer, type RunWriter, answerIdOf, createAnswer, createRunWriter } from './answer.ts'
+import type { ChatRequest } from './chat-model.ts'
+import { chatRequestFor } from './chat-request.ts'
+import { commitAnswer, commitEnd } from './commit.ts'
+import { storedAnswer } from './earlier-attempt.ts'
+import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
+import type { LiveRun } from './live-run.ts'
+import { reportModelFailure } from './model-failures.ts'
+import type { StepDeps } from './step-deps.ts'
+import { usageOfMessage } from '../budgets/usage.ts'
 
 /**
  * One step of a run: sends the conversation to the model, streams the answer to readers and stores it. It may be
@@ -31,18 +32,8 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   if (assistant === null || assistant.deleting || assistant.suspended)
     throw new AppError('not_found', 'The assistant of this run is gone.')
   const config = deps.assistantConfigs.settingsOf(assistant)
-
   const answer = createAnswer(answerIdOf(runId, step))
-  const writer = createRunWriter({
-    stream: deps.stream,
-    runId,
-    fence: run.fence,
-    initial: step === 0 ? [{ type: 'open' }] : [],
-    isRefused: () => live.state === 'dropped',
-    restate: () => answer.entries(),
-    onSuperseded: () => live.apply('supersede'),
-    onError: deps.onError,
-  })
+  const writer = createRunWriter(deps, live, answer)
 
   const added =
     step === 0 ? messagesFromJson(run.input_json) : await toolMessages(deps.collections, { runId, step: step - 1 })
@@ -58,25 +49,15 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
 
   let conversation: Conversation | undefined
   const thread = known?.thread
-  const onConversation = (shown: Conversation) => {
-    conversation = shown
+  const ask = async (): Promise<AIMessage> => {
+    const asked = await chatRequestFor(deps, { run, step, added, assistant, config, tools, thread, signal })
+    conversation = asked.conversation
+    return askModel(deps, asked.request, { live, answer, writer })
   }
-  const stored = isFresh ? undefined : await storedAnswer(deps, runId, step)
+  const stored = isFresh ? undefined : await storedAnswer(deps, { runId, step })
   const message =
     stored ??
-    (await askModel(deps, {
-      run,
-      step,
-      added,
-      assistant,
-      tools,
-      config,
-      answer,
-      writer,
-      signal,
-      thread,
-      onConversation,
-    })
+    (await ask()
       .finally(() => live.parentsChecked)
       .catch(async (error: unknown) => {
         throw error instanceof ModelFailure
@@ -85,8 +66,8 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
       })
       .finally(() => recorded.catch(() => undefined)))
   const [toolResults] = await Promise.all([recorded, writer.drain()])
-  const keep = (stored: Appended) =>
-    keepConversation(deps.conversations, { thread, conversation, message, toolResults, answer: stored })
+  const keep = (added: Appended) =>
+    deps.conversations.keep({ thread, conversation, message, toolResults, answer: added })
   if (!asksForTools(message)) {
     keep(await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages }))
     writer.push({ type: 'message', message }, { type: 'end' })
@@ -113,30 +94,45 @@ function recordToolResults(deps: StepDeps, run: RunRecord, step: number, message
   return deps.log.append(run.thread_id, { messages, source: 'tools', runId: run._id, step: toolsEntry(step - 1) })
 }
 
-/** The id of a step's answer, made from run and step, so that a second attempt uses the same id. */
-export function answerIdOf(runId: string, step: number): string {
-  return `${runId}-${step}`
-}
-
-async function storedAnswer({ collections }: StepDeps, runId: string, step: number): Promise<AIMessage | undefined> {
-  const entry = await collections.checkpoints.findOne({ run_id: runId, step: answerEntry(step) }).lean()
-  return entry === null
-    ? undefined
-    : messagesFromJson(entry.messages_json).find((message) => message.type === 'AIMessage')
-}
-
 /**
- * The run is not open: it has ended, or a repeated step has already interrupted it. The stored records tell which.
+ * Asks the model and publishes its answer as it arrives. Throws `ModelFailure`, or the reason for which the run's signal
+ * was aborted.
  */
-export async function resultOfEarlierAttempt(deps: StepDeps, { runId, step }: StepInput): Promise<StepResult> {
-  const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
-  if (run === null) return { next: 'done', status: 'cancelled' }
-  // The attempt that stored the end may have died before it counted the cost.
-  if (run.status === 'success') await deps.budgetCounting.settle(run).catch(deps.onError)
-  const message = run.status === 'interrupted' ? await storedAnswer(deps, runId, step) : undefined
-  const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
-  if (message === undefined || assistant === null) return { next: 'done', status: run.status }
-  const config = deps.assistantConfigs.settingsOf(assistant)
-  const known = await deps.toolsOf(assistant, new AbortController().signal)
-  return { next: 'tools', ...plannedTools(message, known), approval: true, maxSteps: config.maxSteps }
+async function askModel(
+  { model, tracing }: StepDeps,
+  request: ChatRequest,
+  { live, answer, writer }: { live: LiveRun; answer: Answer; writer: RunWriter },
+): Promise<AIMessage> {
+  const { run, step, signal } = live
+  const { temperature, maxTokens } = request
+  // The record is this attempt's own copy; both are stored with the answer. A fallback that answers replaces the model.
+  run.model = request.model
+
+  async function stream(): Promise<AIMessage> {
+    let begun = false
+    try {
+      for await (const delta of model.stream(request)) {
+        if (delta.type === 'model') {
+          run.model = delta.model
+          continue
+        }
+        // `begin` clears the message for readers, so it is sent with the first text: an attempt that fails at once must
+        // not erase the text of an earlier attempt. And together with it: what is pushed first goes out alone.
+        const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
+        begun = true
+        run.first_token_ms ??= Math.max(0, Date.now() - run.created_at.getTime())
+        writer.push(...begin, ...answer.add(delta))
+      }
+    } finally {
+      await writer.drain()
+    }
+    signal.throwIfAborted()
+    return answer.message()
+  }
+
+  return tracing.chat(run, { model: request.model, temperature, maxTokens, step }, stream, ({ data }) => ({
+    model: run.model ?? request.model,
+    usage: data.usage,
+    finishReason: data.tool_calls?.length ? 'tool_calls' : 'stop',
+  }))
 }

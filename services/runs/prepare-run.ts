@@ -15,7 +15,7 @@ export interface RunRequest {
   multitask_strategy?: MultitaskStrategy
 }
 
-interface PrepareRunDeps {
+export interface PrepareRunDeps {
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
 }

@@ -16,8 +16,8 @@ import { cancelledError, endRun, notStartedError } from './end-run.ts'
 import { inputOf } from './commit.ts'
 import type { StepDeps } from './step-deps.ts'
 import { toolMessages } from './ledger.ts'
-import { answerIdOf } from './model-step.ts'
-import { runUsage, usageByModel } from './usage.ts'
+import { answerIdOf } from './answer.ts'
+import { runUsage, usageByModel } from '../budgets/usage.ts'
 
 /**
  * Ends a run that did not end by itself, and leaves its thread consistent: the partial answer stays in the log,

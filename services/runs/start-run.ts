@@ -17,8 +17,9 @@ import { parentsOfRun, parentsRemain } from '../parents.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { cancelledError, endRun, notStartedError } from './end-run.ts'
-import type { EnqueueRun, Enqueued } from './enqueue-run.ts'
+import { cancelledError, endRun } from './end-run.ts'
+import { type HandOverDeps, createHandOver } from './hand-over.ts'
+import type { RunFeed, RunFeeds } from './run-feeds.ts'
 import type { RunStream } from './run-stream.ts'
 
 export interface NewRun {
@@ -34,14 +35,19 @@ export interface NewRun {
   metadataJson?: string
 }
 
-export interface StartRunDeps {
+/** A run that has just started, and its feed. The receiver must close the feed. */
+export interface FollowedRun {
+  run: RunRecord
+  feed: RunFeed
+}
+
+export interface StartRunDeps extends HandOverDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads'>
   transaction: RunInTransaction
   liveRuns: Pick<LiveRuns, 'offer'>
   steps: Pick<Steps, 'begin'>
-  enqueueRun: EnqueueRun
   budgetCounting: Pick<BudgetCounting, 'admit' | 'giveBack'>
-  workflows: Pick<WorkflowClient, 'signal'>
+  workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart' | 'signal'>
   stream: RunStream
   tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
@@ -49,20 +55,19 @@ export interface StartRunDeps {
 }
 
 /**
- * A run is passed to its thread within seconds after it was stored; after this time, that attempt is considered
- * lost.
+ * A run is passed to its thread within seconds after it was stored; after this time, that process is considered
+ * dead.
  */
 const firstCheckAfterMs = 15_000
-
-export type StartRun = ReturnType<typeof createStartRun>
 
 /**
  * Starts a run: stores it, passes it to its thread's workflow, and checks afterwards that its parents still exist and
  * that nothing was added to its thread since it was read. Throws `unavailable` if no model is configured or Temporal does not take the run,
  * `conflict` with the strategy `reject` on a busy thread, `invalid_input` if the thread is full.
  */
-export function createStartRun(deps: StartRunDeps) {
+export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>) {
   const { runs, threads } = deps.collections
+  const handOver = createHandOver(deps)
 
   /**
    * With its thread in one transaction, or with one journalled write; then the existence of the thread is checked
@@ -77,28 +82,6 @@ export function createStartRun(deps: StartRunDeps) {
       await threads.create([thread], { session })
       await runs.insertMany([run], { session, lean: true })
     })
-  }
-
-  /** Passes a stored run to its thread. A run that Temporal does not take is ended. */
-  async function pass(run: RunRecord, strategy: MultitaskStrategy, taskTimeoutMs: number): Promise<Enqueued> {
-    const enqueued = await deps
-      .enqueueRun(run, strategy, { taskTimeoutMs })
-      .catch((cause: unknown) => endNotStarted(run, cause))
-    if (enqueued !== 'refused') return enqueued
-    await runs.deleteOne({ _id: run._id })
-    await deps.budgetCounting.giveBack(run)
-    throw new AppError('conflict', 'Another run is under way on this thread.')
-  }
-
-  /**
-   * Ends a run of which Temporal did not say that it has it, and throws. If only Temporal's answer was lost and a worker
-   * has begun the run, the run goes on: its caller would repeat what its tools have done.
-   */
-  async function endNotStarted(run: RunRecord, cause: unknown): Promise<Enqueued> {
-    const ended = await endRun(deps, run._id, notStartedError, { ifUnbegun: true })
-    if (ended === null && (await runs.exists({ _id: run._id }))) return 'started'
-    await deps.budgetCounting.giveBack(run)
-    throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
   }
 
   /**
@@ -197,7 +180,7 @@ export function createStartRun(deps: StartRunDeps) {
         await deps.budgetCounting.giveBack(run).catch(deps.onError)
         throw error
       })
-      const enqueued = await pass(run, strategy, taskTimeoutMs)
+      const enqueued = await handOver.pass(run, strategy, taskTimeoutMs)
       if (enqueued === 'eager') deps.steps.begin(live)
       else live.apply('leave')
       const noted = noteTaken(run, enqueued === 'enqueued').catch(deps.onError)
@@ -221,16 +204,28 @@ export function createStartRun(deps: StartRunDeps) {
     },
 
     /**
-     * As `start` for a caller that follows the run, and so sees the run's end if a deletion has begun at the same time:
-     * if this process executes the first step, its words are not held back until that is known.
+     * As `start` for a caller that follows the run from its first event, and so sees the run's end if a deletion has begun
+     * at the same time: if this process executes the first step, its words are not held back until that is known. The
+     * feed subscribes while the run is being prepared; a failed start leaves none open.
      */
-    async startFollowed(newRun: NewRun, runId: string): Promise<RunRecord> {
-      const { run, isHere, confirmed } = await start(newRun, runId)
-      if (!isHere) await confirmed
-      confirmed.catch((error: unknown) => {
-        if (!(error instanceof AppError && error.code === 'not_found')) deps.onError(error)
-      })
-      return run
+    async startFollowed(newRun: NewRun | Promise<NewRun>, runId: string = newId()): Promise<FollowedRun> {
+      const opening = feeds.open(runId, { isNew: true })
+      try {
+        const [prepared, feed] = await Promise.all([newRun, opening])
+        const { run, isHere, confirmed } = await start(prepared, runId)
+        if (!isHere) await confirmed
+        confirmed.catch((error: unknown) => {
+          if (!(error instanceof AppError && error.code === 'not_found')) deps.onError(error)
+        })
+        return { run, feed }
+      } catch (error) {
+        // The preparation may fail while the feed is being opened.
+        opening.then(
+          (feed) => feed.close(),
+          () => undefined,
+        )
+        throw error
+      }
     },
   }
 }

@@ -10,8 +10,7 @@ import type { ThreadLog } from '../threads/log.ts'
 import type { CheckForeignArguments } from '../tools/check-arguments.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
-import type { ChatModel, ModelAccount } from './chat-model.ts'
-import type { CountTokens } from './fit.ts'
+import type { ChatModel, CountTokens, ModelAccount } from './chat-model.ts'
 import type { LiveRuns } from './live-runs.ts'
 
 /** What the steps of a run depend on. */

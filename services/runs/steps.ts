@@ -1,32 +1,76 @@
-import type { StepInput, StepQueued, StepResult } from '../../domain/contracts/thread.ts'
-import { claimRun } from './claim.ts'
-import type { StepDeps } from './step-deps.ts'
+import type {
+  SettleInput,
+  SettleResult,
+  StepInput,
+  StepQueued,
+  StepResult,
+  ToolInput,
+} from '../../domain/contracts/thread.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { resultOfEarlierAttempt } from './earlier-attempt.ts'
 import type { LiveRun } from './live-run.ts'
-import { modelStep, resultOfEarlierAttempt } from './model-step.ts'
+import { modelStep } from './model-step.ts'
+import { settleRun } from './settle.ts'
+import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
+import { toolStep } from './tool-step.ts'
+
+export { SupersededError } from './live-run.ts'
+
+/**
+ * The workflow makes eight attempts itself; the rest is for workers that died. Their attempts are in no history, so
+ * that only the fence shows that a run kills each worker that takes it.
+ */
+const maxAttemptsOfStep = 16
 
 export type Steps = ReturnType<typeof createSteps>
 
 /**
- * The model steps of one process, as many at once as there are slots.
+ * What the workflow of a thread asks a process to do. Model steps: as many at once as there are slots.
  *
  * If Temporal gives a run's first task to the process that stored it, the first step begins before the workflow asks
  * for it, and the workflow then joins it: readers wait some ten milliseconds less.
  */
-export function createSteps(engine: StepDeps, slots: StepSlots, executeStep = modelStep) {
-  const { liveRuns } = engine
+export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = modelStep) {
+  const { liveRuns } = deps
+  const { runs } = deps.collections
+
+  /**
+   * Takes the next fence of an open run: from then on, everything that earlier attempts publish or store is refused.
+   * Null if the run has ended or is gone.
+   */
+  async function claim({ runId, step }: StepInput): Promise<LiveRun | null> {
+    const now = new Date()
+    const before = await runs
+      .findOneAndUpdate(
+        { _id: runId, status: { $in: ['pending', 'running'] } },
+        [
+          {
+            $set: { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } },
+          },
+        ],
+        { returnDocument: 'before', updatePipeline: true },
+      )
+      .lean<RunRecord>()
+    if (before === null) return null
+    if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
+      throw new AppError('internal', 'The run was attempted too often without a result.')
+    const run = { ...before, fence: before.fence + 1, status: 'running' as const, started_at: before.started_at ?? now }
+    return liveRuns.claimed(run, { step, isFresh: before.status === 'pending' })
+  }
 
   /** Undefined if the run was given up: then another attempt executes the step. */
   async function attempt(live: LiveRun): Promise<StepResult | undefined> {
     try {
-      return await executeStep(engine, live)
+      return await executeStep(deps, live)
     } catch (error) {
       if (live.isGivenUp) return undefined
       throw error
     }
   }
 
-  /** The result of a step for the workflow that asked for it. */
+  /** The result of an attempt for the workflow that asked for the step. */
   async function answer(
     live: LiveRun,
     result: Promise<StepResult | undefined>,
@@ -44,11 +88,10 @@ export function createSteps(engine: StepDeps, slots: StepSlots, executeStep = mo
   }
 
   async function execute(input: StepInput, signal: AbortSignal): Promise<StepResult> {
-    const { runId, step } = input
     for (;;) {
-      const here = liveRuns.get(runId)
-      const live = here?.step === step && here.apply('ask') ? here : await claimRun(engine, input)
-      if (live === null) return resultOfEarlierAttempt(engine, input)
+      const here = liveRuns.get(input.runId)
+      const live = here?.step === input.step && here.apply('ask') ? here : await claim(input)
+      if (live === null) return resultOfEarlierAttempt(deps, input)
       const result = await answer(live, attempt(live), signal)
       if (result !== undefined) return result
     }
@@ -66,7 +109,7 @@ export function createSteps(engine: StepDeps, slots: StepSlots, executeStep = mo
       live.early.catch(() => undefined)
     },
 
-    /** Executes a step that a workflow asks for. `queued` if no slot is free and the step `mayLeave`. */
+    /** Executes a model step that a workflow asks for. `queued` if no slot is free and the step `mayLeave`. */
     async execute(
       input: StepInput,
       { signal, mayLeave }: { signal: AbortSignal; mayLeave: boolean },
@@ -80,5 +123,13 @@ export function createSteps(engine: StepDeps, slots: StepSlots, executeStep = mo
       }
       return slots.inSlot(runId, { signal, mayLeave }, () => execute(input, signal))
     },
+
+    /** Executes one tool call. */
+    callTool: (input: ToolInput, options: { attempt: string; signal: AbortSignal }): Promise<void> =>
+      toolStep(deps, input, options),
+
+    /** Ends a run that did not end by itself. */
+    settle: (input: SettleInput, options: { endAnyway: boolean }): Promise<SettleResult> =>
+      settleRun(deps, input, options),
   }
 }

@@ -4,11 +4,11 @@ import type { WorkflowClient, WorkflowState } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { Decisions } from './decisions.ts'
 import { notStartedError } from './end-run.ts'
-import type { EnqueueRun } from './enqueue-run.ts'
+import type { HandOver } from './hand-over.ts'
 
-interface RunSweepDeps {
+export interface RunSweepDeps {
   collections: Pick<Collections, 'runs'>
-  enqueueRun: EnqueueRun
+  handOver: Pick<HandOver, 'enqueue'>
   workflows: Pick<WorkflowClient, 'state'>
   decisions: Pick<Decisions, 'finishAbandoned'>
   /** Ends a run whose workflow is gone, and leaves its thread consistent. */
@@ -40,7 +40,7 @@ const aborted: RunError = {
  * forward, so that only one worker checks a run, and another takes over if that worker dies. Runs that have ended
  * have no `check_at`, so that its index contains open runs only.
  */
-export function createRunSweep({ collections, enqueueRun, workflows, decisions, settle, onError }: RunSweepDeps) {
+export function createRunSweep({ collections, handOver, workflows, decisions, settle, onError }: RunSweepDeps) {
   const { runs } = collections
   let isFirstRound = true
 
@@ -102,7 +102,7 @@ export function createRunSweep({ collections, enqueueRun, workflows, decisions, 
     }
     if (run.status === 'pending' && !wasStopped(thread, run)) {
       // A run that waits in a running workflow is sent to it once more, in case the workflow does not have it.
-      if (thread.status !== 'running' || !run.requeued) await enqueueRun(run, 'enqueue')
+      if (thread.status !== 'running' || !run.requeued) await handOver.enqueue(run, 'enqueue')
     } else if (thread.status !== 'running') {
       await settle(run, aborted)
       return

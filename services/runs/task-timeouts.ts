@@ -7,21 +7,18 @@ const longestTimes = 10
 /** How long a slow start counts. */
 const recentMs = 10_000
 
-export type TaskTimeouts = ReturnType<typeof createTaskTimeouts>
+export interface TaskTimeoutOptions {
+  /** The timeout of a workflow task in a process that is not busy. */
+  taskTimeoutMs: number
+  clock?: () => number
+}
 
 /**
  * Decides the timeout of a run's first workflow task. A busy process reports late to the server. If its tasks timed
  * out, other processes would execute the same steps again, and all would become slower still. So the timeout is the
  * configured one while starts are quick, and grows with them.
  */
-export function createTaskTimeouts({
-  taskTimeoutMs,
-  clock = () => performance.now(),
-}: {
-  /** The timeout of a workflow task in a process that is not busy. */
-  taskTimeoutMs: number
-  clock?: () => number
-}) {
+export function createTaskTimeouts({ taskTimeoutMs, clock = () => performance.now() }: TaskTimeoutOptions) {
   let underWay = 0
   let slowest = { ms: 0, at: 0 }
 

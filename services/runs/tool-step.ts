@@ -14,7 +14,11 @@ import { toolMessageOf } from './ledger.ts'
  * the tool is safe to repeat. All failures of a tool become text for the model. `attempt` names the attempt: the
  * same name is the same attempt.
  */
-export async function toolStep(deps: StepDeps, input: ToolInput, attempt: string, signal: AbortSignal): Promise<void> {
+export async function toolStep(
+  deps: StepDeps,
+  input: ToolInput,
+  { attempt, signal }: { attempt: string; signal: AbortSignal },
+): Promise<void> {
   const { toolCalls } = deps.collections
   const key = toolCallKey(input.runId, input.step, input.index)
   const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))

@@ -1,7 +1,14 @@
 import { LRUCache } from 'lru-cache'
-import { type Message, foldMessages, messagesFromJson, systemMessageInJson } from '../../domain/messages.ts'
+import {
+  type AIMessage,
+  type Message,
+  foldMessages,
+  messagesFromJson,
+  systemMessageInJson,
+} from '../../domain/messages.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
+import type { Appended } from './log.ts'
 
 /** The end of a thread's conversation, oldest message first. */
 export interface Conversation {
@@ -11,6 +18,20 @@ export interface Conversation {
   /** It holds about so many bytes of the log, from its end, or all of it (`Infinity`). */
   reach: number
 }
+
+/** What a step was given, and what it has stored. */
+interface StepOnThread {
+  /** The thread's record before the step, as this process knows it. */
+  thread: ThreadRecord | undefined
+  /** What the model was shown. */
+  conversation: Conversation | undefined
+  message: AIMessage
+  /** The results of tools that the step stored before its answer; undefined in a first step. */
+  toolResults: Stored | undefined
+  answer: Stored
+}
+
+type Stored = Pick<Appended, 'isNew' | 'firstSeq'> & { record: Pick<CheckpointRecord, '_id' | 'seq'> }
 
 export type Conversations = ReturnType<typeof createConversations>
 
@@ -128,12 +149,22 @@ export function createConversations(
       return (await withEntriesOfOthers(threadId, found, runId)) ?? readEnd(threadId, maxBytes)
     },
 
-    /** Keeps a conversation. `newestId`: the id of the newest entry in it. */
-    remember(
-      threadId: string,
-      { conversation: { messages, lastSeq, reach }, newestId }: { conversation: Conversation; newestId: string },
-    ): void {
-      kept.set(threadId, { messages, lastSeq, reach, newestId })
+    /**
+     * Keeps a conversation with its answer for the next step or run, if what the step has stored follows in the log
+     * directly behind what the model was shown. Returns the thread's record as it is then, otherwise undefined: somebody
+     * else has added something in between, or an earlier attempt has stored a part.
+     */
+    keep({ thread, conversation, message, toolResults, answer }: StepOnThread): ThreadRecord | undefined {
+      if (thread === undefined || conversation === undefined) return undefined
+      const { messages, reach } = conversation
+      let { lastSeq } = conversation
+      for (const { isNew, firstSeq, record } of toolResults === undefined ? [answer] : [toolResults, answer]) {
+        if (!isNew || firstSeq !== lastSeq + 1) return undefined
+        lastSeq = record.seq
+      }
+      const newestId = answer.record._id
+      kept.set(thread._id, { messages: [...messages, message], lastSeq, reach, newestId })
+      return { ...thread, last_seq: lastSeq, last_entry_id: newestId }
     },
 
     /** The threads are being deleted: nothing of them stays in memory. */

@@ -123,7 +123,7 @@ describe('the first step of a run', () => {
     expect(await storedRun(talk.threadId)).toMatchObject({ status: 'error', error: { type: 'unavailable' } })
     proxy.restore()
     expect(await talk.stream('Next')).toMatchObject({ end: 'end' })
-    await service.api.platform.runs.sweepRuns(() => Date.now() + 120_000)
+    await service.api.platform.runs.runUpkeep.sweep(() => Date.now() + 120_000)
     expect(questions('Refused')).toEqual([])
     expect(await contents(talk)).toEqual(['Next', 'Answer to Next'])
   })

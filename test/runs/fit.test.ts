@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
 import { contextWindowOf } from '../../infra/model/context-window.ts'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
-import { fitConversation } from '../../services/runs/fit.ts'
+import { fitConversation } from '../../services/runs/chat-request.ts'
 
 let counter = 0
 const human = (content: string): Message => ({ type: 'HumanMessage', data: { id: `h${counter++}`, content } })

@@ -10,7 +10,7 @@ it('a process that starts without Redis serves runs, and subscribes when Redis i
   const listening = Promise.withResolvers<void>()
   let tries = 0
   let isStopped = false
-  const onSuperseded = async () => {
+  const hearSuperseded = async () => {
     tries++
     if (tries === 1) throw new Error('Disconnects client')
     listening.resolve()
@@ -19,8 +19,7 @@ it('a process that starts without Redis serves runs, and subscribes when Redis i
     }
   }
   const platform = {
-    core: { stream: { onSuperseded, onForgotten: async () => async () => {} }, liveRuns: {}, conversations: {} },
-    runs: { sweepRuns: async () => {} },
+    runs: { runUpkeep: { hearSuperseded, hearForgotten: async () => async () => {}, sweep: async () => {} } },
   }
   const stop = await serveRuns(platform as never, createLogger('test', 'silent'))
   await listening.promise

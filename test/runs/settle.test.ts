@@ -14,45 +14,45 @@ describe('settling a run', () => {
     })
     service.model.reply({ toolCalls: [{ id: 'c1', name: 'http_request', arguments: {} }] })
     const { runId } = await talk.stream('Ask first')
-    const { engine } = service.api.platform.runs
-    return { talk, runId, engine, input: { runId, step: 0, outcome: 'error' as const } }
+    const { stepDeps } = service.api.platform.runs
+    return { talk, runId, stepDeps, input: { runId, step: 0, outcome: 'error' as const } }
   }
 
   it('ends a run whose thread has been deleted meanwhile', async () => {
-    const { talk, runId, engine, input } = await unfinished()
+    const { talk, runId, stepDeps, input } = await unfinished()
     await service.collections.threads.updateOne({ _id: talk.threadId }, { $set: { deleting: true } })
-    expect(await settleRun(engine, input)).toEqual({ status: 'error' })
+    expect(await settleRun(stepDeps, input)).toEqual({ status: 'error' })
     expect(await service.collections.runs.findById(runId).lean()).toMatchObject({ status: 'error' })
   })
 
   it('returns nothing for a deleted run', async () => {
-    const { engine } = service.api.platform.runs
-    expect(await settleRun(engine, { runId: 'gone', step: 0, outcome: 'cancelled' })).toEqual({ status: 'cancelled' })
+    const { stepDeps } = service.api.platform.runs
+    expect(await settleRun(stepDeps, { runId: 'gone', step: 0, outcome: 'cancelled' })).toEqual({ status: 'cancelled' })
   })
 
   it('returns the status of a run that has already ended', async () => {
-    const { talk, runId, engine, input } = await unfinished()
+    const { talk, runId, stepDeps, input } = await unfinished()
     await talk.client.post(`/runs/${runId}/cancel`)
-    expect(await settleRun(engine, input)).toEqual({ status: 'cancelled' })
+    expect(await settleRun(stepDeps, input)).toEqual({ status: 'cancelled' })
   })
 
   it('closes the calls of a run of whose first step the workflow does not know', async () => {
     // The worker died after the step was stored; another one read that the run was cancelled before it began.
-    const { talk, runId, engine, input } = await unfinished()
+    const { talk, runId, stepDeps, input } = await unfinished()
     await service.collections.runs.updateOne({ _id: runId }, { $set: { status: 'cancelled' } })
-    await settleRun(engine, { ...input, outcome: 'cancelled', neverBegan: true })
+    await settleRun(stepDeps, { ...input, outcome: 'cancelled', neverBegan: true })
     expect(await service.collections.toolCalls.distinct('status', { run_id: runId })).toEqual(['done'])
     expect((await talk.messages()).map(({ type }) => type)).toEqual(['HumanMessage', 'AIMessage', 'ToolMessage'])
   })
 
   it('ends a run whose records cannot be read with endAnyway', async () => {
-    const { runId, engine, input } = await unfinished()
+    const { runId, stepDeps, input } = await unfinished()
     const problem = new Error('these records cannot be read')
     const reported: unknown[] = []
     const broken = {
-      ...engine,
+      ...stepDeps,
       log: {
-        ...engine.log,
+        ...stepDeps.log,
         append: async () => {
           throw problem
         },

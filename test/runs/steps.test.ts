@@ -4,7 +4,6 @@ import type { StepDeps } from '../../services/runs/step-deps.ts'
 import type { LiveRun } from '../../services/runs/live-run.ts'
 import { createLiveRuns } from '../../services/runs/live-runs.ts'
 import { createSteps } from '../../services/runs/steps.ts'
-import { createTaskTimeouts } from '../../services/runs/task-timeouts.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 import { offeredRun } from './offered-run.ts'
 
@@ -13,7 +12,7 @@ const done: StepResult = { next: 'done' }
 
 /** Steps whose executions are listed; `free` is the number of free slots. The record of the run has `fence`. */
 function modelSteps() {
-  const liveRuns = createLiveRuns({ taskTimeouts: createTaskTimeouts({ taskTimeoutMs: validMs }) })
+  const liveRuns = createLiveRuns({ taskTimeoutMs: validMs })
   const slots = { free: 1 }
   const executions: { live: LiveRun; end(result?: Error): void }[] = []
   let fence = 1

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import { createHandOver } from '../../services/runs/hand-over.ts'
 import { createRunSweep } from '../../services/runs/sweep.ts'
 import { startHttpServer } from '../support/http-server.ts'
 import { useModelService } from '../support/model-service.ts'
@@ -10,7 +11,7 @@ import { conversation } from './support.ts'
 describe('the sweep of open runs', () => {
   const service = useModelService()
   const hourMs = 3600_000
-  const sweep = (afterMs = 120_000) => service.api.platform.runs.sweepRuns(() => Date.now() + afterMs)
+  const sweep = (afterMs = 120_000) => service.api.platform.runs.runUpkeep.sweep(() => Date.now() + afterMs)
   const never = new Promise<never>(() => {})
 
   /** A run that was stored by a process which died before it told the thread. */
@@ -69,9 +70,11 @@ describe('the sweep of open runs', () => {
     const failing = createRunSweep({
       ...core,
       decisions: { finishAbandoned: async () => {} },
-      enqueueRun: async ({ _id }) => {
-        told.push(_id)
-        throw new Error('the worker dies here')
+      handOver: {
+        async enqueue({ _id }) {
+          told.push(_id)
+          throw new Error('the worker dies here')
+        },
       },
       settle: async () => {},
       onError: () => {},
@@ -170,8 +173,8 @@ describe('the sweep of open runs', () => {
     const { core, runs } = service.api.platform
     const unused = async () => {}
     const decisions = { finishAbandoned: unused }
-    await createRunSweep({ ...core, decisions, settle: unused })(() => Date.now())
-    await runs.sweepRuns(() => Date.now() + 1000)
+    await createRunSweep({ ...core, handOver: createHandOver(core), decisions, settle: unused })(() => Date.now())
+    await runs.runUpkeep.sweep(() => Date.now() + 1000)
     expect((await talk.join(lost._id)).end).toBe('end')
   })
 })
@@ -209,7 +212,7 @@ describe('a decision whose process died meanwhile', () => {
     return { talk, run, mark: async () => (await runs.findById(run.runId).lean())?.deciding_since }
   }
 
-  const sweep = () => service.api.platform.runs.sweepRuns()
+  const sweep = () => service.api.platform.runs.runUpkeep.sweep()
 
   it.each([
     ['before the run was let go on', 'interrupted'],

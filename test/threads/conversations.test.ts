@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import type { Message } from '../../domain/messages.ts'
+import type { AIMessage, Message } from '../../domain/messages.ts'
 import { createConversations } from '../../services/threads/conversations.ts'
 import { threadRecordOf } from '../../services/threads/create-thread.ts'
 import { type TestService, startService } from '../support/service.ts'
@@ -59,9 +59,21 @@ describe('the conversation of a thread', () => {
       lastSeq,
       reach,
     })
+    /** As a step that was shown all but the last message, and stored that one. */
+    const keep = ({ messages, lastSeq, reach }: ReturnType<typeof kept>, _id: string) => {
+      const answer = { isNew: true, firstSeq: lastSeq, record: { _id, seq: lastSeq } }
+      const message = messages[0] as unknown as AIMessage
+      conversations.keep({
+        thread,
+        conversation: { messages: [], lastSeq: lastSeq - 1, reach },
+        message,
+        answer,
+        toolResults: undefined,
+      })
+    }
     const read = async (of = known, maxBytes = 1e6) =>
       contents(await conversations.read(thread._id, maxBytes, { thread: of }))
-    conversations.remember(thread._id, { conversation: kept('from memory', 1), newestId })
+    keep(kept('from memory', 1), newestId)
     expect(await read()).toEqual(['from memory'])
     expect(contents(await conversations.read(thread._id, 1e6))).toEqual(['text 1'])
     // Deleted, and imported again with the same numbers and times.
@@ -82,16 +94,16 @@ describe('the conversation of a thread', () => {
       [500_000, true],
       [5_000_000, false],
     ] as const) {
-      conversations.remember(thread._id, { conversation: kept('x'.repeat(length), 2), newestId: current })
+      keep(kept('x'.repeat(length), 2), current)
       expect((await read(changed)).length).toBe(isKept ? 1 : 2)
     }
-    conversations.remember(thread._id, { conversation: kept('the end', 2, 1000), newestId: current })
+    keep(kept('the end', 2, 1000), current)
     expect(await read(changed, 1000)).toEqual(['the end'])
     expect(await read(changed, 1001)).toEqual(['text 1', 'text 2'])
 
     conversations.forget([thread._id])
     expect(await read(changed, 1000)).toEqual(['text 1', 'text 2'])
-    conversations.remember(thread._id, { conversation: kept('from memory', 2), newestId: current })
+    keep(kept('from memory', 2), current)
     expect(await read(changed)).toEqual(['from memory'])
     now = 10 * 60_000
     expect(await read(changed)).toEqual(['text 1', 'text 2'])

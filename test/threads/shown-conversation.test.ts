@@ -9,9 +9,8 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
 import type { StepDeps } from '../../services/runs/step-deps.ts'
 import { createLiveRuns } from '../../services/runs/live-runs.ts'
-import { promptOf } from '../../services/runs/prompt.ts'
+import { promptOf } from '../../services/runs/chat-request.ts'
 import { createSteps } from '../../services/runs/steps.ts'
-import { createTaskTimeouts } from '../../services/runs/task-timeouts.ts'
 import { parentsOfRun } from '../../services/parents.ts'
 import { createConversations } from '../../services/threads/conversations.ts'
 import { eventually } from '../support/eventually.ts'
@@ -180,10 +179,10 @@ describe('what a model is shown', () => {
         if (known?.thread?.last_entry_id !== undefined) reads.fromMemory += 1
         return result
       }
-      const engine: StepDeps = {
-        ...runs.engine,
+      const stepDeps: StepDeps = {
+        ...runs.stepDeps,
         conversations: { ...conversations, read },
-        liveRuns: createLiveRuns({ taskTimeouts: createTaskTimeouts({ taskTimeoutMs: 60_000 }) }),
+        liveRuns: createLiveRuns({ taskTimeoutMs: 60_000 }),
         model,
         toolsOf: async () => [
           {
@@ -198,7 +197,7 @@ describe('what a model is shown', () => {
         ],
       }
       const slots = { tryAcquire: () => () => {}, inSlot: async (_id: string, _o: object, work: () => any) => work() }
-      return { engine, conversations, steps: createSteps(engine, slots) }
+      return { stepDeps, conversations, steps: createSteps(stepDeps, slots) }
     }
     const all = [newProcess(), newProcess()] as const
     const options = { signal: new AbortController().signal, mayLeave: false }
@@ -210,7 +209,7 @@ describe('what a model is shown', () => {
       onQuestion = async () => {
         if (during.shift()) await add(false)
       }
-      const { engine, steps } = all[event.process]
+      const { stepDeps, steps } = all[event.process]
       const read = await found(collections.threads.findById(thread._id).lean<ThreadRecord>())
       const runId = newId()
       const stored: RunRecord = {
@@ -227,7 +226,7 @@ describe('what a model is shown', () => {
         created_at: new Date(),
       }
       run = stored
-      const { live } = engine.liveRuns.offer(stored, { assistant, thread: read })
+      const { live } = stepDeps.liveRuns.offer(stored, { assistant, thread: read })
       await collections.runs.create([stored])
       if (event.before) await add(false)
       asked = Promise.withResolvers()

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import { maxMessageBytes } from '../../../domain/message-size.ts'
-import { inputMessages } from '../../../services/runs/prepare-run.ts'
+import { inputMessages } from '../../../services/runs/index.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'

@@ -3,7 +3,7 @@ import { AppError } from '../../../domain/errors.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunView, Terminal } from '../../../domain/run-events.ts'
 import { refusalOf } from '../../../services/public/run-failure.ts'
-import type { RunFeed } from '../../../services/runs/run-feeds.ts'
+import type { RunFeed } from '../../../services/runs/index.ts'
 import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
 import type { OpenStreams } from '../../sse/open-streams.ts'
 

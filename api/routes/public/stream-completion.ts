@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { FollowedRun } from '../../../services/runs/start-followed.ts'
+import type { FollowedRun } from '../../../services/runs/index.ts'
 import { type CompatErrorObject, compatRunError } from '../../plugins/compat-errors.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'

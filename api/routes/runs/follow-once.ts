@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { RunFeed } from '../../../services/runs/run-feeds.ts'
-import type { FollowedRun } from '../../../services/runs/start-followed.ts'
+import type { FollowedRun, RunFeed } from '../../../services/runs/index.ts'
 import { type Confirm, belongsTo, once, orNull } from '../../plugins/idempotency.ts'
 
 interface FollowOnce {

@@ -32,19 +32,14 @@ const eventStream = {
   },
 }
 
-type Deps = Pick<
-  Services,
-  'runs' | 'prepareRun' | 'startFollowed' | 'resumeRun' | 'runFeeds' | 'runOutput' | 'threads'
-> & {
-  openStreams: OpenStreams
-}
+type Deps = Pick<Services, 'runs' | 'threads'> & { openStreams: OpenStreams }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { runs, prepareRun, startFollowed, resumeRun, runFeeds, runOutput, threads, openStreams } = deps
+  const { runs, threads, openStreams } = deps
 
   const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
-    const newRun = await prepareRun(userId, request.body)
+    const newRun = await runs.prepare(userId, request.body)
     await confirm()
     return newRun
   }
@@ -65,9 +60,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request, reply) => {
       const userId = sessionOf(request).user._id
       const { run, feed } = await followOnce(request, {
-        start: (id, confirm) => startFollowed(prepared(userId, request, confirm), id),
+        start: (id, confirm) => runs.startFollowed(prepared(userId, request, confirm), id),
         find: (id) => runs.get(userId, id),
-        follow: (started) => runFeeds.open(started._id),
+        follow: (started) => runs.follow(started._id),
       })
       await answerIsFollowed(request)
       logRun(reply, run)
@@ -120,7 +115,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     },
     async (request) => {
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
-      const { messages, omitted } = await runOutput(run, request.query.before)
+      const { messages, omitted } = await runs.output(run, request.query.before)
       return { ...runView(run), output: messages, ...(omitted === 0 ? {} : { omitted_messages: omitted }) }
     },
   )
@@ -142,7 +137,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request, reply) => {
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
       logRun(reply, run)
-      const feed = await runFeeds.open(run._id)
+      const feed = await runs.follow(run._id)
       const after = request.headers['last-event-id']
       const stream = streamRun(reply, feed, {
         runId: run._id,
@@ -184,7 +179,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       },
     },
     async (request) =>
-      runView(await resumeRun(await runs.get(sessionOf(request).user._id, request.params.run_id), request.body)),
+      runView(await runs.resume(await runs.get(sessionOf(request).user._id, request.params.run_id), request.body)),
   )
 
   app.get(

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createEnqueueRun } from '../../services/runs/enqueue-run.ts'
-import type { Collections } from '../../services/collections.ts'
+import { type HandOverDeps, createHandOver } from '../../services/runs/hand-over.ts'
 import { useFakeTimers } from '../support/fake-timers.ts'
 import { offeredRun } from './offered-run.ts'
 
@@ -10,11 +9,11 @@ import { offeredRun } from './offered-run.ts'
  */
 function thread({ closesAfter, openRuns = [] }: { closesAfter: number; openRuns?: boolean[] }) {
   const calls: string[] = []
-  const enqueueRun = createEnqueueRun({
+  const handOver = createHandOver({
     collections: {
       runs: {
         exists: async () => (openRuns.shift() ? { _id: 'another' } : null),
-      } as unknown as Collections['runs'],
+      },
     },
     workflows: {
       async startNew() {
@@ -29,9 +28,9 @@ function thread({ closesAfter, openRuns = [] }: { closesAfter: number; openRuns?
         return { status: 'answered', answer: true } as never
       },
     },
-    runMaxMinutes: 1,
-  })
-  return { calls, enqueue: (strategy: 'enqueue' | 'reject') => enqueueRun(offeredRun('a').run, strategy) }
+    settings: { runMaxMinutes: 1 },
+  } as unknown as HandOverDeps)
+  return { calls, enqueue: (strategy: 'enqueue' | 'reject') => handOver.enqueue(offeredRun('a').run, strategy) }
 }
 
 describe('a run whose thread has a workflow', () => {

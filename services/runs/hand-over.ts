@@ -3,27 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { threadBusyType, threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { type MultitaskStrategy, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import type { BudgetCounting } from '../budgets/counting.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import type { Collections } from '../collections.ts'
+import { type EndRunDeps, endRun, notStartedError } from './end-run.ts'
 
-interface EnqueueRunDeps {
-  collections: Pick<Collections, 'runs'>
+export interface HandOverDeps extends EndRunDeps {
   workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart'>
-  runMaxMinutes: number
+  budgetCounting: Pick<BudgetCounting, 'giveBack'>
+  settings: { runMaxMinutes: number }
 }
-
-export type EnqueueRun = ReturnType<typeof createEnqueueRun>
 
 /**
  * `eager`: a workflow was started, and this process executes the first step. `started`: a worker will. `enqueued`: a
  * workflow that runs has the run. `refused`: the strategy is `reject` and another run is open.
  */
-export type Enqueued = 'eager' | 'started' | 'enqueued' | 'refused'
-
-interface EnqueueOptions {
-  /** Timeout of a new workflow's tasks; default: the configured one. */
-  taskTimeoutMs?: number
-}
+type Enqueued = 'eager' | 'started' | 'enqueued' | 'refused'
 
 /**
  * How long a start waits for the end of a workflow that has no run left. It takes some ten milliseconds, and a few
@@ -31,13 +25,14 @@ interface EnqueueOptions {
  */
 const closingWaitsMs = [10, 20, 40, 80, 160, 320]
 
-/** Passes a run to its thread's workflow, which is started if it does not run. Safe to repeat. */
-export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinutes }: EnqueueRunDeps) {
-  return async (
-    run: RunRecord,
-    strategy: MultitaskStrategy,
-    { taskTimeoutMs }: EnqueueOptions = {},
-  ): Promise<Enqueued> => {
+export type HandOver = ReturnType<typeof createHandOver>
+
+/** Passes runs to the workflows of their threads. */
+export function createHandOver(deps: HandOverDeps) {
+  const { workflows } = deps
+  const { runs } = deps.collections
+
+  async function enqueue(run: RunRecord, strategy: MultitaskStrategy, taskTimeoutMs?: number): Promise<Enqueued> {
     const start = {
       threadId: run.thread_id,
       runId: run._id,
@@ -45,7 +40,7 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
       assistantId: run.assistant_id,
       projectId: run.project_id,
     }
-    const message = { runId: run._id, strategy, maxDurationMs: runMaxMinutes * 60_000 }
+    const message = { runId: run._id, strategy, maxDurationMs: deps.settings.runMaxMinutes * 60_000 }
     const startNew = () => workflows.startNew(threadContract, { ...start, run: message }, { taskTimeoutMs })
     const others = { thread_id: run.thread_id, status: { $in: [...openRunStatuses] } }
 
@@ -80,5 +75,41 @@ export function createEnqueueRun({ collections: { runs }, workflows, runMaxMinut
       throw new AppError('unavailable', 'The workflow of the thread ended before it had taken the run; try again.')
     if (outcome.type === threadBusyType) return 'refused'
     throw outcome.cause
+  }
+
+  /**
+   * Ends a run of which Temporal did not say that it has it, and throws. If only Temporal's answer was lost and a worker
+   * has begun the run, the run goes on: its caller would repeat what its tools have done.
+   */
+  async function endNotStarted(run: RunRecord, cause: unknown): Promise<'started'> {
+    const ended = await endRun(deps, run._id, notStartedError, { ifUnbegun: true })
+    if (ended === null && (await runs.exists({ _id: run._id }))) return 'started'
+    await deps.budgetCounting.giveBack(run)
+    throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })
+  }
+
+  return {
+    /**
+     * Passes a run to its thread's workflow, which is started if it does not run; `taskTimeoutMs` is the timeout of a new
+     * workflow's tasks, by default the configured one. Temporal's client tries again while the server is away, until the
+     * deadline of the call. Safe to repeat.
+     */
+    enqueue,
+
+    /**
+     * As `enqueue`, for a run that was stored a moment ago. If Temporal does not take it, the run is ended, so that no
+     * later run of the thread is answered before it: throws `unavailable`. Throws `conflict` if it is refused.
+     */
+    async pass(
+      run: RunRecord,
+      strategy: MultitaskStrategy,
+      taskTimeoutMs: number,
+    ): Promise<Exclude<Enqueued, 'refused'>> {
+      const enqueued = await enqueue(run, strategy, taskTimeoutMs).catch((cause: unknown) => endNotStarted(run, cause))
+      if (enqueued !== 'refused') return enqueued
+      await runs.deleteOne({ _id: run._id })
+      await deps.budgetCounting.giveBack(run)
+      throw new AppError('conflict', 'Another run is under way on this thread.')
+    },
   }
 }

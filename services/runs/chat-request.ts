@@ -1,0 +1,231 @@
+import type { AssistantSettings } from '../../domain/assistant-config.ts'
+import { AppError } from '../../domain/errors.ts'
+import { type Message, foldMessages } from '../../domain/messages.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord, SamplingParameters } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { ResponseFormat } from '../../domain/response-format.ts'
+import { tokenLimits } from '../../domain/token-limits.ts'
+import type { Conversation } from '../threads/conversations.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ChatRequest, PromptMessage } from './chat-model.ts'
+import type { StepDeps } from './step-deps.ts'
+
+/**
+ * Text has four to five bytes per token, code and tables have more. At most this many bytes of a conversation are
+ * read for each token of the window.
+ */
+const bytesOfToken = 8
+/** Tokens of a message besides its text (roles and separators), as OpenAI-compatible providers count them. */
+const tokensPerMessage = 4
+/** Characters that are counted at once, so that counting can stop early. */
+const batchCharacters = 64 * 1024
+const noResult = 'There is no result of this call.'
+
+interface Question {
+  run: RunRecord
+  step: number
+  /** What this step adds to the conversation; it may not be in the log yet. */
+  added: Message[]
+  assistant: AssistantRecord
+  config: AssistantSettings
+  tools: Promise<Tool[]>
+  /** The thread's record as this process knows it. */
+  thread: ThreadRecord | undefined
+  signal: AbortSignal
+}
+
+/**
+ * What a model is sent: instructions, the conversation as far as it fits into the model's window, and tools. Also returns
+ * the `conversation` before it is cut.
+ */
+export async function chatRequestFor(
+  deps: StepDeps,
+  { run, step, added, assistant, config, tools, thread, signal }: Question,
+): Promise<{ request: ChatRequest; conversation: Conversation }> {
+  const account = deps.accountOf(assistant)
+  if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
+  const model = config.model ?? deps.defaultModel
+  const { instructions = '', max_tokens: maxTokens, response_format_json: formatJson } = run.overrides
+  const systemMessages = [config.systemMessage, instructions]
+  const { questionTokens: budgetTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
+  const [offered, before] = await Promise.all([
+    tools,
+    deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, {
+      thread,
+      runId: step === 0 ? undefined : run._id,
+    }),
+  ])
+  const shownTools = offered.map(({ name, description, parameters }) => ({ name, description, parameters }))
+  const conversation = { ...before, messages: foldMessages(before.messages, added) }
+  const fitting = await fitConversation(conversation.messages, {
+    budgetTokens,
+    fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],
+    count: (texts, limit) => deps.countTokens(texts, limit, { userId: run.user_id, signal }),
+  })
+  const request = {
+    account,
+    model,
+    messages: promptOf(fitting, systemMessages),
+    tools: shownTools,
+    temperature: run.overrides.temperature ?? config.temperature,
+    maxTokens,
+    sampling: samplingOf(run.overrides),
+    responseFormat: formatJson === undefined ? undefined : parseOwnJson<ResponseFormat>(formatJson),
+    signal,
+  }
+  return { request, conversation }
+}
+
+interface Window {
+  /** Token budget of the conversation and `fixed` together. */
+  budgetTokens: number
+  /** Texts that are always sent: instructions, tools. */
+  fixed: string[]
+  /** `CountTokens`, for the user of the run. */
+  count(texts: string[], limit: number): Promise<number[]>
+}
+
+/**
+ * Cuts a conversation to the model's window: keeps the newest messages within the budget, and every system message.
+ * A message with tool calls and their results are kept or cut together. The newest message is always kept; if it is
+ * too long, the model says so. Tokens are counted in one encoding for all models, so the caller leaves a margin.
+ * Nothing is counted if the size in bytes is enough to decide, and nothing beyond the budget.
+ */
+export async function fitConversation(messages: Message[], window: Window): Promise<Message[]> {
+  if (certainlyFits(messages, window)) return messages
+  const system = messages.filter((message) => message.type === 'SystemMessage')
+  const groups = groupsOf(messages.filter((message) => message.type !== 'SystemMessage')).toReversed()
+  const [newest = []] = groups
+  const kept = new Set<Message>([...system, ...newest])
+  const parts = [...window.fixed, ...system.map((message) => [message]), ...groups]
+  let room = window.budgetTokens
+  let index = 0
+  for await (const tokens of tokensOf(parts, window)) {
+    const part = parts[index++]
+    room -= tokens + (Array.isArray(part) ? part.length * tokensPerMessage : 0)
+    if (room < 0) break
+    if (Array.isArray(part)) for (const message of part) kept.add(message)
+  }
+  return messages.filter((message) => kept.has(message))
+}
+
+/** A token has at least one byte: text with fewer bytes than tokens left needs no counting. */
+function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): boolean {
+  let room = budgetTokens
+  for (const text of fixed) room -= Buffer.byteLength(text)
+  for (const message of messages) {
+    if (room < 0) return false
+    room -= Buffer.byteLength(textOf(message)) + tokensPerMessage
+  }
+  return room >= 0
+}
+
+type Part = string | Message[]
+
+/** The tokens of each part, until the budget is exceeded. */
+async function* tokensOf(parts: Part[], { budgetTokens, count }: Window): AsyncGenerator<number> {
+  let left = budgetTokens
+  for (const batch of batchesOf(parts)) {
+    for (const tokens of await count(batch, left)) {
+      yield tokens
+      left -= tokens
+    }
+    if (left < 0) return
+  }
+}
+
+function* batchesOf(parts: Part[]): Generator<string[]> {
+  let batch: string[] = []
+  let characters = 0
+  for (const part of parts) {
+    const text = typeof part === 'string' ? part : part.map(textOf).join('')
+    batch.push(text)
+    characters += text.length
+    if (characters < batchCharacters) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Messages that must stay together: an answer with the results of its tool calls, or a single message. */
+function groupsOf(messages: Message[]): Message[][] {
+  const groups: Message[][] = []
+  for (const message of messages) {
+    const last = groups.at(-1)
+    if (message.type === 'ToolMessage' && last) last.push(message)
+    else groups.push([message])
+  }
+  return groups
+}
+
+function textOf(message: Message): string {
+  const calls = message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []
+  return calls.length === 0 ? message.data.content : `${message.data.content}${JSON.stringify(calls)}`
+}
+
+/**
+ * The conversation in the form that the model is sent. OpenAI-compatible servers refuse a tool call without a
+ * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
+ * that says so, a stray one is left out.
+ */
+export function promptOf(messages: Message[], systemMessages: string[]): PromptMessage[] {
+  const answers = new Map(
+    messages.flatMap((message) =>
+      message.type === 'ToolMessage' ? [[message.data.tool_call_id, message.data.content] as const] : [],
+    ),
+  )
+  const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
+  return [...system, ...messages.flatMap((message) => promptParts(message, answers))]
+}
+
+function promptParts(message: Message, answers: Map<string, string>): PromptMessage[] {
+  switch (message.type) {
+    case 'HumanMessage':
+      return [{ role: 'user', content: message.data.content }]
+    case 'SystemMessage':
+      return [{ role: 'system', content: message.data.content }]
+    case 'AIMessage': {
+      const { content, tool_calls: calls = [] } = message.data
+      if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }]
+      return [
+        {
+          role: 'assistant',
+          content: content === '' ? null : content,
+          tool_calls: calls.map((call) => ({
+            id: call.id,
+            type: 'function',
+            function: { name: call.name, arguments: JSON.stringify(call.args) },
+          })),
+        },
+        ...calls.map((call) => ({
+          role: 'tool' as const,
+          tool_call_id: call.id,
+          content: answers.get(call.id) ?? noResult,
+        })),
+      ]
+    }
+    case 'ToolMessage':
+      // Was added after its call, above.
+      return []
+  }
+}
+
+function samplingOf({
+  top_p,
+  seed,
+  frequency_penalty,
+  presence_penalty,
+  stop,
+}: RunRecord['overrides']): SamplingParameters {
+  return {
+    ...(top_p === undefined ? {} : { top_p }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(frequency_penalty === undefined ? {} : { frequency_penalty }),
+    ...(presence_penalty === undefined ? {} : { presence_penalty }),
+    ...(stop === undefined ? {} : { stop }),
+  }
+}

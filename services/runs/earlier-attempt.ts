@@ -1,0 +1,30 @@
+import { type StepInput, type StepResult, answerEntry } from '../../domain/contracts/thread.ts'
+import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { plannedTools } from './ledger.ts'
+import type { StepDeps } from './step-deps.ts'
+
+/** The answer of a step that an earlier attempt has stored. */
+export async function storedAnswer({ collections }: StepDeps, { runId, step }: StepInput): Promise<AIMessage | undefined> {
+  const entry = await collections.checkpoints.findOne({ run_id: runId, step: answerEntry(step) }).lean()
+  return entry === null
+    ? undefined
+    : messagesFromJson(entry.messages_json).find((message) => message.type === 'AIMessage')
+}
+
+/**
+ * The run is not open: it has ended, or a repeated step has already interrupted it. The stored records tell which.
+ */
+export async function resultOfEarlierAttempt(deps: StepDeps, { runId, step }: StepInput): Promise<StepResult> {
+  const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
+  if (run === null) return { next: 'done', status: 'cancelled' }
+  // The attempt that stored the end may have died before it counted the cost.
+  if (run.status === 'success') await deps.budgetCounting.settle(run).catch(deps.onError)
+  const message = run.status === 'interrupted' ? await storedAnswer(deps, { runId, step }) : undefined
+  const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
+  if (message === undefined || assistant === null) return { next: 'done', status: run.status }
+  const config = deps.assistantConfigs.settingsOf(assistant)
+  const known = await deps.toolsOf(assistant, new AbortController().signal)
+  return { next: 'tools', ...plannedTools(message, known), approval: true, maxSteps: config.maxSteps }
+}
