@@ -73,6 +73,25 @@ test('there are no circular imports, not even of types', () => {
   expect(circles).toEqual([])
 })
 
+/** What may be imported of `services/runs` from outside: its doors, and as types what it asks of `infra`. */
+const doorsOfRuns: Record<string, string[]> = {
+  api: ['index.ts'],
+  services: ['index.ts', 'chat-model.ts', 'run-stream.ts'],
+  activities: ['steps.ts'],
+  worker: ['upkeep.ts'],
+  infra: ['chat-model.ts', 'run-stream.ts'],
+}
+
+test.each(Object.entries(doorsOfRuns))('%s enters the module of runs by its doors', (folder, doors) => {
+  const house = 'services/runs/'
+  const files = globSync(`${folder}/**/*.ts`, { cwd: root }).filter((file) => !file.startsWith(house))
+  const imports = files.flatMap((file) => ours(file, importsOf(readFileSync(path.join(root, file), 'utf8'))))
+  const entered = imports.filter(({ target }) => target.startsWith(house))
+  expect(entered.filter(({ target }) => !doors.includes(target.slice(house.length)))).toEqual([])
+  // A worker is given its door by the composition.
+  expect(entered.length > 0).toBe(folder !== 'worker')
+})
+
 test.each(['api/server.ts', 'worker/main.ts'])('%s loads large packages only when they are used', (entry) => {
   const files = new Set<string>()
   const packages = new Set<string>()

@@ -25,6 +25,9 @@ describe.each([
     const runId = await untilStart(await talk.client.fetch('POST', '/runs/stream', talk.payload('First')))
     expect(await talk.client.get(`/runs/${runId}`)).toMatchObject({ status: 'running' })
     expect(await talk.client.get(`/threads/${talk.threadId}`)).toMatchObject({ status: 'busy' })
+    expect(await talk.client.get(`/threads/${talk.threadId}/state`)).toMatchObject({ next: ['model'] })
+    const { threads } = await talk.client.get('/threads/')
+    expect(threads.find((thread: any) => thread.thread_id === talk.threadId)).toMatchObject({ status: 'busy' })
     const [listed] = (await talk.client.get(`/threads/${talk.threadId}/runs`)).runs
     expect(listed).toMatchObject({ run_id: runId, status: 'running' })
 
