@@ -6,7 +6,10 @@ import { plannedTools } from './ledger.ts'
 import type { StepDeps } from './step-deps.ts'
 
 /** The answer of a step that an earlier attempt has stored. */
-export async function storedAnswer({ collections }: StepDeps, { runId, step }: StepInput): Promise<AIMessage | undefined> {
+export async function storedAnswer(
+  { collections }: StepDeps,
+  { runId, step }: StepInput,
+): Promise<AIMessage | undefined> {
   const entry = await collections.checkpoints.findOne({ run_id: runId, step: answerEntry(step) }).lean()
   return entry === null
     ? undefined
