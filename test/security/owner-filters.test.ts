@@ -20,8 +20,14 @@ import { type Mutant, type Mutation, mutateStatements } from './mutate-statement
  * checks again. A second line of defence is welcome; it cannot be seen from outside.
  */
 const secondChecks: [statement: string, why: string][] = [
-  ['services/assistants/index.ts budgets.findOne of any user_id', 'finds the budget of the project of the token'],
-  ['services/assistants/index.ts projects.findOne of any user_id', 'the project is then held by its owner only'],
+  [
+    'services/assistants/project-of-assistant.ts budgets.findOne of any user_id',
+    'finds the budget of the project of the token',
+  ],
+  [
+    'services/assistants/project-of-assistant.ts projects.findOne of any user_id',
+    'the project is then held by its owner only',
+  ],
   ['services/budgets/index.ts budgets.findById of any user_id', 'the owner of its project or assistant was checked'],
   ['services/budgets/spent-today.ts assistants.find without user_id', 'the owner of the project was checked'],
   ['services/budgets/spent-today.ts runs.countDocuments without user_id', 'counts runs of the own assistants'],
