@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { AppError } from '../../domain/errors.ts'
+import type { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { BlobStore } from './blob-store.ts'
