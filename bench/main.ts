@@ -13,6 +13,7 @@ import { benchTurns } from './runs/turns.ts'
 import { benchSizes } from './sizes.ts'
 import { benchStreams } from './streams.ts'
 import { benchStart } from './start.ts'
+import { nameOfMongo, prepareMongo } from '../local/services/mongo/index.ts'
 
 /** Each part is measured on its own servers, because data of an earlier part would slow down the next. */
 const parts: Record<string, (context: BenchContext) => Promise<void>> = {
@@ -49,8 +50,10 @@ const load = () => loadavg()[0]?.toFixed(2)
 console.log(
   `\n${new Date().toISOString()}, Node ${process.version}, ${cpus().length} cores, load ${load()} before the start`,
 )
+const { value: mongo } = await prepareMongo((line) => console.log(`> ${line}`))
+const database = await nameOfMongo(mongo)
 for (const name of wanted) {
-  console.log(`\n## ${name}`)
+  console.log(`\n## ${name}, on ${database}`)
   await withBenchContext(async (context) => parts[name]?.(context))
 }
 console.log(`\nload ${load()} at the end`)

@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts'
+import { createWaitingTurns } from './waiting-turns.ts'
 
 export interface SemaphoreOptions {
   /** Pieces of work that run at once. */
@@ -27,10 +28,8 @@ export function createSemaphore({
   waitingPerOwner,
 }: SemaphoreOptions) {
   let free = slots
-  let waitingInAll = 0
   const runningOf = new Map<string, number>()
-  /** By owner, in the order of their turns. */
-  const queues = new Map<string, Set<() => void>>()
+  const turns = createWaitingTurns({ most: maxWaiting, mostPerOwner: waitingPerOwner })
 
   const hasSlotFor = (owner: string) => free > 0 && (runningOf.get(owner) ?? 0) < slotsPerOwner
 
@@ -44,40 +43,7 @@ export function createSemaphore({
     const left = (runningOf.get(owner) ?? 1) - 1
     if (left > 0) runningOf.set(owner, left)
     else runningOf.delete(owner)
-    for (const [next, queue] of queues) {
-      if (!hasSlotFor(next)) continue
-      const [enter] = queue
-      // This owner's next turn comes after those of all others.
-      queues.delete(next)
-      queues.set(next, queue)
-      return enter?.()
-    }
-  }
-
-  /** Undefined if too many wait already. */
-  function wait(owner: string, signal?: AbortSignal): Promise<void> | undefined {
-    const queue = queues.get(owner) ?? new Set()
-    if (queue.size >= waitingPerOwner || waitingInAll >= maxWaiting) return undefined
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        signal?.removeEventListener('abort', abort)
-        waitingInAll -= 1
-        queue.delete(enter)
-        if (queue.size === 0) queues.delete(owner)
-      }
-      const enter = () => {
-        leave()
-        take(owner)
-        resolve()
-      }
-      const abort = () => {
-        leave()
-        reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'))
-      }
-      waitingInAll += 1
-      queues.set(owner, queue.add(enter))
-      signal?.addEventListener('abort', abort, { once: true })
-    })
+    turns.next(hasSlotFor)
   }
 
   /** A slot if one is free for this owner, else undefined. */
@@ -103,7 +69,7 @@ export function createSemaphore({
     signal?.throwIfAborted()
     const free = tryAcquire(owner)
     if (free !== undefined) return free
-    const turn = wait(owner, signal)
+    const turn = turns.wait(owner, () => take(owner), signal)
     if (turn === undefined) return undefined
     await turn
     return releaseOf(owner)

@@ -1,5 +1,5 @@
 import { run } from '../services/command.ts'
-import { prepareMongo } from '../services/mongo/index.ts'
+import { prepareMongo, versionOfMongo } from '../services/mongo/index.ts'
 import { prepareRedis } from '../services/redis.ts'
 import { prepareTemporal } from '../services/temporal.ts'
 import { type Log, LocalServiceError } from '../services/ways.ts'
@@ -10,18 +10,15 @@ type Servers = Manifest['servers']
 /** The servers that `npm start` would use here, with major and minor version. */
 export async function serversHere(log: Log): Promise<Servers> {
   const [mongo, redis, temporal] = await Promise.all([prepareMongo(log), prepareRedis(log), prepareTemporal(log)])
-  const { command, kind } = mongo.value
-  const askMongo =
-    kind === 'mongod' ? ['--version'] : ['-c', 'from importlib.metadata import version; print(version("SecantusDB"))']
   const { libraryPath } = redis.value
   const redisEnv = libraryPath ? { ...process.env, LD_LIBRARY_PATH: libraryPath } : process.env
   const [mongoVersion, redisVersion, temporalVersion] = await Promise.all([
-    printedVersion(command, askMongo),
+    versionOfMongo(mongo.value),
     printedVersion(redis.value.command, ['--version'], redisEnv),
     printedVersion(temporal.value, ['--version']),
   ])
   return {
-    MongoDB: { kind, version: mongoVersion },
+    MongoDB: { kind: mongo.value.kind, version: mongoVersion.split('.').slice(0, 2).map(Number) },
     Redis: { kind: 'redis-server', version: redisVersion },
     Temporal: { kind: 'temporal', version: temporalVersion },
   }

@@ -2,14 +2,12 @@ import { Value } from 'typebox/value'
 import type { ReadRecords } from '../../domain/archive/items.ts'
 import { AssistantConfig } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
-import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
-import type { ThreadRecord } from '../../domain/records/thread.ts'
-import { runErrorTypeOf } from '../../domain/run-errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import type { createProjects } from '../projects/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import { type Import, importedThread } from './import.ts'
+import { importedRun } from './imported-run.ts'
 import { refused, settle } from './report.ts'
 
 export interface ImportRecordsDeps {
@@ -93,41 +91,14 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         const id = idOf('run', archived.run_id)
         const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id))
         if ((await runs.exists({ _id: id, user_id: userId })) !== null) return 'existing'
-        await runs.create([runRecordOf(archived, id, thread)])
+        await runs.create([
+          importedRun(archived, { id, assistantId: idOf('assistant', archived.assistant_id), thread }),
+        ])
         // Stored first and checked afterwards: see services/parents.ts.
         if ((await threads.exists({ _id: thread._id, deleting: { $ne: true } })) !== null) return 'imported'
         await runs.deleteOne({ _id: id, user_id: userId })
         throw refused('its thread was deleted')
       }),
-  }
-
-  function runRecordOf(archived: ReadRecords['runs'], id: string, thread: ThreadRecord): RunRecord {
-    const created = new Date(archived.created_at)
-    // Nothing carries on a run of another installation.
-    const isOpen = isOpenRun(archived)
-    return {
-      _id: id,
-      thread_id: thread._id,
-      user_id: userId,
-      project_id: thread.project_id,
-      assistant_id: idOf('assistant', archived.assistant_id),
-      public: thread.public,
-      status: isOpen ? 'cancelled' : archived.status,
-      input_json: archived.input_json,
-      overrides: archived.overrides,
-      ...(archived.metadata_json === undefined ? {} : { metadata_json: archived.metadata_json }),
-      fence: 1,
-      imported: true,
-      ...(archived.usage === undefined ? {} : { usage: archived.usage }),
-      ...(archived.usage_by_model === undefined ? {} : { usage_by_model: archived.usage_by_model }),
-      ...(archived.model === undefined ? {} : { model: archived.model }),
-      ...(archived.error === undefined
-        ? {}
-        : { error: { ...archived.error, type: runErrorTypeOf(archived.error.type) } }),
-      created_at: created,
-      ...(archived.started_at === undefined ? {} : { started_at: new Date(archived.started_at) }),
-      finished_at: archived.finished_at === undefined ? created : new Date(archived.finished_at),
-    }
   }
 }
 

@@ -1,7 +1,12 @@
-import type { Message } from '../../domain/messages.ts'
+import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
+import type { PendingInput } from '../threads/pending-input.ts'
+import { findThread } from './find-thread.ts'
 
 /** A message with what the log records about it. */
 export interface LoggedMessage {
@@ -11,11 +16,53 @@ export interface LoggedMessage {
   runId: string | undefined
 }
 
+interface ThreadMessagesDeps {
+  collections: Pick<Collections, 'threads'>
+  log: Pick<ThreadLog, 'append' | 'find'>
+  scanLog: ScanLog
+  pendingInput: Pick<PendingInput, 'missingFromLog'>
+}
+
+/** The messages of public threads. */
+export function createThreadMessages({ collections, log, scanLog, pendingInput }: ThreadMessagesDeps) {
+  const find = (assistant: AssistantRecord, threadId: string) => findThread(collections, assistant, threadId)
+
+  return {
+    async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
+      await find(assistant, threadId)
+      const input = await pendingInput.missingFromLog(threadId)
+      const { record: entry } = await log.append(threadId, {
+        id: entryId,
+        messages: [message],
+        source: 'update',
+        input,
+      })
+      return { message, createdAt: entry.created_at, runId: undefined } satisfies LoggedMessage
+    },
+
+    /** The message that `addMessage` added under this id; null if it did not. */
+    async addedMessage(assistant: AssistantRecord, threadId: string, entryId: string): Promise<LoggedMessage | null> {
+      await find(assistant, threadId)
+      const entry = await log.find(threadId, entryId)
+      const [message] = entry === null ? [] : messagesFromJson(entry.messages_json)
+      return entry === null || message === undefined ? null : { message, createdAt: entry.created_at, runId: undefined }
+    },
+
+    /** The messages of people and the assistant, oldest first. */
+    messages: async (assistant: AssistantRecord, threadId: string): Promise<LoggedMessage[]> =>
+      loggedMessages(scanLog, await find(assistant, threadId)),
+
+    /** The messages of one run of the thread. */
+    messagesOfRun: async (assistant: AssistantRecord, run: RunRecord): Promise<LoggedMessage[]> =>
+      loggedMessages(scanLog, await find(assistant, run.thread_id), run),
+  }
+}
+
 /**
  * The messages of a thread, or of one of its runs, oldest first, each with the time and the run of its first
  * appearance.
  */
-export async function loggedMessages(
+async function loggedMessages(
   scan: ScanLog,
   owner: Pick<ThreadRecord, '_id' | 'user_id'>,
   run?: Pick<RunRecord, '_id'>,

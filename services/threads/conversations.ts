@@ -38,6 +38,8 @@ export type Conversations = ReturnType<typeof createConversations>
 /** A thread as far as it tells whether a conversation in memory is still all of it. */
 type Known = Pick<ThreadRecord, '_id' | 'last_seq' | 'last_entry_id'>
 
+type Log = Pick<Collections, 'checkpoints' | 'threads'>
+
 const entriesAtOnce = 64
 /**
  * What is kept in memory: conversations that were used a moment ago. One that grows beyond the limit for one is read
@@ -51,10 +53,7 @@ const keptMs = 5 * 60_000
  * so that a turn costs the same however long the thread is. Messages that others have replaced far
  * behind that end are shown where they were replaced.
  */
-export function createConversations(
-  { checkpoints, threads }: Pick<Collections, 'checkpoints' | 'threads'>,
-  { clock = () => performance.now() } = {},
-) {
+export function createConversations(collections: Log, { clock = () => performance.now() } = {}) {
   const kept = new LRUCache<string, Conversation & { newestId: string }>({
     maxSize: keptBytes.all,
     maxEntrySize: keptBytes.one,
@@ -77,62 +76,6 @@ export function createConversations(
     return found !== undefined && isWhole && found.reach >= maxBytes ? found : undefined
   }
 
-  async function readEnd(threadId: string, maxBytes: number): Promise<Conversation> {
-    const newestFirst: CheckpointRecord[] = []
-    let bytes = 0
-    for (;;) {
-      const before = newestFirst.at(-1)?.seq
-      const batch = await checkpoints
-        .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
-        .sort({ seq: -1 })
-        .limit(entriesAtOnce)
-        .lean<CheckpointRecord[]>()
-      for (const entry of batch) {
-        newestFirst.push(entry)
-        bytes += Buffer.byteLength(entry.messages_json)
-        if (bytes >= maxBytes) break
-      }
-      if (bytes >= maxBytes || batch.length < entriesAtOnce) break
-    }
-    const oldest = newestFirst.at(-1)?.seq ?? 1
-    const older = oldest > 1 ? await systemMessagesBefore(threadId, oldest) : []
-    const messages = newestFirst.toReversed().flatMap((entry) => messagesFromJson(entry.messages_json))
-    return {
-      messages: foldMessages([], [...older, ...messages]),
-      lastSeq: newestFirst[0]?.seq ?? 0,
-      reach: bytes >= maxBytes ? maxBytes : Infinity,
-    }
-  }
-
-  /** Undefined if there are many. */
-  async function withEntriesOfOthers(
-    threadId: string,
-    { messages, lastSeq, reach }: Conversation,
-    runId: string,
-  ): Promise<Conversation | undefined> {
-    const added = await checkpoints
-      .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
-      .sort({ seq: 1 })
-      .limit(entriesAtOnce)
-      .lean<CheckpointRecord[]>()
-    if (added.length === entriesAtOnce) return undefined
-    const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
-    return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
-  }
-
-  /** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
-  async function systemMessagesBefore(threadId: string, seq: number): Promise<Message[]> {
-    const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
-    if (thread?.has_system === false) return []
-    const entries = await checkpoints
-      .find({ thread_id: threadId, seq: { $lt: seq }, messages_json: systemMessageInJson })
-      .sort({ seq: 1 })
-      .lean<CheckpointRecord[]>()
-    return entries
-      .flatMap((entry) => messagesFromJson(entry.messages_json))
-      .filter((message) => message.type === 'SystemMessage')
-  }
-
   return {
     /**
      * About the last `maxBytes` of the conversation. `thread` is its record, when it was read a moment ago. With
@@ -144,9 +87,11 @@ export function createConversations(
       { thread, runId }: { thread?: Known | undefined; runId?: string | undefined } = {},
     ): Promise<Conversation> {
       const found = thread && keptOf(thread, maxBytes)
-      if (found === undefined) return readEnd(threadId, maxBytes)
+      if (found === undefined) return readEnd(collections, threadId, maxBytes)
       if (runId === undefined || thread?.last_seq === undefined) return found
-      return (await withEntriesOfOthers(threadId, found, runId)) ?? readEnd(threadId, maxBytes)
+      return (
+        (await withEntriesOfOthers(collections, threadId, found, runId)) ?? readEnd(collections, threadId, maxBytes)
+      )
     },
 
     /**
@@ -172,6 +117,64 @@ export function createConversations(
       for (const id of threadIds) kept.delete(id)
     },
   }
+}
+
+/** Reads the log from its end until there are enough bytes. */
+async function readEnd(collections: Log, threadId: string, maxBytes: number): Promise<Conversation> {
+  const newestFirst: CheckpointRecord[] = []
+  let bytes = 0
+  for (;;) {
+    const before = newestFirst.at(-1)?.seq
+    const batch = await collections.checkpoints
+      .find({ thread_id: threadId, ...(before === undefined ? {} : { seq: { $lt: before } }) })
+      .sort({ seq: -1 })
+      .limit(entriesAtOnce)
+      .lean<CheckpointRecord[]>()
+    for (const entry of batch) {
+      newestFirst.push(entry)
+      bytes += Buffer.byteLength(entry.messages_json)
+      if (bytes >= maxBytes) break
+    }
+    if (bytes >= maxBytes || batch.length < entriesAtOnce) break
+  }
+  const oldest = newestFirst.at(-1)?.seq ?? 1
+  const older = oldest > 1 ? await systemMessagesBefore(collections, threadId, oldest) : []
+  const messages = newestFirst.toReversed().flatMap((entry) => messagesFromJson(entry.messages_json))
+  return {
+    messages: foldMessages([], [...older, ...messages]),
+    lastSeq: newestFirst[0]?.seq ?? 0,
+    reach: bytes >= maxBytes ? maxBytes : Infinity,
+  }
+}
+
+/** The conversation with the entries that other runs and people have added since; undefined if there are many. */
+async function withEntriesOfOthers(
+  { checkpoints }: Log,
+  threadId: string,
+  { messages, lastSeq, reach }: Conversation,
+  runId: string,
+): Promise<Conversation | undefined> {
+  const added = await checkpoints
+    .find({ thread_id: threadId, seq: { $gt: lastSeq }, run_id: { $ne: runId } })
+    .sort({ seq: 1 })
+    .limit(entriesAtOnce)
+    .lean<CheckpointRecord[]>()
+  if (added.length === entriesAtOnce) return undefined
+  const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
+  return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
+}
+
+/** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
+async function systemMessagesBefore({ checkpoints, threads }: Log, threadId: string, seq: number): Promise<Message[]> {
+  const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
+  if (thread?.has_system === false) return []
+  const entries = await checkpoints
+    .find({ thread_id: threadId, seq: { $lt: seq }, messages_json: systemMessageInJson })
+    .sort({ seq: 1 })
+    .lean<CheckpointRecord[]>()
+  return entries
+    .flatMap((entry) => messagesFromJson(entry.messages_json))
+    .filter((message) => message.type === 'SystemMessage')
 }
 
 /** A kept message is part of each later turn, so that it is measured once. */

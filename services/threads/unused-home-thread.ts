@@ -1,6 +1,6 @@
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { Caller } from '../assistants/index.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 
 /**

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { filePartsOf } from '../../api/routes/files/parts.ts'
 import { AppError } from '../../domain/errors.ts'
-import { brokenOff } from '../../services/knowledge/uploads.ts'
+import { brokenOff } from '../../services/knowledge/upload.ts'
 import { cutAt, cuts, oddText, sent } from './pieces.ts'
 import { cases } from './settings.ts'
 

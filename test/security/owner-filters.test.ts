@@ -20,8 +20,14 @@ import { type Mutant, type Mutation, mutateStatements } from './mutate-statement
  * checks again. A second line of defence is welcome; it cannot be seen from outside.
  */
 const secondChecks: [statement: string, why: string][] = [
-  ['services/assistants/index.ts budgets.findOne of any user_id', 'finds the budget of the project of the token'],
-  ['services/assistants/index.ts projects.findOne of any user_id', 'the project is then held by its owner only'],
+  [
+    'services/assistants/project-of-assistant.ts budgets.findOne of any user_id',
+    'finds the budget of the project of the token',
+  ],
+  [
+    'services/assistants/project-of-assistant.ts projects.findOne of any user_id',
+    'the project is then held by its owner only',
+  ],
   ['services/budgets/index.ts budgets.findById of any user_id', 'the owner of its project or assistant was checked'],
   ['services/budgets/spent-today.ts assistants.find without user_id', 'the owner of the project was checked'],
   ['services/budgets/spent-today.ts runs.countDocuments without user_id', 'counts runs of the own assistants'],
@@ -30,9 +36,12 @@ const secondChecks: [statement: string, why: string][] = [
   ['services/knowledge/reembedding.ts assistants.findOne of any user_id', 'the assistant was read as the own before'],
   ['services/knowledge/stored-chunks.ts chunks.find without assistant_id', 'the file was found in the own assistant'],
   ['services/public/index.ts runs.findOne of any user_id', 'the token of the assistant of the run decides'],
-  ['services/threads/index.ts threads.exists without user_id', 'says only why an update of the own thread found none'],
-  ['services/threads/index.ts threads.find without user_id', 'lists the project of the token, which is the own'],
-  ['services/threads/index.ts threads.countDocuments without user_id', 'counts the same list'],
+  [
+    'services/threads/write-threads.ts threads.exists without user_id',
+    'says only why an update of the own thread found none',
+  ],
+  ['services/threads/read-threads.ts threads.find without user_id', 'lists the project of the token, which is the own'],
+  ['services/threads/read-threads.ts threads.countDocuments without user_id', 'counts the same list'],
   [
     'services/threads/unused-home-thread.ts projects.findOne without user_id',
     'reads the project of the token, which is the own',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AssistantConfig } from '../../../domain/assistant-config.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import type { ListedAssistant } from '../../../services/assistants/index.ts'
+import type { ListedAssistant } from '../../../services/assistants/read-assistants.ts'
 import { Timestamp } from '../schemas.ts'
 
 export const AssistantPayload = Type.Object(

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidInput } from '../../../domain/errors.ts'
-import { type UploadPart, brokenOff } from '../../../services/knowledge/uploads.ts'
+import { type UploadPart, brokenOff } from '../../../services/knowledge/upload.ts'
 
 /**
  * Neither the size nor the number of files is limited. Fields are ignored, but kept in memory until the upload has

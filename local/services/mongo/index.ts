@@ -1,9 +1,16 @@
 import path from 'node:path'
+import {
+  embeddedArgs,
+  embeddedEnv,
+  embeddedFromPyPi,
+  embeddedInCache,
+  embeddedVersionArgs,
+} from '../../embedded-database/index.ts'
+import { run } from '../command.ts'
 import { accepts, freePort } from '../ports.ts'
 import type { Watch } from '../keep-running.ts'
 import { startServer } from '../server-process.ts'
-import { type Log, type Way, firstThatWorks } from '../ways.ts'
-import { embeddedArgs, embeddedEnv, embeddedFromPyPi, embeddedInCache } from './embedded.ts'
+import { type Log, LocalServiceError, type Way, firstThatWorks } from '../ways.ts'
 import { mongodArgs, mongodFromDownload, mongodInCache, mongodOnPath } from './mongod.ts'
 
 export type MongoServer = { kind: 'mongod' | 'secantusdb'; command: string }
@@ -14,7 +21,7 @@ export async function prepareMongo(log: Log) {
     way('mongod', 'PATH', mongodOnPath),
     way('mongod', 'cache', async () => mongodInCache()),
     // Checked before the download, which would fail at each start on such systems.
-    way('secantusdb', 'cache', async () => embeddedInCache()),
+    way('secantusdb', 'cache', embeddedInCache),
     way('mongod', 'official download', () => mongodFromDownload(log)),
     way('secantusdb', 'SecantusDB from PyPI', () => embeddedFromPyPi(log)),
   ])
@@ -28,6 +35,21 @@ function way(kind: MongoServer['kind'], name: string, find: () => Promise<string
       return command === undefined ? undefined : { kind, command }
     },
   }
+}
+
+/** The version that a server's program says it has, such as `8.0.32` or `0.7.0b3`. */
+export async function versionOfMongo({ kind, command }: MongoServer): Promise<string> {
+  const args = kind === 'mongod' ? ['--version'] : embeddedVersionArgs
+  const printed = await run(command, args, { timeoutMs: 30_000 })
+  const version = /\d+\.\d[\w.]*/.exec(printed)?.[0]
+  if (!version) throw new LocalServiceError(`${command} does not say its version: ${printed.slice(0, 200)}`)
+  return version
+}
+
+/** What people read about it: `mongod 8.0.32`, or `SecantusDB 0.7.0b3 (the embedded database)`. */
+export async function nameOfMongo(server: MongoServer): Promise<string> {
+  const version = await versionOfMongo(server)
+  return server.kind === 'mongod' ? `mongod ${version}` : `SecantusDB ${version} (the embedded database)`
 }
 
 /**

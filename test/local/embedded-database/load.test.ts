@@ -115,6 +115,22 @@ describe.runIf(process.platform === 'linux')('the database of npm start under lo
     for (const [few = 0, many = 0] of Object.values(costs)) expect(many / Math.max(few, 50)).toBeLessThan(5)
   }, 180_000)
 
+  it('serves others while a statement reads all records of a collection', async () => {
+    const many = db.collection<{ _id: number; n: number }>('read as a whole')
+    for (let from = 0; from < 240_000; from += 5_000) {
+      await many.insertMany(Array.from({ length: 5_000 }, (_, index) => ({ _id: from + index, n: 0 })))
+    }
+    let tookMs = 0
+    const readAll = async () => {
+      const begun = performance.now()
+      expect(await many.findOne({ n: 1 })).toBeNull()
+      tookMs = performance.now() - begun
+    }
+    const slowest = await slowestMeanwhile(readAll, otherStatements)
+    // More than half of it where the storage is locked until all records are read.
+    expect(slowest).toBeLessThan(Math.max(tookMs / 4, 300))
+  }, 180_000)
+
   it('counts and deletes many chunks for less than storing them cost, and serves others meanwhile', async () => {
     const chunks = db.collection('chunks')
     await chunks.createIndex({ assistant_id: 1, file_id: 1, position: 1 })

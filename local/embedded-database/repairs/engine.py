@@ -2,6 +2,8 @@
 
 from secantus import storage
 
+from .named import repair
+
 # Faults:
 # - The commit of a transaction stays in the memory of the process for a moment, whatever write concern it asked for,
 #   so that `kill -9` loses the last acknowledged ones.
@@ -17,7 +19,6 @@ COMMITS = 'transaction_sync=(enabled=true,method=none)'
 # Repair: statements never do that work. The engine's own threads do it, and the cache grows past its size until they
 # have caught up.
 SESSIONS = 'ignore_cache_size=true'
-
 
 
 def newest_place(self) -> int:
@@ -43,16 +44,22 @@ def newest_place(self) -> int:
     return newest
 
 
-def repair() -> None:
+@repair('commits-survive-a-kill')
+def log_before_the_commit_returns() -> None:
     open_engine = storage.wt.wiredtiger_open
-    open_session = storage.wt.Connection.open_session
+    storage.wt.wiredtiger_open = lambda home, config: open_engine(home, f'{config},{COMMITS}')
 
-    def open_with_our_settings(home, config):
-        return open_engine(home, f'{config},{COMMITS}')
+
+@repair('statements-never-evict')
+def leave_eviction_to_the_engine() -> None:
+    open_session = storage.wt.Connection.open_session
 
     def open_unburdened_session(self, config=None):
         return open_session(self, f'{config},{SESSIONS}' if config else SESSIONS)
 
-    storage.wt.wiredtiger_open = open_with_our_settings
     storage.wt.Connection.open_session = open_unburdened_session
+
+
+@repair('start-without-reading-all')
+def look_at_last_records_only() -> None:
     storage.Storage._scan_max_nat_seq = newest_place

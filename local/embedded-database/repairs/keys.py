@@ -5,6 +5,8 @@ from functools import lru_cache
 from wiredtiger import swig_wiredtiger as engine
 from wiredtiger.intpacking import pack_int, unpack_int
 
+from .named import repair
+
 # Fault: the engine's Python module goes through the format of a key letter by letter, for each key.
 #
 # Repair: the formats that SecantusDB uses are read once. `S` is a text that ends with a zero byte, `u` at the end the
@@ -56,6 +58,7 @@ def unpack_by(unpack_any):
     return unpack
 
 
-def repair() -> None:
+@repair('key-formats-read-once')
+def read_formats_once() -> None:
     engine.pack = pack_by(engine.pack)
     engine.unpack = unpack_by(engine.unpack)

@@ -11,6 +11,7 @@ from secantus.sortkey import encode_value_directed
 from secantus.storage import Storage
 
 from . import lists, ranges, transactions
+from .named import repair
 
 # Entries of an index whose records are read at once.
 GROUP = 50
@@ -178,6 +179,7 @@ def walk(self, database, collection, index, prefix, start, field, count, is_want
     return found
 
 
-def repair() -> None:
+@repair('pages-by-index')
+def read_pages_by_index() -> None:
     Storage._try_index_lookup = from_index(Storage._try_index_lookup)
     Storage.find_matching = noting_page(Storage.find_matching)

@@ -1,6 +1,5 @@
 """Reads that go through many records."""
 
-import sys
 import threading
 
 import bson
@@ -10,14 +9,11 @@ from secantus.storage import Storage
 
 from . import lists
 from .locks import leave
+from .named import repair
 
 # Steps of a read before others have a turn, and how long it leaves them alone for that.
 TURN = 250
 ASIDE_SECONDS = 0.0002
-
-# How long Python lets one thread compute while others wait; 5 ms by itself, several times for each statement.
-SWITCH_SECONDS = 0.001
-
 
 class Reading(threading.local):
     # The storage that the thread reads from, while it reads.
@@ -100,10 +96,14 @@ def counting(aggregate):
     return aggregate_or_count
 
 
-def repair() -> None:
-    sys.setswitchinterval(SWITCH_SECONDS)
+@repair('reads-in-turns')
+def read_in_turns() -> None:
     storage._unpack_entry = step(storage._unpack_entry)
     storage._unframe_doc_value = step(storage._unframe_doc_value)
     Storage.find_matching = in_turns(Storage.find_matching)
     Storage.count_matching = in_turns(Storage.count_matching)
+
+
+@repair('counts-by-index')
+def count_by_index() -> None:
     commands._HANDLERS['aggregate'] = counting(commands._HANDLERS['aggregate'])

@@ -6,6 +6,8 @@ import time
 from secantus import server
 from secantus.transactions import TransactionRegistry, TxnState
 
+from .named import repair
+
 # A client that was silent for so long is taken for dead. Its commit fails with the label of a transient error then,
 # upon which drivers repeat the transaction.
 SILENT_SECONDS = 20.0
@@ -78,5 +80,6 @@ class Registry(TransactionRegistry):
                 self._spoke.pop(session, None)
 
 
-def repair() -> None:
+@repair('transactions-do-not-wait')
+def look_after_transactions() -> None:
     server.TransactionRegistry = Registry

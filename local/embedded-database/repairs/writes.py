@@ -6,6 +6,7 @@ from secantus.storage import Storage
 
 from . import ranges
 from .locks import leave
+from .named import repair
 
 FIRST_PAUSE_SECONDS = 0.005
 LONGEST_PAUSE_SECONDS = 0.02
@@ -74,7 +75,12 @@ def delete_many(self, database, collection, filter, *, let, collation, journal):
     return deleted
 
 
-def repair() -> None:
+@repair('writes-let-transactions-go-on')
+def let_go_of_locks_between_attempts() -> None:
     Storage._delete_chunk = patient(Storage._delete_chunk)
     Storage._update_chunk = patient(Storage._update_chunk)
+
+
+@repair('deletions-in-groups')
+def delete_in_groups() -> None:
     Storage._delete_matching_chunked = delete_many

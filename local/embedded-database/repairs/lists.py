@@ -10,6 +10,7 @@ from secantus.query import matches
 
 from . import ranges, transactions
 from .keys import packed_texts
+from .named import repair
 
 # Entries of a part. One that has grown to more than twice as many is divided.
 PART = 500
@@ -59,6 +60,14 @@ lock = threading.Lock()
 lists: dict[tuple, List] = {}
 
 
+class Noting:
+    # Whether writes are noted. Without that, nothing can be kept.
+    writes = False
+
+
+noting = Noting()
+
+
 def parts_of(self, database, collection, listed: ranges.Ranges, prefix):
     """
     Where each part of the list begins, and how many of its records match, in order.
@@ -69,7 +78,7 @@ def parts_of(self, database, collection, listed: ranges.Ranges, prefix):
     transaction has been committed, and before the client hears of it; what was counted meanwhile is not kept. An open
     transaction sees what others do not, and may have begun long ago: its reads count anew, and keep nothing.
     """
-    if transactions.is_open(self):
+    if not noting.writes or transactions.is_open(self):
         for group in ranges.groups_from(self, database, collection, listed.index, prefix):
             yield prefix, len(matching(self, database, collection, listed, group))
         return
@@ -202,7 +211,8 @@ class EntryCursor(wt.Cursor):
             written([key])
 
 
-def repair() -> None:
+@repair('lists-counted-once')
+def keep_counts_of_lists() -> None:
     open_cursor = wt.Session.open_cursor
     begin_transaction = wt.Session.begin_transaction
     commit_transaction = wt.Session.commit_transaction
@@ -231,6 +241,7 @@ def repair() -> None:
 
         return end_noting
 
+    noting.writes = True
     # Written outside of a transaction.
     wt.Session.open_writes = None
     wt.Session.open_cursor = open_noting_cursor

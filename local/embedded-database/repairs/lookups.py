@@ -2,6 +2,8 @@
 
 from secantus.storage import Storage
 
+from .named import repair
+
 # What may stand beside the fields of a filter and only narrows down what they select.
 CONDITIONS = frozenset(('$and', '$or', '$nor', '$expr'))
 
@@ -41,6 +43,11 @@ def knowing_existence(implies):
     return query_implies
 
 
-def repair() -> None:
+@repair('lookup-by-id')
+def look_up_by_id() -> None:
     Storage._try_index_id_keys = with_conditions(Storage._try_index_id_keys)
+
+
+@repair('partial-index-of-texts')
+def use_partial_indexes_for_texts() -> None:
     Storage._query_implies_partial = staticmethod(knowing_existence(Storage._query_implies_partial))

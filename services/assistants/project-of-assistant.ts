@@ -1,0 +1,72 @@
+import type { ClientSession } from 'mongoose'
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { budgetId } from '../../domain/records/budget.ts'
+import type { Collections } from '../collections.ts'
+import { holdProject } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { type AssistantReads, missing, present } from './read-assistants.ts'
+
+interface MoveDeps {
+  collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
+  transaction: RunInTransaction
+  readOwn: AssistantReads['readOwn']
+}
+
+/** Moves the caller's assistant into another of the caller's projects. */
+export async function moveAssistant(
+  { collections, transaction, readOwn }: MoveDeps,
+  userId: string,
+  assistantId: string,
+  projectId: string,
+): Promise<AssistantRecord> {
+  const { budgets: earlier = [] } = await readOwn(userId, assistantId)
+  return transaction(async (session) => {
+    await holdOwnProject(collections, { userId, projectId }, session)
+    const moved = await collections.assistants
+      .findOneAndUpdate(
+        { _id: assistantId, user_id: userId, ...present },
+        {
+          $set: {
+            project_id: projectId,
+            updated_at: new Date(),
+            budgets: [
+              ...earlier.filter((id) => !id.startsWith('project/')),
+              ...(await budgetsOfProject(collections, projectId, session)),
+            ],
+          },
+        },
+        { session, returnDocument: 'after' },
+      )
+      .lean<AssistantRecord>()
+    if (moved === null) throw missing()
+    return moved
+  })
+}
+
+/**
+ * The budgets for which runs of the project's assistants count. The project must be held, so that a budget that is
+ * being set is seen here, or sees the assistant.
+ */
+export async function budgetsOfProject(
+  collections: Pick<Collections, 'budgets'>,
+  projectId: string,
+  session: ClientSession,
+): Promise<string[]> {
+  const found = await collections.budgets
+    .findOne({ _id: budgetId('project', projectId) }, { _id: 1 }, { session })
+    .lean()
+  return found === null ? [] : [found._id]
+}
+
+async function holdOwnProject(
+  collections: Pick<Collections, 'projects'>,
+  caller: { userId: string; projectId: string },
+  session: ClientSession,
+): Promise<void> {
+  const project = await collections.projects
+    .findOne({ _id: caller.projectId }, { user_id: 1, deleting: 1 }, { session })
+    .lean()
+  if (project === null) throw new AppError('not_found', 'There is no such project.')
+  await holdProject(collections, caller, session)
+}

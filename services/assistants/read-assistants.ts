@@ -1,0 +1,90 @@
+import { AppError } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { Collections } from '../collections.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
+import type { AssistantConfigs } from './configs.ts'
+
+export type AssistantReads = ReturnType<typeof createAssistantReads>
+
+/** Selects assistants that are not being deleted. */
+export const present = { deleting: { $ne: true } } as const
+/** Batch size of a database cursor over records of up to a megabyte each. */
+const configsAtOnce = 8
+/** Size of an assistant without its configuration; a name has at most 1,000 characters. */
+const restBytes = 5000
+
+/** An assistant as other users see it in lists. */
+export type ListedAssistant = Pick<AssistantRecord, keyof typeof listed | '_id'>
+const listed = {
+  project_id: 1,
+  name: 1,
+  open_config_json: 1,
+  // Only in records that an earlier version wrote.
+  config_json: 1,
+  public: 1,
+  created_at: 1,
+  updated_at: 1,
+} as const
+
+export function createAssistantReads(deps: {
+  collections: Pick<Collections, 'assistants'>
+  configs: AssistantConfigs
+}) {
+  const { collections, configs } = deps
+  const { assistants } = collections
+
+  return {
+    /** The assistants of the token's project, oldest first. */
+    list: ({ projectId }: { projectId: string }, range: PageRange): Promise<Page<AssistantRecord>> =>
+      readPage(
+        assistants
+          .find({ project_id: projectId, ...present })
+          .sort({ created_at: 1, _id: 1 })
+          .lean<AssistantRecord>()
+          .batchSize(configsAtOnce),
+        range,
+        (assistant) => configs.bytesOf(assistant) + restBytes,
+      ),
+
+    /** The public assistants, newest first. Only the public members of their configurations are read. */
+    listPublic: (range: PageRange): Promise<Page<ListedAssistant>> =>
+      readPage(
+        assistants
+          .find({ public: true, suspended: { $ne: true }, ...present }, listed)
+          .sort({ created_at: -1, _id: -1 })
+          .lean<ListedAssistant>(),
+        range,
+        ({ open_config_json: open = '', config_json: clear = '' }) => Buffer.byteLength(open + clear) + restBytes,
+      ),
+
+    /** For reading: the caller's own in any project, and public ones for everybody, also without an account. */
+    async read(assistantId: string, userId: string | undefined): Promise<AssistantRecord> {
+      const assistant = await find(assistantId)
+      if ((assistant.public && !assistant.suspended) || assistant.user_id === userId) return assistant
+      throw userId === undefined ? new AppError('unauthenticated', 'An access token is required.') : foreign()
+    },
+
+    readOwn,
+  }
+
+  async function find(assistantId: string): Promise<AssistantRecord> {
+    const assistant = await assistants.findOne({ _id: assistantId, ...present }).lean<AssistantRecord>()
+    if (assistant === null) throw missing()
+    return assistant
+  }
+
+  /** Throws `not_found` for a missing assistant and `forbidden` for another user's, public or not. */
+  async function readOwn(userId: string, assistantId: string): Promise<AssistantRecord> {
+    const assistant = await find(assistantId)
+    if (assistant.user_id !== userId) throw foreign()
+    return assistant
+  }
+}
+
+export function missing(): AppError {
+  return new AppError('not_found', 'There is no such assistant.')
+}
+
+export function foreign(): AppError {
+  return new AppError('forbidden', 'This assistant belongs to another user.')
+}

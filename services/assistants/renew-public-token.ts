@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto'
+import { publicTokenKey } from '../../domain/assistant-config.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import type { Collections } from '../collections.ts'
+import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
+import { type AssistantReads, present } from './read-assistants.ts'
+
+interface RenewDeps {
+  collections: Pick<Collections, 'assistants'>
+  configs: AssistantConfigs
+  readOwn: AssistantReads['readOwn']
+}
+
+/** Generates a strong public token that replaces the old one at once. The access mode does not change. */
+export async function renewPublicToken(
+  { collections, configs, readOwn }: RenewDeps,
+  userId: string,
+  assistantId: string,
+): Promise<string> {
+  for (;;) {
+    const assistant = await readOwn(userId, assistantId)
+    const token = `pt_${randomBytes(32).toString('base64url')}`
+    const config = { ...objectFromJsonText(configs.textOf(assistant)), [publicTokenKey]: token }
+    const { $set, $unset } = configUpdate(configs.fieldsOf(assistantId, toJsonText(config)))
+    const { matchedCount } = await collections.assistants.updateOne(
+      { ...configUnchanged(assistant), user_id: userId, ...present },
+      { $set: { ...$set, updated_at: new Date() }, $unset },
+    )
+    // Otherwise somebody else wrote the config in the meantime: read it again.
+    if (matchedCount > 0) return token
+  }
+}

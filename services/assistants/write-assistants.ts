@@ -1,0 +1,119 @@
+import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { holdProject } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import { type AssistantConfigs, configUpdate } from './configs.ts'
+import { budgetsOfProject } from './project-of-assistant.ts'
+import { foreign, present } from './read-assistants.ts'
+
+export interface AssistantPayload {
+  name: string
+  config?: Record<string, unknown>
+  public?: boolean
+}
+
+/** The caller and the project. */
+export interface Caller {
+  userId: string
+  projectId: string
+}
+
+interface AssistantWritesDeps {
+  collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
+  transaction: RunInTransaction
+  configs: AssistantConfigs
+}
+
+export function createAssistantWrites({ collections, transaction, configs }: AssistantWritesDeps) {
+  const { assistants } = collections
+
+  return {
+    /**
+     * Creates an assistant under an id that the caller knows to be new; throws the database's duplicate key error
+     * if it exists.
+     */
+    createUnder: insert,
+
+    /** Replaces the assistant, or creates it in the token's project under the id that the caller chose. */
+    async put(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
+      const fields = fieldsOf(assistantId, payload)
+      const replaced = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
+      if (replaced) return replaced
+      return insert(caller, assistantId, payload).catch(async (error: unknown) => {
+        if (!isDuplicateKey(error)) throw error
+        // The id is taken: by another user, by a deletion under way, or by the same caller a moment ago.
+        const again = await refusingTakenTokens(() => replace(caller.userId, assistantId, fields))
+        if (again) return again
+        throw await whyNot(caller.userId, assistantId)
+      })
+    },
+  }
+
+  async function insert(caller: Caller, assistantId: string, payload: AssistantPayload): Promise<AssistantRecord> {
+    const now = new Date()
+    const record: AssistantRecord = {
+      _id: assistantId,
+      user_id: caller.userId,
+      project_id: caller.projectId,
+      ...fieldsOf(assistantId, payload),
+      has_files: false,
+      created_at: now,
+      updated_at: now,
+    }
+    await refusingTakenTokens(() =>
+      transaction(async (session) => {
+        await holdProject(collections, caller, session)
+        const budgets = await budgetsOfProject(collections, caller.projectId, session)
+        await assistants.create([budgets.length > 0 ? { ...record, budgets } : record], { session })
+      }),
+    )
+    return record
+  }
+
+  async function replace(userId: string, assistantId: string, fields: Fields) {
+    const { $set, $unset } = configUpdate(fields)
+    return assistants
+      .findOneAndUpdate(
+        { _id: assistantId, user_id: userId, ...present },
+        { $set: { ...$set, updated_at: new Date() }, $unset },
+        { returnDocument: 'after' },
+      )
+      .lean<AssistantRecord>()
+  }
+
+  /** The stored form of a payload. */
+  function fieldsOf(assistantId: string, { name, config = {}, public: isPublic = false }: AssistantPayload) {
+    const fields = configs.fieldsOf(
+      assistantId,
+      checkFreeForm(['body', 'config'], config, { maxMegabytes: configMaxMegabytes }),
+    )
+    if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
+      throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
+    }
+    return { name, public: isPublic, ...fields }
+  }
+
+  type Fields = ReturnType<typeof fieldsOf>
+
+  async function whyNot(userId: string, assistantId: string): Promise<AppError> {
+    const record = await assistants.findOne({ _id: assistantId }).lean<AssistantRecord>()
+    if (record && record.user_id !== userId) return foreign()
+    return new AppError('conflict', 'This assistant is being deleted.')
+  }
+}
+
+async function refusingTakenTokens<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (isDuplicateKey(error, 'public_token_hashes')) {
+      // Do not say why: a caller who guesses would learn that the token belongs to another assistant.
+      throw invalidInput(['body', 'config', publicTokenKey], 'this token cannot be used')
+    }
+    throw error
+  }
+}

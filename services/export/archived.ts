@@ -1,0 +1,125 @@
+import { objectFromJsonText } from '../../domain/json-text.ts'
+import { maskSecrets } from '../../domain/mask-secrets.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FeedbackRecord } from '../../domain/records/feedback.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { ProjectRecord } from '../../domain/records/project.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+
+/** How each kind of record is written in an archive (docs/accounts.md). Names only what is meant to be exported. */
+export const archived = {
+  user: ({
+    _id,
+    email,
+    provider,
+    first_name,
+    last_name,
+    verified,
+    thread_max,
+    created_at,
+    last_active_at,
+  }: UserRecord) => ({
+    user_id: _id,
+    email,
+    provider,
+    first_name,
+    last_name,
+    verified,
+    thread_max,
+    created_at,
+    last_active_at,
+  }),
+
+  project: ({ _id, name, description, created_at, updated_at }: ProjectRecord) => ({
+    project_id: _id,
+    name,
+    description,
+    created_at,
+    updated_at,
+  }),
+
+  /** `configText`: its configuration, unsealed; secrets in it are masked. */
+  assistant: (assistant: AssistantRecord, configText: string) => ({
+    assistant_id: assistant._id,
+    project_id: assistant.project_id,
+    name: assistant.name,
+    public: assistant.public,
+    config: maskSecrets(objectFromJsonText(configText)),
+    created_at: assistant.created_at,
+    updated_at: assistant.updated_at,
+  }),
+
+  thread: ({ _id, metadata_json, ...thread }: ThreadRecord) => ({
+    thread_id: _id,
+    project_id: thread.project_id,
+    assistant_id: thread.assistant_id,
+    name: thread.name,
+    public: thread.public,
+    last_outcome: thread.last_outcome,
+    metadata: objectFromJsonText(metadata_json),
+    created_at: thread.created_at,
+    updated_at: thread.updated_at,
+  }),
+
+  entry: ({ thread_id, seq, source, run_id, step, model, messages_json, created_at }: CheckpointRecord) => ({
+    thread_id,
+    seq,
+    source,
+    run_id,
+    step,
+    model,
+    messages: parseOwnJson(messages_json),
+    created_at,
+  }),
+
+  run: (run: RunRecord) => ({
+    run_id: run._id,
+    thread_id: run.thread_id,
+    assistant_id: run.assistant_id,
+    status: run.status,
+    input: parseOwnJson(run.input_json),
+    overrides: shownOverrides(run.overrides),
+    metadata: run.metadata_json === undefined ? undefined : objectFromJsonText(run.metadata_json),
+    model: run.model,
+    usage: run.usage,
+    usage_by_model: run.usage_by_model,
+    error: run.error,
+    created_at: run.created_at,
+    started_at: run.started_at,
+    finished_at: run.finished_at,
+  }),
+
+  toolCall: ({ _id: _key, claimed_by: _by, args_json, ...call }: ToolCallRecord) => ({
+    ...call,
+    args: parseOwnJson(args_json),
+  }),
+
+  feedback: ({ _id, value_json, ...rest }: FeedbackRecord) => ({
+    feedback_id: _id,
+    ...rest,
+    ...(value_json === undefined ? {} : { value: parseOwnJson(value_json) }),
+  }),
+
+  file: (file: FileRecord) => ({
+    file_id: file._id,
+    assistant_id: file.assistant_id,
+    name: file.name,
+    content_type: file.content_type,
+    size: file.size,
+    sha256: file.sha256,
+    path: pathOf(file._id),
+    created_at: file.created_at,
+  }),
+}
+
+/** The path of a file's bytes in the archive. */
+export const pathOf = (fileId: string) => `files/${fileId}`
+
+/** With the format of the answer as JSON instead of its text. */
+function shownOverrides({ response_format_json: format, ...rest }: RunRecord['overrides']) {
+  return { ...rest, ...(format === undefined ? {} : { response_format: parseOwnJson(format) }) }
+}

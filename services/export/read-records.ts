@@ -1,0 +1,44 @@
+import type { Model } from 'mongoose'
+import { type After, pagesById } from '../../domain/pages-by-id.ts'
+import type { CheckpointRecord } from '../../domain/records/thread.ts'
+import type { Collections } from '../collections.ts'
+
+const recordsAtOnce = 200
+/** Messages are up to two megabytes each. */
+export const largeRecordsAtOnce = 8
+
+/** Page by page in the order of ids, so that no cursor stays open while a client reads slowly. */
+export async function* records<T extends { _id: string }>(
+  collection: Model<T>,
+  filter: object,
+  atOnce = recordsAtOnce,
+): AsyncGenerator<T> {
+  const pages = pagesById(atOnce, (after: After<string>, limit) =>
+    collection
+      .find({ ...filter, ...after })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean<T[]>(),
+  )
+  for await (const page of pages) yield* page
+}
+
+/**
+ * The log of a thread in the order of its numbers. The ids do not tell the order: the input of a run has the id of the
+ * run, which was made before the run waited for its turn.
+ */
+export async function* entriesOf(
+  checkpoints: Collections['checkpoints'],
+  threadId: string,
+): AsyncGenerator<CheckpointRecord, undefined> {
+  for (let last = 0; ;) {
+    const page = await checkpoints
+      .find({ thread_id: threadId, seq: { $gt: last } })
+      .sort({ seq: 1 })
+      .limit(largeRecordsAtOnce)
+      .lean<CheckpointRecord[]>()
+    yield* page
+    if (page.length < largeRecordsAtOnce) return
+    last = page.at(-1)?.seq ?? last
+  }
+}

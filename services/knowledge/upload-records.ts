@@ -1,0 +1,89 @@
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
+import { parentsRemain } from '../parents.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import type { UploadPart } from './upload.ts'
+
+interface UploadRecordsDeps {
+  collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'assistants' | 'projects'>
+  blobs: Pick<BlobStore, 'newBlobId'>
+}
+
+export type UploadRecords = ReturnType<typeof createUploadRecords>
+
+/** The records of files while their bytes arrive. */
+export function createUploadRecords({ collections, blobs }: UploadRecordsDeps) {
+  const { files, assistants } = collections
+
+  /** The record is stored before the bytes, so that stored bytes always have a record. */
+  async function open(
+    assistant: AssistantRecord,
+    ingestionId: string,
+    order: number,
+    part: UploadPart,
+  ): Promise<FileRecord> {
+    const now = new Date()
+    const record: FileRecord = {
+      _id: newId(),
+      assistant_id: assistant._id,
+      user_id: assistant.user_id,
+      ingestion_id: ingestionId,
+      order,
+      name: part.name,
+      content_type: part.contentType,
+      size: 0,
+      sha256: '',
+      blob_id: blobs.newBlobId(),
+      status: 'uploading',
+      chunks: 0,
+      characters: 0,
+      extracted: false,
+      embedded: 0,
+      created_at: now,
+      updated_at: now,
+    }
+    // Set before the first file is stored: runs search for files only in assistants with this flag.
+    if (order === 0 && assistant.has_files !== true)
+      await assistants.updateOne({ _id: assistant._id, has_files: { $ne: true } }, { $set: { has_files: true } })
+    // Stored first and checked afterwards: many simultaneous uploads would compete for a write to their assistant's
+    // record.
+    await files.create([record])
+    if (await parentsRemain(collections, { ...assistant, assistant_id: assistant._id })) return record
+    await files.deleteOne({ _id: record._id })
+    throw new AppError('not_found', 'There is no such assistant.')
+  }
+
+  /** Throws `not_found` if a deletion has taken the record in the meantime. */
+  async function noteContent(record: FileRecord, content: { size: number; sha256: string }): Promise<void> {
+    Object.assign(record, content)
+    const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: content })
+    if (matchedCount === 0) throw new AppError('not_found', 'The assistant was deleted during the upload.')
+  }
+
+  /** Shows the files as waiting for their ingestion. */
+  async function queue(records: FileRecord[]): Promise<void> {
+    await files.updateMany(stillUploading(records), { $set: { status: 'queued', updated_at: new Date() } })
+  }
+
+  /** Tells the sweep of abandoned uploads that this one is slow, not dead. */
+  async function keepAlive(records: FileRecord[]): Promise<void> {
+    try {
+      await files.updateMany(stillUploading(records), { $set: { updated_at: new Date() } })
+    } catch {
+      // The next renewal is soon enough.
+    }
+  }
+
+  async function remove(records: FileRecord[]): Promise<void> {
+    await files.deleteMany({ _id: { $in: idsOf(records) } })
+  }
+
+  return { open, noteContent, queue, keepAlive, remove }
+}
+
+const idsOf = (records: FileRecord[]) => records.map((record) => record._id)
+const stillUploading = (records: FileRecord[]) => ({ _id: { $in: idsOf(records) }, status: 'uploading' as const })

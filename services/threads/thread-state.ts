@@ -1,0 +1,73 @@
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
+import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
+import type { ThreadLog } from './log.ts'
+import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
+import type { PendingInput } from './pending-input.ts'
+import type { ThreadReads } from './read-threads.ts'
+import type { ThreadStatus } from './status.ts'
+
+export interface CurrentState {
+  state: ThreadState | null
+  status: ThreadStatus
+}
+
+export interface History extends HistoryPage {
+  status: ThreadStatus
+  newest: number | undefined
+}
+
+interface ThreadStateDeps {
+  reads: Pick<ThreadReads, 'readOwn' | 'statusOf'>
+  log: Pick<ThreadLog, 'append' | 'find'>
+  states: ThreadStates
+  pendingInput: Pick<PendingInput, 'missingFromLog'>
+}
+
+/** The messages of a thread: its state, its history, and entries that people add. */
+export function createThreadState({ reads, log, states, pendingInput }: ThreadStateDeps) {
+  return {
+    /** The current state, null if the thread is empty; with `before`, the messages that precede that message. */
+    async state(userId: string, threadId: string, before?: string): Promise<CurrentState> {
+      const thread = await reads.readOwn(userId, threadId)
+      const [state, status] = await Promise.all([states.state(thread, before), reads.statusOf(thread)])
+      return { state, status }
+    },
+
+    /** Adds an entry to the log, under a new id. */
+    async addState(userId: string, threadId: string, messages: MessageInput[], entryId?: string): Promise<void> {
+      await reads.readOwn(userId, threadId)
+      const added = storable(messages)
+      const input = await pendingInput.missingFromLog(threadId)
+      await log.append(threadId, {
+        ...(entryId === undefined ? {} : { id: entryId }),
+        messages: added,
+        source: 'update',
+        input,
+      })
+    },
+
+    /** Whether the log of the thread contains this entry. */
+    hasEntry: async (threadId: string, entryId: string) => (await log.find(threadId, entryId)) !== null,
+
+    /** Past states, newest first. `newest`: number of the newest entry of all, when it is on this page. */
+    async history(userId: string, threadId: string, page: { limit: number; before?: string }): Promise<History> {
+      const thread = await reads.readOwn(userId, threadId)
+      const [found, status] = await Promise.all([states.history(thread, page), reads.statusOf(thread)])
+      const newest = page.before === undefined ? found.states[0]?.checkpoint.seq : undefined
+      return { ...found, status, newest }
+    },
+  }
+}
+
+/**
+ * Checked against the limits of messages; tool arguments, which are free-form, also against those of free-form
+ * members.
+ */
+function storable(inputs: MessageInput[]): Message[] {
+  const messages = inputs.map(normaliseMessage)
+  checkFreeForm(['body', 'values'], messages)
+  for (const [index, message] of messages.entries())
+    checkMessageSize(message, maxMessageBytes.user, ['body', 'values', index])
+  return messages
+}

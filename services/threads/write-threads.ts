@@ -1,0 +1,83 @@
+import { AppError } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { CreateThread } from './create-thread.ts'
+import { type ThreadReads, type ThreadWithStatus, missing, present } from './read-threads.ts'
+
+export interface ThreadChanges {
+  name?: string
+  /** Null removes the assistant. */
+  assistant_id?: string | null
+  metadata?: Record<string, unknown>
+}
+
+interface ThreadWritesDeps {
+  collections: Pick<Collections, 'threads' | 'assistants'>
+  createThread: CreateThread
+  withStatus: ThreadReads['withStatus']
+}
+
+const defaultName = 'New thread'
+
+export function createThreadWrites({ collections, createThread, withStatus }: ThreadWritesDeps) {
+  const { threads, assistants } = collections
+
+  return {
+    /** Under a new id. */
+    create: insert,
+
+    /** Changes the given members, or creates the thread in the token's project under the id that the caller chose. */
+    async put(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+      const updated = await update(caller.userId, threadId, changes)
+      if (updated) return withStatus(updated)
+      return insert(caller, threadId, changes).catch(async (error: unknown) => {
+        if (!isDuplicateKey(error)) throw error
+        const again = await update(caller.userId, threadId, changes)
+        if (again) return withStatus(again)
+        throw missing()
+      })
+    },
+  }
+
+  async function insert(caller: Caller, threadId: string, changes: ThreadChanges): Promise<ThreadWithStatus> {
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(caller.userId, changes)
+    const thread = await createThread({
+      id: threadId,
+      ...caller,
+      name: fields.name ?? defaultName,
+      metadataJson: fields.metadata_json ?? '{}',
+      assistantId: assistantId ?? undefined,
+      public: false,
+    })
+    return { ...thread, status: 'idle' }
+  }
+
+  async function update(userId: string, threadId: string, changes: ThreadChanges): Promise<ThreadRecord | null> {
+    const own = { _id: threadId, user_id: userId, ...present }
+    if ((await threads.exists(own)) === null) return null
+    const { assistant_id: assistantId, ...fields } = await fieldsOf(userId, changes)
+    const $set = { ...fields, ...(assistantId ? { assistant_id: assistantId } : {}), updated_at: new Date() }
+    const $unset = assistantId === null ? { $unset: { assistant_id: 1 } } : {}
+    return threads.findOneAndUpdate(own, { $set, ...$unset }, { returnDocument: 'after' }).lean<ThreadRecord>()
+  }
+
+  async function fieldsOf(userId: string, { name, assistant_id: assistantId, metadata }: ThreadChanges) {
+    if (typeof assistantId === 'string') await requireReadable(userId, assistantId)
+    return {
+      ...(name === undefined ? {} : { name }),
+      ...(assistantId === undefined ? {} : { assistant_id: assistantId }),
+      ...(metadata === undefined ? {} : { metadata_json: checkFreeForm(['body', 'metadata'], metadata) }),
+    }
+  }
+
+  async function requireReadable(userId: string, assistantId: string): Promise<void> {
+    const assistant = await assistants.findOne({ _id: assistantId, ...present }, { user_id: 1, public: 1 }).lean()
+    if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
+    if (assistant.user_id !== userId && !assistant.public) {
+      throw new AppError('forbidden', 'This assistant belongs to another user.')
+    }
+  }
+}
