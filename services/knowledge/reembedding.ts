@@ -1,3 +1,4 @@
+import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -16,7 +17,6 @@ interface ReembeddingDeps {
   workflows: Pick<WorkflowClient, 'start'>
   /** Undefined if no embedding model is configured. */
   model: string | undefined
-  patienceHours: number
 }
 
 /**
@@ -44,7 +44,7 @@ export interface ReembeddingView {
 const present = { deleting: { $ne: true } } as const
 
 /** Embeds the files of assistants anew after a change of the embedding model (docs/knowledge.md). */
-export function createReembedding({ collections, vectors, workflows, model, patienceHours }: ReembeddingDeps) {
+export function createReembedding({ collections, vectors, workflows, model }: ReembeddingDeps) {
   const { assistants, files } = collections
 
   function requireModel(): string {
@@ -133,7 +133,7 @@ export function createReembedding({ collections, vectors, workflows, model, pati
     const generation = await claim(assistantId)
     if (generation !== undefined) {
       const { user_id: userId, project_id: projectId } = await find(assistantId)
-      const input = { assistantId, generation, model: configured, patienceHours }
+      const input = { assistantId, generation, model: configured, patienceHours: defaultPatienceHours }
       await workflows.start(reembeddingContract, { ...input, userId, projectId })
     }
   }
