@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
-import { reasonOf } from '../domain/reason-of.ts'
 import type { Setting } from './settings/kinds.ts'
 import { droppedSettings, isSetting, settingsSchema } from './settings/schema.ts'
+import { createVariables } from './settings/variables.ts'
 
 /** All problems of the environment together. */
 export class SettingsError extends Error {
@@ -34,44 +33,19 @@ type FixedLimit =
 type Values = Static<typeof settingsSchema>
 export type Settings = ReturnType<typeof complete> & { [L in FixedLimit]?: number } & { warnings: string[] }
 
-/** More than any certificate bundle needs. */
-const maxFileBytes = 1024 * 1024
 /** A shorter secret could be guessed: 32 random characters have at least 128 bits. */
 const strongSecretLength = 32
 
 /**
- * Reads every setting of the schema from the environment, once. An empty variable counts as not set; then `NAME_FILE`
- * may name a file with the value, as container engines provide secrets. Throws one `SettingsError` that names all
- * wrong or missing variables; `warnings` are for the log. Neither contains a value, because it may be a secret.
+ * Reads every setting of the schema from the environment, once. Throws one `SettingsError` that names all wrong or
+ * missing variables; `warnings` are for the log. Neither contains a value, because it may be a secret.
  */
 export function loadSettings(env: NodeJS.ProcessEnv): Settings {
   const problems: string[] = []
   const warnings: string[] = []
-  const files = new Map<string, string | undefined>()
-  const textOf = (name: string) => env[name]?.trim() || fromFile(name)
+  const problem = (message: string) => problems.push(message)
+  const textOf = createVariables(env, problem)
   const isProduction = textOf('NODE_ENV') === 'production'
-
-  /** Each file is read once, and an unreadable file is one problem. */
-  function fromFile(name: string): string | undefined {
-    const path = env[`${name}_FILE`]?.trim()
-    if (!path) return undefined
-    if (!files.has(name)) files.set(name, readSettingFile(`${name}_FILE`, path))
-    return files.get(name)
-  }
-
-  function readSettingFile(variable: string, path: string): string | undefined {
-    try {
-      const facts = statSync(path)
-      if (!facts.isFile()) throw new Error('not a regular file')
-      if (facts.size > maxFileBytes) throw new Error(`larger than ${maxFileBytes} bytes`)
-      const value = readFileSync(path, 'utf8').trim()
-      if (value === '') throw new Error('empty')
-      return value
-    } catch (error) {
-      problems.push(`${variable} names a file that cannot be used: ${reasonOf(error)}`)
-      return undefined
-    }
-  }
 
   function valueOf(schema: TSchema): unknown {
     if (isSetting(schema)) return readSetting(schema)
@@ -83,20 +57,20 @@ export function loadSettings(env: NodeJS.ProcessEnv): Settings {
     const { env: name, expected } = setting
     const text = textOf(name)
     if (text === undefined) {
-      if (setting.isRequired) problems.push(`${name} is missing: it must be ${expected}`)
+      if (setting.isRequired) problem(`${name} is missing: it must be ${expected}`)
       return setting.default
     }
     if (setting.strengthOf && setting.strengthOf(text) < strongSecretLength) {
       const isWeak = `must be at least ${strongSecretLength} characters long with NODE_ENV=production`
       if (isProduction) {
-        problems.push(`${name} ${isWeak}`)
+        problem(`${name} ${isWeak}`)
         return undefined
       }
       warnings.push(`${name} is weak: it ${isWeak}`)
     }
-    const value = setting.parse(text, { problem: (message) => problems.push(`${name} ${message}`), textOf })
+    const value = setting.parse(text, { problem: (message) => problem(`${name} ${message}`), textOf })
     if (value !== undefined && Value.Check(setting, value)) return value
-    problems.push(`${name} must be ${expected}`)
+    problem(`${name} must be ${expected}`)
     return undefined
   }
 

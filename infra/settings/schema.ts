@@ -34,8 +34,8 @@ export const settingsSchema = Type.Object({
   ...toolSettings,
 })
 
-/** The settings in a schema, also those in objects such as `mongodbTls`. */
-export function settingsIn(properties: Record<string, TSchema>): Setting[] {
+/** All settings, or those of a group, also those in objects such as `mongodbTls`. */
+export function settingsIn(properties: Record<string, TSchema> = settingsSchema.properties): Setting[] {
   return Object.values(properties).flatMap((schema) => {
     if (isSetting(schema)) return [schema]
     return Type.IsObject(schema) ? settingsIn(schema.properties) : []

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
 import type { Setting } from '../../infra/settings/kinds.ts'
-import { droppedSettings, settingsIn, settingsSchema } from '../../infra/settings/schema.ts'
+import { droppedSettings, settingsIn } from '../../infra/settings/schema.ts'
 
 const required = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'), JWT_SECRET: 'a secret of some length' }
 
@@ -20,7 +20,7 @@ function problemsOf(env: NodeJS.ProcessEnv): string {
 
 describe('settings', () => {
   it('of every kind are refused together, each by its name, and without a value', () => {
-    const all = settingsIn(settingsSchema.properties)
+    const all = settingsIn()
     const isAnyText = ({ expected }: Setting) => ['text', 'a comma-separated list'].includes(expected)
     const checked = all.filter((setting) => !isAnyText(setting)).map(({ env }) => env)
     const problems = problemsOf(Object.fromEntries(checked.map((name) => [name, 'hidden value: '])))
@@ -30,7 +30,7 @@ describe('settings', () => {
   })
 
   it('are marked as secret where their names say so', () => {
-    const unmarked = settingsIn(settingsSchema.properties)
+    const unmarked = settingsIn()
       .filter(({ env, isSecret }) => !isSecret && /(KEY|TOKEN|SECRET|URI|_KEY_\w+)$/.test(env))
       .map(({ env }) => env)
     expect(unmarked).toEqual(['LANCEDB_URI'])
@@ -43,7 +43,7 @@ describe('settings', () => {
       'MAX_STREAMS_PER_USER has no effect any more: it is a tenth of MAX_STREAMS',
       'RATE_LIMIT_LOGIN_CLIENT has no effect any more: write login_client=… into RATE_LIMIT_TABLE',
     ])
-    const names = settingsIn(settingsSchema.properties).map((setting) => setting.env)
+    const names = settingsIn().map((setting) => setting.env)
     expect(Object.keys(droppedSettings).filter((name) => names.includes(name))).toEqual([])
     expect(new Set(names).size).toBe(names.length)
   })
