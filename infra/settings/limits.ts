@@ -31,7 +31,7 @@ export const limitSettings = {
     maxStreams: integer(
       'MAX_STREAMS',
       [1, 1_000_000],
-      'Answers that one API process keeps open; a user, an assistant and a public client may have a part of them.',
+      'Answers that one API process keeps open: a user or a public client may have a tenth, an assistant a fifth.',
       { default: 5000 },
     ),
     rateLimitsOn: onOff('RATE_LIMITS', 'Whether rates are limited.', {

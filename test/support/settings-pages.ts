@@ -47,8 +47,8 @@ function wrapped(text: string, width = 116): string[] {
 
 function defaultOf({ defaultText, default: value }: Setting): string {
   if (defaultText !== undefined) return defaultText
-  if (Array.isArray(value)) return value.join(', ') || 'none'
-  return String(value ?? '') || 'none'
+  const values = Array.isArray(value) ? value : [value]
+  return values.join(', ') || 'none'
 }
 
 /** What docs/settings.md must be. */
@@ -61,7 +61,7 @@ const settingsHead = `# Settings
 
 For people who run the service: every setting, what it does, and who reads it. This page and \`.env.example\` are made from \`infra/settings\` by \`npm run settings\`.
 
-A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. API and worker name all wrong and missing settings at once and do not start. Secrets are never printed. Both, API and worker, need the same value of a setting that both read.`
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. API and worker name all wrong and missing settings at once and do not start. Secrets are never printed. Settings that both read, API and worker, need the same value in all processes, except those of ports, addresses and queues.`
 
 const settingColumns = ['setting', 'default', 'unit', 'read by', 'what it does']
 
