@@ -42,11 +42,9 @@ export const limitSettings = {
       'Rate limits that differ from their defaults, such as `login_client=10/5m, mails_address=5/1h,20/1d, runs_user=off`.',
       { default: defaultRates, defaultText: 'the table in docs/limits.md' },
     ),
-  }),
-  threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads that a new user may have.', {
-    default: 100,
-  }),
-  ...readBy('API', {
+    threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads that a new user may have.', {
+      default: 100,
+    }),
     storageMaxMb: integer('STORAGE_MAX_MB', [1, 1_000_000_000], 'Size of all files of one user.', {
       defaultText: 'no limit',
     }),

@@ -13,11 +13,6 @@ export const serverSettings = {
     stagingUrl: url('STAGING_URL', 'Address of a staging service, listed in `/openapi.json`.', {
       default: 'https://staging.example.com',
     }),
-  }),
-  frontendUrl: url('FRONTEND_URL', 'Address of the web front end, to which social login and reset mails lead.', {
-    defaultText: 'BASE_URL, with the console',
-  }),
-  ...readBy('API', {
     mailboxUrl: url(
       'MAILBOX_URL',
       'Link in the console to a local mail receiver, which `npm start` sets; everybody sees it.',
@@ -31,6 +26,28 @@ export const serverSettings = {
       'Origins whose pages may call the API with credentials, such as `https://app.example.com`; no wildcard.',
       { default: [] },
     ),
+    deletionWaitSeconds: integer(
+      'DELETION_WAIT_SECONDS',
+      [0, 600],
+      'How long a DELETE request waits for its deletion; after that it answers 202.',
+      { default: 20 },
+    ),
+    runsInApi: onOff(
+      'RUNS_IN_API',
+      'API processes execute the steps of the runs that they accept (docs/operations.md); `npm start` sets true.',
+      { default: false },
+    ),
+  }),
+  ...readBy('worker', {
+    orphanSweepCron: cron(
+      'ORPHAN_SWEEP_CRON',
+      'When records whose owner is gone are removed: five cron fields in UTC, such as `0 3 * * *`.',
+      { defaultText: 'never' },
+    ),
+    workerQueues: list('WORKER_QUEUES', 'Task queues that a worker serves.', { default: [...queues] }),
+  }),
+  frontendUrl: url('FRONTEND_URL', 'Address of the web front end, to which social login and reset mails lead.', {
+    defaultText: 'BASE_URL, with the console',
   }),
   logLevel: oneOf(
     'LOG_LEVEL',
@@ -62,14 +79,6 @@ export const serverSettings = {
     'How long open streams may continue after a process was told to stop.',
     { default: 30 },
   ),
-  ...readBy('API', {
-    deletionWaitSeconds: integer(
-      'DELETION_WAIT_SECONDS',
-      [0, 600],
-      'How long a DELETE request waits for its deletion; after that it answers 202.',
-      { default: 20 },
-    ),
-  }),
   dependencyTimeoutSeconds: integer(
     'DEPENDENCY_TIMEOUT_SECONDS',
     [1, 300],
@@ -82,21 +91,6 @@ export const serverSettings = {
     'How long a process that starts waits for `npm run migrate` when the database is behind its version.',
     { default: 0 },
   ),
-  ...readBy('worker', {
-    orphanSweepCron: cron(
-      'ORPHAN_SWEEP_CRON',
-      'When records whose owner is gone are removed: five cron fields in UTC, such as `0 3 * * *`.',
-      { defaultText: 'never' },
-    ),
-    workerQueues: list('WORKER_QUEUES', 'Task queues that a worker serves.', { default: [...queues] }),
-  }),
-  ...readBy('API', {
-    runsInApi: onOff(
-      'RUNS_IN_API',
-      'API processes execute the steps of the runs that they accept (docs/operations.md); `npm start` sets true.',
-      { default: false },
-    ),
-  }),
   modelStepsAtOnce: integer('MODEL_STEPS_AT_ONCE', [1, 10_000], 'Model steps that one process executes at once.', {
     default: 500,
   }),
