@@ -9,7 +9,7 @@ import { installAudit } from './plugins/audit.ts'
 import { installAuthentication } from './plugins/authentication.ts'
 import { installOpenApi } from './openapi/install.ts'
 import { accountBodyBytes, installBodyLimits } from './plugins/body-limits.ts'
-import { type BodyTimeouts, installBodyTimeouts } from './plugins/body-timeouts.ts'
+import { type BodyTimeouts, defaultRequestTimeoutSeconds, installBodyTimeouts } from './plugins/body-timeouts.ts'
 import { installCacheControl } from './plugins/cache-control.ts'
 import { type ConnectionLimits, answerClientError, createLimitedServer } from './plugins/connections.ts'
 import { type ConsoleSettings, installConsole } from './plugins/console.ts'
@@ -86,15 +86,16 @@ const keepAliveMs = 72_000
 /** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */
 export async function buildApp(deps: AppDeps) {
   const { settings } = deps
+  const { requestTimeoutSeconds = defaultRequestTimeoutSeconds } = settings
   const app = Fastify({
     trustProxy: settings.trustProxy,
     serverFactory: (handle) => {
       const options = {
         keepAliveTimeout: keepAliveMs,
-        headersTimeout: settings.requestTimeoutSeconds * 1000,
+        headersTimeout: requestTimeoutSeconds * 1000,
         // Each route has its own limit for the body.
         requestTimeout: 0,
-        connectionsCheckingInterval: Math.min(5000, settings.requestTimeoutSeconds * 250),
+        connectionsCheckingInterval: Math.min(5000, requestTimeoutSeconds * 250),
       }
       return createLimitedServer(handle, options, settings)
     },

@@ -13,7 +13,7 @@ import type { Core } from './core.ts'
 /** Files of assistants and their search. `ingestion` starts no process before a file is read. */
 export function composeKnowledge({ settings, infra, collections, assistantConfigs, workflows, logger }: Core) {
   const { blobs, vectors, embedder } = infra.knowledge
-  const startIngestion = createStartIngestion({ workflows, patienceHours: settings.ingestionWaitHours })
+  const startIngestion = createStartIngestion({ workflows })
   const uploads = createUploads({
     collections,
     assistantConfigs,
@@ -31,7 +31,6 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
       vectors,
       workflows,
       model: embedder?.model,
-      patienceHours: settings.ingestionWaitHours,
     }),
     passages: createPassages({ collections, vectors, embedder }),
     files: createFiles({ collections, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),

@@ -43,7 +43,6 @@ try {
     vectors,
     workflows: createWorkflowClient(temporal, settings),
     model: embedder?.model,
-    patienceHours: settings.ingestionWaitHours,
   })
   let counts = await reembedding.startAll({ most, dryRun: values['dry-run'] })
   console.log(JSON.stringify(counts))

@@ -31,6 +31,8 @@ const leastBytesWhenFull = 1_000_000
 /** In a window, at any time: 1 KB/s. */
 const leastBytes = 10_000
 const slowWindowsAllowed = 6
+/** Each packs or unpacks on one thread, so more would only slow each other down. */
+const defaultSlots = 8
 const waitingAtMost = 100
 const waitAtMostMs = 60_000
 
@@ -39,7 +41,7 @@ const waitAtMostMs = 60_000
  * waits for a turn. A slow client loses its slot: after a minute with hardly any progress, and after ten seconds with
  * little progress when others wait. `name` is used in messages.
  */
-export function createTransfers({ slots, name }: { slots: number; name: string }) {
+export function createTransfers({ slots = defaultSlots, name }: { slots?: number | undefined; name: string }) {
   const queue = createSemaphore({ slots, waiting: waitingAtMost, waitingPerOwner: 1 })
   const owners = new Set<string>()
   const active = new Set<Active>()

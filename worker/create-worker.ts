@@ -14,7 +14,6 @@ export interface WorkerOptions {
     | 'taskQueuePrefix'
     | 'workerVersion'
     | 'shutdownGraceSeconds'
-    | 'stickyQueueSeconds'
     | 'modelStepsAtOnce'
     | 'extractConcurrency'
   >
@@ -48,7 +47,7 @@ export function createWorker({
     dataConverter: dataConverterFor(settings),
     ...deploymentOf(settings, queue),
     reuseV8Context: true,
-    stickyQueueScheduleToStartTimeout: `${settings.stickyQueueSeconds}s`,
+    stickyQueueScheduleToStartTimeout: stickyQueueTimeout,
     maxHeartbeatThrottleInterval: '500ms',
     defaultHeartbeatThrottleInterval: '500ms',
     // A workflow task lasts as long as its model step.
@@ -62,6 +61,8 @@ export function createWorker({
   })
 }
 
+/** How long a workflow task waits for the worker that has the workflow in its cache: a living one takes it at once. */
+const stickyQueueTimeout = '1s'
 const workflowTasksBeside = 200
 const cachedWorkflowsBeside = 500
 

@@ -11,10 +11,15 @@ declare module 'fastify' {
 
 export interface BodyTimeouts {
   /** From the head of a request to the last byte of its body. */
-  requestTimeoutSeconds: number
+  requestTimeoutSeconds?: number
   /** Between two bytes of an upload. */
-  uploadIdleSeconds: number
+  uploadIdleSeconds?: number
 }
+
+/** The head of a request, and then its body. Long enough for 16 MB over a slow line. */
+export const defaultRequestTimeoutSeconds = 30
+/** A phone that changes its network is back in less. */
+const defaultUploadIdleSeconds = 60
 
 /** How long the answer to a slow client may take. */
 const lingerMs = 1000
@@ -23,9 +28,12 @@ const lingerMs = 1000
  * Ends requests whose body arrives too slowly, because each holds a connection and memory. Node's own
  * `requestTimeout` is the same for all routes, but an upload may take an hour.
  */
-export function installBodyTimeouts(app: FastifyInstance, timeouts: BodyTimeouts): void {
-  const requestTimeoutMs = timeouts.requestTimeoutSeconds * 1000
-  const uploadIdleMs = timeouts.uploadIdleSeconds * 1000
+export function installBodyTimeouts(
+  app: FastifyInstance,
+  { requestTimeoutSeconds = defaultRequestTimeoutSeconds, uploadIdleSeconds = defaultUploadIdleSeconds }: BodyTimeouts,
+): void {
+  const requestTimeoutMs = requestTimeoutSeconds * 1000
+  const uploadIdleMs = uploadIdleSeconds * 1000
   app.addHook('onRequest', async (request, reply) => {
     if (!hasBody(request.raw)) return
     const timer = request.routeOptions.config.isUpload

@@ -6,7 +6,7 @@ import { type UnreadLimits, boundUnreadAnswers } from './unread-answers.ts'
 
 export interface ConnectionLimits extends UnreadLimits {
   maxConnections: number
-  maxConnectionsPerAddress: number
+  maxConnectionsPerAddress?: number
   /** Behind a proxy all connections come from the proxy's address. */
   trustProxy: string[]
 }
@@ -18,15 +18,19 @@ export function createLimitedServer(handle: RequestListener, options: ServerOpti
   return server
 }
 
+/** So that five addresses are needed to take all connections; an office of a thousand people has one address. */
+const shareOfOneAddress = 1 / 5
+
 /** A connection above the limits is closed before anything is read from it. */
 function limitConnections(server: Server, limits: ConnectionLimits): void {
   server.maxConnections = limits.maxConnections
   if (limits.trustProxy.length > 0) return
+  const maxOfAddress = limits.maxConnectionsPerAddress ?? Math.ceil(limits.maxConnections * shareOfOneAddress)
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {
     const address = networkOf(socket.remoteAddress ?? '')
     const count = (open.get(address) ?? 0) + 1
-    if (count > limits.maxConnectionsPerAddress) {
+    if (count > maxOfAddress) {
       socket.destroy()
       return
     }

@@ -3,7 +3,7 @@ import rateLimit from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { normalizeEmail } from '../../domain/accounts.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { Rate } from '../../domain/rate.ts'
+import type { Rate, RateLimitName, RateTable } from '../../domain/rate-limits.ts'
 import { tokensOf } from '../routes/public/caller.ts'
 import { clientOf } from './client-address.ts'
 
@@ -11,38 +11,37 @@ import { clientOf } from './client-address.ts'
 type KeyOf = (request: FastifyRequest) => string | undefined
 
 /** Counted before a token is checked or a body read. */
-const early = <const N extends string>(name: N, keyOf: KeyOf) => ({ name, hook: 'onRequest', keyOf }) as const
+const early = (keyOf: KeyOf) => ({ hook: 'onRequest', keyOf }) as const
 /** Counted after the caller is known and the body is validated. */
-const late = <const N extends string>(name: N, keyOf: KeyOf) => ({ name, hook: 'preHandler', keyOf }) as const
+const late = (keyOf: KeyOf) => ({ hook: 'preHandler', keyOf }) as const
 
-/** All limits that a route can name; each has a setting. */
-const limits = [
-  early('accounts_client', clientOf),
-  early('signup_client', clientOf),
-  early('login_client', clientOf),
-  late('login_address', addressOf),
-  early('forgot_client', clientOf),
-  early('resend_client', clientOf),
-  early('reset_client', clientOf),
-  early('verify_client', clientOf),
-  late('verify_address', addressOf),
-  late('mails_address', addressOf),
-  late('password_user', userOf),
-  early('admin_client', clientOf),
-  early('anonymous_client', clientOf),
-  early('pages_client', clientOf),
-  early('probes_client', clientOf),
-  early('public_client', clientOf),
-  late('public_runs_client', clientOf),
-  late('public_runs_token', publicTokenOf),
-  late('public_runs_assistant', (request) => request.publicAssistant?._id),
-  late('imports_user', userOf),
-  late('runs_user', userOf),
-  late('checkout_user', userOf),
-  late('checkout_reads_user', userOf),
-]
-
-export type RateLimitName = (typeof limits)[number]['name']
+/** How each limit counts. No route names `admin_guesses`: the authentication takes it. */
+const limits: Record<RateLimitName, ReturnType<typeof early | typeof late>> = {
+  accounts_client: early(clientOf),
+  signup_client: early(clientOf),
+  login_client: early(clientOf),
+  login_address: late(addressOf),
+  forgot_client: early(clientOf),
+  resend_client: early(clientOf),
+  reset_client: early(clientOf),
+  verify_client: early(clientOf),
+  verify_address: late(addressOf),
+  mails_address: late(addressOf),
+  password_user: late(userOf),
+  admin_client: early(clientOf),
+  admin_guesses: early(clientOf),
+  anonymous_client: early(clientOf),
+  pages_client: early(clientOf),
+  probes_client: early(clientOf),
+  public_client: early(clientOf),
+  public_runs_client: late(clientOf),
+  public_runs_token: late(publicTokenOf),
+  public_runs_assistant: late((request) => request.publicAssistant?._id),
+  imports_user: late(userOf),
+  runs_user: late(userOf),
+  checkout_user: late(userOf),
+  checkout_reads_user: late(userOf),
+}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -58,7 +57,7 @@ interface RateCounter {
 
 export interface RateLimitSettings {
   rateLimitsOn: boolean
-  rateLimits: Record<RateLimitName | 'admin_guesses', Rate[]>
+  rateLimits: RateTable
 }
 
 /**
@@ -79,16 +78,16 @@ export async function installRateLimits(
   await app.register(rateLimit, { global: false, store: storeOf(counter) })
   if (rateLimitsOn) {
     for (const hook of ['onRequest', 'preHandler'] as const) {
-      const limiters = limits
-        .filter((limit) => limit.hook === hook)
-        .map(({ name, keyOf }) => ({ name, take: createLimiter(app, name, rateLimits[name], keyOf) }))
+      const limiters = [...rateLimits]
+        .filter(([name]) => limits[name].hook === hook)
+        .map(([name, rates]) => ({ name, take: createLimiter(app, name, rates, limits[name].keyOf) }))
       app.addHook(hook, async (request: FastifyRequest) => {
         const named = limitsOf(request)
         await Promise.all(limiters.filter(({ name }) => named.includes(name)).map(({ take }) => take(request)))
       })
     }
   }
-  return createLimiter(app, 'admin_guesses', rateLimits.admin_guesses, clientOf)
+  return createLimiter(app, 'admin_guesses', rateLimits.get('admin_guesses'), clientOf)
 }
 
 /** A route that names no limit has one by client if it answers without a token; so have paths that do not exist. */
@@ -104,7 +103,7 @@ function limitsOf({ method, headers, routeOptions }: FastifyRequest): readonly R
 /**
  * Windows are counted one after the other: a request that the shorter one refuses does not count in the longer one.
  */
-function createLimiter(app: FastifyInstance, name: string, rates: Rate[], keyOf: KeyOf): Limiter {
+function createLimiter(app: FastifyInstance, name: string, rates: readonly Rate[] = [], keyOf: KeyOf): Limiter {
   const checks = rates.map(({ max, windowMs }) =>
     app.createRateLimit({
       max,

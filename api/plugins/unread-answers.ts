@@ -2,10 +2,15 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 
 export interface UnreadLimits {
   /** Bytes of all answers that wait in the process because their clients do not read them. */
-  maxUnreadMb: number
+  maxUnreadMb?: number
   /** How long a client may read nothing of an answer that waits for it. */
-  unreadSeconds: number
+  unreadSeconds?: number
 }
+
+/** An eighth of the memory that the chart allows an API process. */
+const defaultMaxUnreadMb = 256
+/** A tunnel or a sleeping laptop may take a minute. */
+const defaultUnreadSeconds = 120
 
 type Callback = (error: Error | null | undefined) => void
 
@@ -15,7 +20,10 @@ type Callback = (error: Error | null | undefined) => void
  * destroyed, so that readers are answered. Connections that hold less than Node's own limit for one (64 KiB) are not
  * counted: their number is limited.
  */
-export function boundUnreadAnswers({ maxUnreadMb, unreadSeconds }: UnreadLimits) {
+export function boundUnreadAnswers({
+  maxUnreadMb = defaultMaxUnreadMb,
+  unreadSeconds = defaultUnreadSeconds,
+}: UnreadLimits) {
   const maxBytes = maxUnreadMb * 1024 * 1024
   /** The bytes that wait, by answer; what has waited longest comes first. */
   const unread = new Map<ServerResponse, number>()

@@ -11,9 +11,9 @@ export interface ExtractorOptions {
   /** Maximum resident memory for reading one file. */
   memoryMb: number
   /** Processor time for each megabyte of a file; smaller files get at least a third of it. */
-  cpuSeconds: number
+  cpuSeconds?: number | undefined
   /** Time for a file of up to a megabyte; larger ones get one more second for each megabyte. */
-  timeoutSeconds: number
+  timeoutSeconds?: number | undefined
   /** Number of processes that wait for the next file of their owner. */
   keptReaders: number
   /** Called once, before the first file is read, with the confinement of readers. */
@@ -32,6 +32,10 @@ interface KeptReader {
   timer: NodeJS.Timeout | undefined
 }
 
+/** A file that was made to be slow gives its place back after this. */
+const defaultCpuSeconds = 30
+/** Ten times as long: the processors may be taken by others. */
+const defaultTimeoutSeconds = 300
 /** How long a reader waits for the next file of the same owner: a warm reader is three times as fast. */
 const keepMs = 30_000
 
@@ -132,7 +136,10 @@ function jobOf({ name }: FileToRead, { maxTokens, overlapTokens }: ExtractorOpti
   }
 }
 
-function limitsOf({ size }: FileToRead, { memoryMb, cpuSeconds, timeoutSeconds }: ExtractorOptions): ReadingLimits {
+function limitsOf(
+  { size }: FileToRead,
+  { memoryMb, cpuSeconds = defaultCpuSeconds, timeoutSeconds = defaultTimeoutSeconds }: ExtractorOptions,
+): ReadingLimits {
   const megabytes = size / (1024 * 1024)
   return {
     memoryMb,

@@ -8,7 +8,7 @@ import { type ArchiveDeps, userArchive } from './user-archive.ts'
 
 interface ExportsDeps extends ArchiveDeps {
   secrets: Pick<DerivedSecrets, 'exportSignature' | 'isExportSignature'>
-  settings: { baseUrl: string; archivesAtOnce: number }
+  settings: { baseUrl: string; archivesAtOnce?: number }
 }
 
 export interface ExportLink {

@@ -18,8 +18,11 @@ type ImportsDeps = ImportRecordsDeps &
   ImportFilesDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
-    settings: { importMaxMb: number; importDayMaxMb: number; archivesAtOnce: number }
+    settings: { importMaxMb: number; importDayMaxMb?: number; archivesAtOnce?: number }
   }
+
+/** What a user may import on a day, in archives of the largest size: enough for two attempts that were cut off. */
+const archivesOfADay = 3
 
 /**
  * Imports archives that `services/export` made, into the account of the caller. The archive is read as it arrives and
@@ -28,6 +31,7 @@ type ImportsDeps = ImportRecordsDeps &
  */
 export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
   const transfers = createTransfers({ slots: settings.archivesAtOnce, name: 'import' })
+  const dayMaxMb = settings.importDayMaxMb ?? archivesOfADay * settings.importMaxMb
 
   return {
     /**
@@ -38,7 +42,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
      */
     async receive(userId: string, packed: Readable, gone: AbortSignal): Promise<ImportReport> {
       const transfer = await transfers.open(userId, gone)
-      const allowance = createAllowance(deps, { userId, maxMb: settings.importDayMaxMb })
+      const allowance = createAllowance(deps, { userId, maxMb: dayMaxMb })
       let unpacked = 0
       const onProgress = (bytes: number) => {
         unpacked = bytes

@@ -1,3 +1,4 @@
+import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -17,13 +18,12 @@ interface ReembeddingDeps {
   workflows: Pick<WorkflowClient, 'start'>
   /** Undefined if no embedding model is configured. */
   model: string | undefined
-  patienceHours: number
 }
 
 const present = { deleting: { $ne: true } } as const
 
 /** Embeds the files of assistants anew after a change of the embedding model (docs/knowledge.md). */
-export function createReembedding({ collections, vectors, workflows, model, patienceHours }: ReembeddingDeps) {
+export function createReembedding({ collections, vectors, workflows, model }: ReembeddingDeps) {
   const { assistants } = collections
 
   function requireModel(): string {
@@ -46,7 +46,7 @@ export function createReembedding({ collections, vectors, workflows, model, pati
     const generation = await claimGeneration({ collections, find, isCurrent }, assistantId, configured)
     if (generation !== undefined) {
       const { user_id: userId, project_id: projectId } = await find(assistantId)
-      const input = { assistantId, generation, model: configured, patienceHours }
+      const input = { assistantId, generation, model: configured, patienceHours: defaultPatienceHours }
       await workflows.start(reembeddingContract, { ...input, userId, projectId })
     }
   }

@@ -1,17 +1,16 @@
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
+import { defaultPatienceHours } from '../../domain/contracts/patience.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 
 interface StartIngestionDeps {
   workflows: Pick<WorkflowClient, 'start'>
-  /** How long a step may wait in total for stores and model servers that are away. */
-  patienceHours: number
 }
 
 export type StartIngestion = ReturnType<typeof createStartIngestion>
 
 /** Starts the processing of an assistant's files. Starting the same ingestion again has no effect. */
-export function createStartIngestion({ workflows, patienceHours }: StartIngestionDeps) {
+export function createStartIngestion({ workflows }: StartIngestionDeps) {
   return (
     assistant: AssistantRecord,
     ingestion: { ingestionId: string; fileIds: string[]; retry?: number },
@@ -21,6 +20,6 @@ export function createStartIngestion({ workflows, patienceHours }: StartIngestio
       assistantId: assistant._id,
       projectId: assistant.project_id,
       userId: assistant.user_id,
-      patienceHours,
+      patienceHours: defaultPatienceHours,
     })
 }

@@ -31,7 +31,7 @@ const run = { run_id: 'r', thread_id: 't', assistant_id: 'a', status: 'success',
 describe('an import', () => {
   const service = useModelService({
     respond: () => ({ text: 'An answer.' }),
-    env: { ARCHIVES_AT_ONCE: '2', IMPORT_DAY_MAX_MB: '500' },
+    settings: { archivesAtOnce: 2, importDayMaxMb: 500 },
   })
   const admin = (method: string, path: string, body?: object) =>
     apiClient(service.url, service.env['ADMIN_TOKEN']).call(method, path, body)

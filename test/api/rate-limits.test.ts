@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { loadSettings } from '../../infra/config.ts'
+import { rateLimits } from '../../domain/rate-limits.ts'
 import { createRateCounter } from '../../infra/redis/rate-counter.ts'
 import { prepareRedis, startRedis } from '../../local/services/redis.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
@@ -10,7 +10,7 @@ import { conversation } from '../runs/support.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
-import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { type TestService, startService } from '../support/service.ts'
 import { insertUser, newEmail } from '../support/users.ts'
 
 /** The API as a client at this address sees it, behind a proxy. */
@@ -34,16 +34,9 @@ describe('rate limits', () => {
     env: {
       RATE_LIMITS: 'on',
       TRUST_PROXY: '127.0.0.1',
-      RATE_LIMIT_LOGIN_CLIENT: '3/1h',
-      RATE_LIMIT_LOGIN_ADDRESS: '5/1h',
-      RATE_LIMIT_SIGNUP_CLIENT: '2/1h',
-      RATE_LIMIT_VERIFY_ADDRESS: '2/1h',
-      RATE_LIMIT_MAILS_ADDRESS: '2/1h,3/1d',
-      RATE_LIMIT_PUBLIC_CLIENT: '5/1h',
-      RATE_LIMIT_PUBLIC_RUNS_TOKEN: '3/1h',
-      RATE_LIMIT_PUBLIC_RUNS_ASSISTANT: '2/1h',
-      RATE_LIMIT_RUNS_USER: '2/1h',
-      RATE_LIMIT_ADMIN_CLIENT: '4/1h',
+      RATE_LIMIT_TABLE: `login_client=3/1h, login_address=5/1h, signup_client=2/1h, verify_address=2/1h,
+        mails_address=2/1h,3/1d, public_client=5/1h, public_runs_token=3/1h, public_runs_assistant=2/1h,
+        runs_user=2/1h, admin_client=4/1h`,
     },
   })
 
@@ -149,12 +142,11 @@ describe('rate limits', () => {
 describe('routes that answer without a token', () => {
   let service: TestService
   beforeAll(async () => {
-    const { rateLimits } = loadSettings(serviceEnv())
     const names = Object.keys(rateLimits).filter((name) => name.endsWith('_client'))
-    const each = names.map((name) => [`RATE_LIMIT_${name.toUpperCase()}`, '1/1h'])
+    const table = names.map((name) => `${name}=1/1h`).join()
     service = await startService({
       worker: false,
-      env: { ...Object.fromEntries(each), RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' },
+      env: { RATE_LIMIT_TABLE: table, RATE_LIMITS: 'on', TRUST_PROXY: '127.0.0.1' },
     })
   })
   afterAll(() => service.close())
@@ -200,7 +192,7 @@ describe('without RATE_LIMITS', () => {
   beforeAll(async () => {
     service = await startService({
       worker: false,
-      env: { RATE_LIMIT_LOGIN_CLIENT: '1/1h', RATE_LIMIT_ADMIN_GUESSES: '3/1h', TRUST_PROXY: '127.0.0.1' },
+      env: { RATE_LIMIT_TABLE: 'login_client=1/1h, admin_guesses=3/1h', TRUST_PROXY: '127.0.0.1' },
     })
   })
   afterAll(() => service.close())
@@ -224,7 +216,10 @@ describe('without RATE_LIMITS', () => {
   })
 
   it('X-Forwarded-For of an untrusted client is ignored', async () => {
-    const direct = await startService({ worker: false, env: { RATE_LIMITS: 'on', RATE_LIMIT_LOGIN_CLIENT: '2/1h' } })
+    const direct = await startService({
+      worker: false,
+      env: { RATE_LIMITS: 'on', RATE_LIMIT_TABLE: 'login_client=2/1h' },
+    })
     let claimed = 0
     const login = () => from(direct, `192.0.2.${claimed++}`).call('POST', '/auth/login', {})
     expect(await statuses(3, login)).toEqual([422, 422, 429])
@@ -239,7 +234,7 @@ describe('while Redis is unreachable', () => {
     const redis = await startRedis({ server, dataDir })
     const service = await startService({
       worker: false,
-      env: { REDIS_URL: redis.url, RATE_LIMITS: 'on', RATE_LIMIT_LOGIN_CLIENT: '2/1h' },
+      env: { REDIS_URL: redis.url, RATE_LIMITS: 'on', RATE_LIMIT_TABLE: 'login_client=2/1h' },
     })
     const login = () => apiClient(service.url).call('POST', '/auth/login', {})
     expect(await statuses(1, login)).toEqual([422])

@@ -11,7 +11,8 @@ const head = (lines: string[]) => `${[...lines, 'host: x', 'content-type: applic
 
 describe('slow clients', () => {
   const service = useModelService({
-    env: { REQUEST_TIMEOUT_SECONDS: '1', UPLOAD_IDLE_SECONDS: '1', EMBEDDING_DIMENSIONS: '64' },
+    env: { EMBEDDING_DIMENSIONS: '64' },
+    settings: { requestTimeoutSeconds: 1, uploadIdleSeconds: 1 },
   })
 
   it('are disconnected when the head of a request does not arrive', async () => {
@@ -86,10 +87,7 @@ describe('slow clients', () => {
 describe('connections', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await startService({
-      worker: false,
-      env: { MAX_CONNECTIONS_PER_ADDRESS: '4', MAX_CONNECTIONS: '1000' },
-    })
+    service = await startService({ worker: false, env: { MAX_CONNECTIONS: '20' } })
   })
   afterAll(() => service.close())
 
@@ -108,7 +106,7 @@ describe('connections', () => {
   })
 
   it('are limited in total', async () => {
-    const small = await startService({ worker: false, env: { MAX_CONNECTIONS: '3' } })
+    const small = await startService({ worker: false, env: { MAX_CONNECTIONS: '3', TRUST_PROXY: '127.0.0.1' } })
     const clients = await Promise.all(Array.from({ length: 3 }, () => openConnection(small)))
     const fourth = await openConnection(small)
     expect(await fourth.untilClosed()).toBe('')
@@ -122,11 +120,9 @@ describe('open streams', () => {
     respond: () => ({ text: 'Hi' }),
     env: {
       MAX_STREAMS: '6',
-      MAX_STREAMS_PER_USER: '2',
-      MAX_STREAMS_PER_ASSISTANT: '2',
-      MAX_STREAMS_PER_CLIENT: '3',
       TRUST_PROXY: '127.0.0.1',
     },
+    settings: { maxStreamsPerUser: 2, maxStreamsPerAssistant: 2, maxStreamsPerClient: 3 },
   })
 
   it('are limited by user, and released when they end', async () => {

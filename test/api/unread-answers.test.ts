@@ -54,7 +54,7 @@ describe('clients that send further requests before they have read an answer', (
 
 describe('answers that clients do not read', () => {
   const limitMb = 20
-  const service = useModelService({ env: { MAX_UNREAD_MB: String(limitMb), UNREAD_SECONDS: '600' } })
+  const service = useModelService({ settings: { maxUnreadMb: limitMb, unreadSeconds: 600 } })
 
   it('hold no more memory than the limit in all: the oldest give way, and others are answered', async () => {
     const owner = await ownerOfLargeThread(service)
@@ -80,7 +80,7 @@ describe('answers that clients do not read', () => {
 })
 
 describe('clients that stop reading', () => {
-  const service = useModelService({ env: { UNREAD_SECONDS: '1' } })
+  const service = useModelService({ settings: { unreadSeconds: 1 } })
 
   it('are disconnected after a while, and a stream without news is not', async () => {
     const gate = Promise.withResolvers<void>()

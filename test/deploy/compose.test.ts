@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { queues } from '../../domain/contracts/queues.ts'
 import { loadSettings } from '../../infra/config.ts'
+import { settingsIn } from '../../infra/settings/schema.ts'
 import { goProgram } from './go-program.ts'
 import { runProgram } from './run-program.ts'
 
@@ -114,8 +115,11 @@ describe('docker-compose.yml', () => {
     expect((await stat(path.join(folder, 'secrets'))).mode & 0o777).toBe(0o700)
   })
 
-  it('sets settings that the service accepts in production', () => {
+  it('sets settings that exist and that the service accepts in production', () => {
+    const names = settingsIn().map(({ env }) => env)
     for (const name of ['api', 'worker']) {
+      const set = Object.keys(model.services[name]?.environment ?? {}).map((variable) => variable.replace(/_FILE$/, ''))
+      expect(set.filter((variable) => !names.includes(variable))).toEqual([])
       const environment = Object.entries(model.services[name]?.environment ?? {}).map(([variable, value]) => [
         variable,
         value.replace(/^\/run\//, `${folder}/`),

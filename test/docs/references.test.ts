@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import { droppedSettings } from '../../infra/settings/schema.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 })
@@ -66,13 +67,14 @@ describe('The pages', () => {
   it('name only settings and variables that exist', () => {
     const known = new Set(code.flatMap((text) => text.match(/[A-Z][A-Z0-9]*_[A-Z0-9_]+/g) ?? []))
     const exists = (name: string) =>
-      [name, name.replace(/_FILE$/, ''), `RATE_LIMIT_${name}`].some((form) => known.has(form)) ||
-      namesOfOthers.includes(name)
+      [name, name.replace(/_FILE$/, '')].some((form) => known.has(form)) || namesOfOthers.includes(name)
     const named = pages.flatMap(({ file, text }) =>
       [...text.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=[^`]*)?`/g)].map(([, name = '']) => ({ file, name })),
     )
     expect(named.length).toBeGreaterThan(200)
     expect(named.filter(({ name }) => !exists(name))).toEqual([])
+    const gone = named.filter(({ file, name }) => file !== 'CHANGELOG.md' && name in droppedSettings)
+    expect(gone).toEqual([])
   })
 })
 

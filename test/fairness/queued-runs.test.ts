@@ -31,7 +31,7 @@ describe(`a user with ${queued} queued runs`, { timeout: 120_000 + queued * 1_00
   const model = heldModel()
   const service = useModelService({
     // A busy machine must not let the tasks of held steps time out: their repetitions would ask the model again.
-    env: { MODEL_STEPS_AT_ONCE: String(atOnce), RUN_TASK_TIMEOUT_SECONDS: '10' },
+    settings: { modelStepsAtOnce: atOnce, runTaskTimeoutSeconds: 10 },
     respond: model.respond,
   })
 

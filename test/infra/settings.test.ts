@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { text } from 'node:stream/consumers'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadSettings } from '../../infra/config.ts'
+import type { Setting } from '../../infra/settings/kinds.ts'
+import { droppedSettings, settingsIn } from '../../infra/settings/schema.ts'
 
 const required = { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'), JWT_SECRET: 'a secret of some length' }
-const read = (file: string) => readFile(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8')
 
 /** What `loadSettings` says is wrong, or the empty string. */
 function problemsOf(env: NodeJS.ProcessEnv): string {
@@ -21,29 +18,34 @@ function problemsOf(env: NodeJS.ProcessEnv): string {
   }
 }
 
-const byName = (a: string, b: string) => a.localeCompare(b)
-
-/** The variables that `loadSettings` asks for. */
-function variablesRead(): string[] {
-  const asked = new Set<string>()
-  loadSettings(
-    new Proxy<NodeJS.ProcessEnv>(required, {
-      get: (env, name) => {
-        if (typeof name === 'string') asked.add(name)
-        return env[String(name)]
-      },
-    }),
-  )
-  // Each may also be given as a file.
-  return [...asked].filter((name) => !name.endsWith('_FILE'))
-}
-
 describe('settings', () => {
-  it('each have a line in .env.example, which has no other', async () => {
-    const lines = (await read('.env.example')).matchAll(/^([A-Z0-9_]+)=/gm)
-    const documented = [...lines].flatMap((line) => line[1] ?? []).filter((name) => name !== 'DEMO_MODEL')
-    expect(documented.toSorted(byName)).toEqual(variablesRead().toSorted(byName))
-    expect(documented.length).toBeGreaterThan(50)
+  it('of every kind are refused together, each by its name, and without a value', () => {
+    const all = settingsIn()
+    const isAnyText = ({ expected }: Setting) => ['text', 'a comma-separated list'].includes(expected)
+    const checked = all.filter((setting) => !isAnyText(setting)).map(({ env }) => env)
+    const problems = problemsOf(Object.fromEntries(checked.map((name) => [name, 'hidden value: '])))
+    for (const name of checked) expect(problems).toContain(`  - ${name} `)
+    expect(checked.length).toBeGreaterThan(50)
+    expect(problems).not.toContain('hidden')
+  })
+
+  it('are marked as secret where their names say so', () => {
+    const unmarked = settingsIn()
+      .filter(({ env, isSecret }) => !isSecret && /(KEY|TOKEN|SECRET|URI|_KEY_\w+)$/.test(env))
+      .map(({ env }) => env)
+    expect(unmarked).toEqual(['LANCEDB_URI'])
+  })
+
+  it('that are gone cause a warning that says why, once, if they are set', () => {
+    const env = { ...required, JWT_SECRET: 's'.repeat(44), UNREAD_SECONDS: '', MAX_STREAMS_PER_USER: '5' }
+    const { warnings } = loadSettings({ ...env, RATE_LIMIT_LOGIN_CLIENT_FILE: '/run/secrets/x' })
+    expect(warnings).toEqual([
+      'MAX_STREAMS_PER_USER has no effect any more: it is a tenth of MAX_STREAMS',
+      'RATE_LIMIT_LOGIN_CLIENT has no effect any more: write login_client=… into RATE_LIMIT_TABLE',
+    ])
+    const names = settingsIn().map((setting) => setting.env)
+    expect(Object.keys(droppedSettings).filter((name) => names.includes(name))).toEqual([])
+    expect(new Set(names).size).toBe(names.length)
   })
 
   it('are optional, except two secrets', () => {
@@ -112,18 +114,6 @@ describe('settings', () => {
     expect(loadSettings({ ...env, NODE_ENV: 'production' }).warnings).toEqual([])
   })
 
-  it('with weak secrets stop the API and the worker of the image before they connect to a server', async () => {
-    expect(await read('Dockerfile')).toContain('ENV NODE_ENV=production')
-    const root = fileURLToPath(new URL('../..', import.meta.url))
-    for (const script of ['api/server.ts', 'worker/main.ts']) {
-      const env = { PATH: process.env['PATH'] ?? '', ...weak, NODE_ENV: 'production' }
-      const child = spawn(process.execPath, [script], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
-      const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
-      for (const name of secrets) expect(said).toContain(name)
-      expect(code).toBe(1)
-    }
-  })
-
   describe('from files', () => {
     async function folder() {
       const made = await mkdtemp(path.join(tmpdir(), 'settings-'))
@@ -183,18 +173,36 @@ describe('settings', () => {
     expect(loadSettings({ ...strong, NODE_ENV: 'production', RATE_LIMITS: 'off' }).rateLimitsOn).toBe(false)
     expect(loadSettings(strong).rateLimitsOn).toBe(false)
     expect(loadSettings({ ...strong, RATE_LIMITS: 'on' }).rateLimitsOn).toBe(true)
-    const rate = (text: string) => loadSettings({ ...strong, RATE_LIMIT_MAILS_ADDRESS: text }).rateLimits.mails_address
-    expect(rate('')).toEqual([
+  })
+
+  it('change single rate limits, and report each wrong entry by its name', () => {
+    const limits = (table: string) => loadSettings({ ...required, RATE_LIMIT_TABLE: table }).rateLimits
+    const day = 86_400_000
+    const { mails_address: byDefault } = Object.fromEntries(limits(''))
+    expect(byDefault).toEqual([
       { max: 5, windowMs: 3_600_000 },
-      { max: 20, windowMs: 86_400_000 },
+      { max: 20, windowMs: day },
     ])
-    expect(rate('7/1d, 1/10s')).toEqual([
+    const changed = limits('login_client=10/5m, mails_address=7/1d, 1/10s, runs_user=off')
+    expect(changed.get('login_client')).toEqual([{ max: 10, windowMs: 300_000 }])
+    expect(changed.get('mails_address')).toEqual([
       { max: 1, windowMs: 10_000 },
-      { max: 7, windowMs: 86_400_000 },
+      { max: 7, windowMs: day },
     ])
-    expect(rate('off')).toEqual([])
-    for (const wrong of ['5', '5/h', '0/1h', '5/0h', '5/1w', '-1/1h', '5/1h;6/1d', '5/1h,'])
-      expect(problemsOf({ ...strong, RATE_LIMIT_MAILS_ADDRESS: wrong })).toContain('RATE_LIMIT_MAILS_ADDRESS')
+    expect(changed.get('runs_user')).toEqual([])
+    expect(changed.get('imports_user')).toEqual(limits('').get('imports_user'))
+    for (const wrong of ['5', '5/h', '0/1h', '5/0h', '5/1w', '-1/1h', '5/1h;6/1d', '5/1h,', '=5/1h', '']) {
+      const problems = problemsOf({ ...required, RATE_LIMIT_TABLE: `login_client=1/1h, mails_address=${wrong}` })
+      expect(problems).toContain('RATE_LIMIT_TABLE must give mails_address a number and a window')
+    }
+    const several = problemsOf({
+      ...required,
+      RATE_LIMIT_TABLE: 'login_clint=1/1h, runs_user=x, runs_user=1/1h, runs_user=2/1h',
+    })
+    expect(several).toContain('names the limit login_clint, which does not exist')
+    expect(several).toContain('must give runs_user')
+    expect(several).toContain('names the limit runs_user twice')
+    expect(problemsOf({ ...required, RATE_LIMIT_TABLE: '20/1h' })).toContain('must have entries such as')
   })
 
   it('accept proxies by address, not by number and not all', () => {

@@ -13,7 +13,7 @@ const slow = { name: 'slow.pdf', content: Uint8Array.from(silentPdf()) }
 const small = { name: 'small.txt', content: 'The dredging of the western basin cost 73,500 marks.' }
 
 /** Only a test's own word ends a slow file: no limit of time does. */
-const env = { EMBEDDING_DIMENSIONS: '64', EXTRACT_CPU_SECONDS: '3600', EXTRACT_TIMEOUT_SECONDS: '3600' }
+const settings = { extractCpuSeconds: 3600, extractTimeoutSeconds: 3600 }
 
 /** `QUEUED_FILES=1000 npm test -- test/knowledge/slow-readers.test.ts` queues as many as an impatient user would. */
 const queued = Number(process.env['QUEUED_FILES'] ?? 24)
@@ -35,7 +35,7 @@ async function readers(): Promise<number> {
 }
 
 describe('files that are slow to read or to embed', { timeout: 120_000 + queued * 4000 }, () => {
-  const service = useModelService({ env: { ...env, EXTRACT_CONCURRENCY: '2' } })
+  const service = useModelService({ settings, env: { EMBEDDING_DIMENSIONS: '64', EXTRACT_CONCURRENCY: '2' } })
 
   it(`leave a slot to another user's small file, also if there are ${queued} of them in separate uploads`, async () => {
     const hog = await knowledgeClient(await insertUser(service))
@@ -70,7 +70,7 @@ describe('files that are slow to read or to embed', { timeout: 120_000 + queued 
 })
 
 describe('a file that is being read when it is deleted', () => {
-  const service = useModelService({ env: { ...env, EXTRACT_CONCURRENCY: '1' } })
+  const service = useModelService({ settings, env: { EMBEDDING_DIMENSIONS: '64', EXTRACT_CONCURRENCY: '1' } })
 
   it.each([
     ['itself', (assistant: string, file: string) => `/assistants/${assistant}/files/${file}`],

@@ -27,9 +27,9 @@ describe('the first step of a run', () => {
         MONGODB_URI: database.throughProxy,
         RUNS_IN_API: 'true',
         DEPENDENCY_TIMEOUT_SECONDS: '5',
-        // For so long the first step waits for its workflow.
-        RUN_TASK_TIMEOUT_SECONDS: '10',
       },
+      // For so long the first step waits for its workflow.
+      settings: { runTaskTimeoutSeconds: 10 },
       respond: ({ body: { messages } }) => ({ text: `Answer to ${String(messages.at(-1)?.content)}` }),
     })
     second = await startApi({ ...service.settings, checkResponses: true }, createLogger('second', 'silent'))
@@ -153,7 +153,7 @@ describe('a first step that finds all slots taken', () => {
   beforeAll(async () => {
     service = await startModelService({
       worker: false,
-      env: { RUNS_IN_API: 'true', MODEL_STEPS_AT_ONCE: '1', RUN_TASK_TIMEOUT_SECONDS: '30' },
+      settings: { runsInApi: true, modelStepsAtOnce: 1, runTaskTimeoutSeconds: 30 },
     })
   })
   afterAll(() => service.close())

@@ -5,13 +5,15 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { startApi } from '../../api/start-api.ts'
 import { migrate } from '../../composition/migrations.ts'
-import { loadSettings } from '../../infra/config.ts'
+import { type Settings, loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { startWorker } from '../../worker/start-worker.ts'
 
 export interface ServiceOptions {
   /** Variables beside those that every test service gets. */
   env?: Record<string, string>
+  /** In place of what comes of the environment, such as limits that no variable changes. */
+  settings?: Partial<Settings>
   /** Without it no worker is started. */
   worker?: boolean
   /** Gets every log line, in place of the standard output. */
@@ -43,9 +45,9 @@ export function serviceEnv(env: Record<string, string> = {}): Record<string, str
 }
 
 /** API and worker in this process, on real servers. Answers are checked against their declared schemas. */
-export async function startService({ env, worker = true, onLog }: ServiceOptions = {}) {
+export async function startService({ env, settings: changed, worker = true, onLog }: ServiceOptions = {}) {
   const environment = serviceEnv(env)
-  const settings = loadSettings(environment)
+  const settings = { ...loadSettings(environment), ...changed }
   const logger = createLogger('test', settings.logLevel, onLog && { write: onLog })
   await migrate(settings, logger)
   const api = await startApi({ ...settings, checkResponses: true }, logger)

@@ -1,0 +1,88 @@
+import Type from 'typebox'
+import { type RateTable, defaultRates, readRateTable } from '../../domain/rate-limits.ts'
+import { integer, kind, onOff, proxies, readBy } from './kinds.ts'
+
+const rateTable = kind<RateTable>(
+  'a list of rate limits',
+  (given, { problem }) => readRateTable(given, problem),
+  Type.Unsafe<RateTable>({}),
+)
+
+/** docs/limits.md */
+export const limitSettings = {
+  ...readBy('API', {
+    trustProxy: proxies(
+      'TRUST_PROXY',
+      'Proxies whose X-Forwarded-For is trusted: addresses, CIDR ranges, loopback, linklocal, uniquelocal; without it all clients behind a proxy share their limits.',
+      { default: [] },
+    ),
+    maxBodyMb: integer(
+      'MAX_BODY_MB',
+      [1, 1024],
+      'Largest request body with the messages of a user; other bodies have fixed limits.',
+      { default: 16 },
+    ),
+    maxConnections: integer(
+      'MAX_CONNECTIONS',
+      [1, 1_000_000],
+      'Connections to one API process; one address may have a fifth of them.',
+      { default: 10_000 },
+    ),
+    maxStreams: integer(
+      'MAX_STREAMS',
+      [1, 1_000_000],
+      'Answers that one API process keeps open: a user or a public client may have a tenth, an assistant a fifth.',
+      { default: 5000 },
+    ),
+    rateLimitsOn: onOff('RATE_LIMITS', 'Whether rates are limited.', {
+      defaultText: 'on with NODE_ENV=production, else off',
+    }),
+    rateLimits: rateTable(
+      'RATE_LIMIT_TABLE',
+      'Rate limits that differ from their defaults, such as `login_client=10/5m, mails_address=5/1h,20/1d, runs_user=off`.',
+      { default: defaultRates, defaultText: 'the table in docs/limits.md' },
+    ),
+    threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads that a new user may have.', {
+      default: 100,
+    }),
+    storageMaxMb: integer('STORAGE_MAX_MB', [1, 1_000_000_000], 'Size of all files of one user.', {
+      defaultText: 'no limit',
+    }),
+    importMaxMb: integer(
+      'IMPORT_MAX_MB',
+      [1, 1_000_000],
+      'Size of an archive that a user imports, packed and unpacked; three times as much on a day (docs/archive.md).',
+      { default: 10_240 },
+    ),
+  }),
+}
+
+/** docs/retention.md */
+export const retentionSettings = {
+  ...readBy('worker', {
+    retainPublicThreadsDays: integer(
+      'RETAIN_PUBLIC_THREADS_DAYS',
+      [1, 36_500],
+      'How long threads of public callers are kept after their last use.',
+      { defaultText: 'kept' },
+    ),
+    retainPendingAccountsDays: integer(
+      'RETAIN_PENDING_ACCOUNTS_DAYS',
+      [1, 36_500],
+      'How long accounts are kept that were never verified.',
+      { defaultText: 'kept' },
+    ),
+    retainWaitingRunsDays: integer('RETAIN_WAITING_RUNS_DAYS', [1, 36_500], 'How long runs wait for a decision.', {
+      defaultText: 'kept',
+    }),
+  }),
+  runStreamHours: integer(
+    'RUN_STREAM_HOURS',
+    [1, 720],
+    'How long the stream of a run stays in Redis after its last entry; the same for API and workers.',
+    { default: 24 },
+  ),
+  auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'How long an entry of the audit log is kept (docs/audit.md).', {
+    default: 365,
+  }),
+}

@@ -1,0 +1,123 @@
+import Type from 'typebox'
+import { type ModelPrices, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
+import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
+import { readProviders } from '../model/provider-settings.ts'
+import { credential, hostsAndRanges, integer, kind, oneOf, readBy, text, url } from './kinds.ts'
+
+const modelPrices = kind<ModelPrices>(
+  'JSON such as {"currency":"usd","models":{"gpt-4o-mini":{"input":0.15,"output":0.6}}}',
+  parseModelPrices,
+  Type.Unsafe<ModelPrices>(Type.Object({})),
+)
+
+const providers = kind<ProviderSettings>(
+  'JSON',
+  (given, { problem, textOf }) => readProviders(given, { keyOf: textOf, problem }),
+  Type.Unsafe<ProviderSettings>({}),
+  { isSecret: true },
+)
+
+/** docs/models.md */
+export const modelSettings = {
+  openaiApiKey: credential('OPENAI_API_KEY', 'Key of the model server.', { defaultText: 'none is sent' }),
+  openaiBaseUrl: url(
+    'OPENAI_BASE_URL',
+    'Base URL of an OpenAI-compatible server, such as Ollama or vLLM, which may need no key.',
+    { defaultText: "OpenAI's own" },
+  ),
+  providers: providers(
+    'MODELS',
+    'Several model servers with fallbacks, as JSON, best in a file that MODELS_FILE names (docs/models.md).',
+    { default: noProviders, defaultText: 'all models are at OPENAI_BASE_URL' },
+  ),
+  defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', { default: 'gpt-4o-mini' }),
+  modelPrices: modelPrices(
+    'MODEL_PRICES',
+    'What models cost for a million tokens, as JSON, best in a file that MODEL_PRICES_FILE names (docs/budgets.md).',
+    { default: noPrices, defaultText: 'nothing' },
+  ),
+  modelContextTokens: integer(
+    'MODEL_CONTEXT_TOKENS',
+    [256, 100_000_000],
+    'Context window of models that the service does not know by name.',
+    { default: 128_000 },
+  ),
+  modelSilenceSeconds: integer(
+    'MODEL_SILENCE_SECONDS',
+    [1, 3600],
+    'A request to a model server fails after so long without a byte.',
+    { default: 120 },
+  ),
+  runMaxMinutes: integer(
+    'RUN_MAX_MINUTES',
+    [1, 24 * 60],
+    'Time limit of a run, including retries and tools; time spent waiting for a person is not counted.',
+    { default: 30 },
+  ),
+  ...readBy('npm start', {
+    demoModel: text('DEMO_MODEL', '`off`: no demo model is started, and without a model key runs are answered 503.', {
+      defaultText: 'on without a model key',
+    }),
+  }),
+}
+
+/** docs/knowledge.md */
+export const knowledgeSettings = {
+  embeddingBaseUrl: url('EMBEDDING_BASE_URL', 'Another server for embeddings, with the same kind of API.', {
+    defaultText: 'OPENAI_BASE_URL',
+  }),
+  embeddingApiKey: credential('EMBEDDING_API_KEY', 'Key of that server, which never gets another one.', {
+    defaultText: 'OPENAI_API_KEY, if EMBEDDING_BASE_URL is not set',
+  }),
+  embeddingModel: text(
+    'EMBEDDING_MODEL',
+    'Embedding model; after a change files must be embedded anew: `node scripts/reembed.ts`.',
+    { default: 'text-embedding-3-small' },
+  ),
+  embeddingDimensions: integer(
+    'EMBEDDING_DIMENSIONS',
+    [1, 8192],
+    'Length of its vectors; a change is one of the model.',
+    { default: 1536 },
+  ),
+  ...readBy('worker', {
+    extractMemoryMb: integer('EXTRACT_MEMORY_MB', [128, 65_536], 'Resident memory for reading one uploaded file.', {
+      default: 1024,
+    }),
+    extractConcurrency: integer(
+      'EXTRACT_CONCURRENCY',
+      [1, 64],
+      "Files that a worker reads at once; one user's files never occupy the last place, unless there is only one.",
+      { default: 3 },
+    ),
+  }),
+}
+
+export const toolSettings = {
+  searchProvider: oneOf(
+    'SEARCH_PROVIDER',
+    ['searxng', 'tavily'],
+    'Web search for assistants: searxng (with SEARCH_URL) or tavily (with SEARCH_API_KEY).',
+    { defaultText: 'no web search' },
+  ),
+  searchUrl: url('SEARCH_URL', 'Address of SearXNG.'),
+  searchApiKey: credential('SEARCH_API_KEY', 'Key of Tavily.'),
+  outboundAllow: hostsAndRanges(
+    'OUTBOUND_ALLOW',
+    'Private hosts and CIDR ranges that tools and model accounts of users may reach.',
+    { default: [] },
+  ),
+  langsmithApiKey: credential('LANGSMITH_API_KEY', 'Key of the tracing service that receives feedback on runs.'),
+  langsmithEndpoint: url('LANGSMITH_ENDPOINT', 'Address of that service.', { defaultText: "LangSmith's own" }),
+  stripeSecretKey: credential(
+    'STRIPE_SECRET_KEY',
+    'Key of the Stripe account (docs/billing.md); without it and the next, checkouts answer 503.',
+  ),
+  stripeWebhookSecret: credential(
+    'STRIPE_WEBHOOK_SECRET',
+    'Signing secret of the webhook endpoint `{BASE_URL}/checkout/webhook`.',
+  ),
+  stripeApiBase: url('STRIPE_API_BASE', "Another address of the payment provider's API, for tests.", {
+    defaultText: "Stripe's own",
+  }),
+}

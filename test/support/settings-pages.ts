@@ -1,0 +1,100 @@
+import { rateLimits } from '../../domain/rate-limits.ts'
+import type { Setting } from '../../infra/settings/kinds.ts'
+import { settingGroups, settingsIn } from '../../infra/settings/schema.ts'
+
+const groups = Object.entries(settingGroups).map(([title, group]) => ({ title, settings: settingsIn(group) }))
+
+/** What `.env.example` must be: a line for each setting. */
+export function envExample(): string {
+  const lines = groups.flatMap(({ title, settings }) => ['', `# --- ${title}`, ...settings.flatMap(linesOf)])
+  return `${[...envHead, ...lines].join('\n')}\n`
+}
+
+const envHead = [
+  '# Made from infra/settings by npm run settings. Copy this file to .env and fill in what you need; an empty value',
+  '# counts as not set. `npm start` needs no settings: it makes secrets, starts a server for each address that is not',
+  '# set, and uses a demo model when there is no model key. Lists are separated by commas.',
+  '# Each setting can be read from a file: NAME_FILE=/run/secrets/name. A value in NAME takes precedence.',
+]
+
+function linesOf(setting: Setting): string[] {
+  const comment = `${setting.description} ${defaultSentence(setting)}`.replaceAll('`', '')
+  return [...wrapped(comment).map((line) => `# ${line}`), `${setting.env}=`]
+}
+
+function defaultSentence(setting: Setting): string {
+  if (setting.isRequired) return 'Required.'
+  const unit = unitOf(setting)
+  if (setting.defaultText !== undefined) return `${unit && `In ${unit}. `}Default: ${setting.defaultText}.`
+  return `Default: ${`${defaultOf(setting)} ${unit}`.trim()}.`
+}
+
+/** Names end with their unit. */
+function unitOf({ env }: Setting): string {
+  const unit = /_(SECONDS|MINUTES|HOURS|DAYS|TOKENS|MB)$/.exec(env)?.[1] ?? ''
+  return unit === 'MB' ? unit : unit.toLowerCase()
+}
+
+function wrapped(text: string, width = 116): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < width) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
+function defaultOf({ defaultText, default: value }: Setting): string {
+  if (defaultText !== undefined) return defaultText
+  const values = Array.isArray(value) ? value : [value]
+  return values.join(', ') || 'none'
+}
+
+/** What docs/settings.md must be. */
+export function settingsPage(): string {
+  const tables = groups.map(({ title, settings }) => `## ${title}\n\n${table(settingColumns, settings.map(rowOf))}`)
+  return [settingsHead, ...tables].join('\n\n').concat('\n')
+}
+
+const settingsHead = `# Settings
+
+For people who run the service: every setting, what it does, and who reads it. This page and \`.env.example\` are made from \`infra/settings\` by \`npm run settings\`.
+
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. API and worker name all wrong and missing settings at once and do not start. Secrets are never printed. Settings that both read, API and worker, need the same value in all processes, except those of ports, addresses and queues.`
+
+const settingColumns = ['setting', 'default', 'unit', 'read by', 'what it does']
+
+function rowOf(setting: Setting): string[] {
+  const value = setting.isRequired ? '**required**' : defaultOf(setting)
+  const isPlain = setting.defaultText === undefined && setting.default !== undefined && value !== 'none'
+  return [
+    `\`${setting.env}\`${setting.isSecret ? ' (secret)' : ''}`,
+    isPlain ? `\`${value}\`` : value,
+    unitOf(setting),
+    setting.readBy ?? 'both',
+    setting.description,
+  ]
+}
+
+const start = '<!-- rate limits: written by npm run settings -->'
+const end = '<!-- end of the rate limits -->'
+
+/** docs/limits.md with the table of the rate limits between its marks. */
+export function withRateLimits(page: string): string {
+  const rows = Object.entries(rateLimits).map(([name, { rates, counts }]) => [`\`${name}\``, rates, counts])
+  const [before, rest] = page.split(start)
+  const after = rest?.split(end)[1]
+  if (after === undefined) throw new Error(`docs/limits.md must have ${start} and ${end}`)
+  return `${before}${start}\n\n${table(['limit', 'default', 'what it counts'], rows)}\n\n${end}${after}`
+}
+
+/** As the formatter writes it. */
+function table(head: string[], rows: string[][]): string {
+  const widths = head.map((_, column) => Math.max(3, ...[head, ...rows].map((row) => width(row[column]))))
+  const line = (cells: string[]) =>
+    `| ${widths.map((wide, column) => (cells[column] ?? '') + ' '.repeat(wide - width(cells[column]))).join(' | ')} |`
+  return [line(head), `| ${widths.map((wide) => '-'.repeat(wide)).join(' | ')} |`, ...rows.map(line)].join('\n')
+}
+
+const width = (cell = '') => cell.length
