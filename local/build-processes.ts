@@ -3,7 +3,6 @@ import path from 'node:path'
 import { type SourceMapSegment, decode, encode } from '@jridgewell/sourcemap-codec'
 import { type Plugin, rolldown } from 'rolldown'
 import { parseOwnJson } from '../domain/own-json.ts'
-import { oneByteSource } from '../worker/one-byte-source.ts'
 import { currentBundle, processEntries, root } from './process-bundle.ts'
 
 /** Packages with native code, or that look for files or threads beside their own. */
@@ -45,8 +44,6 @@ async function buildBundle(folder: string): Promise<void> {
   })
   await bundle.close()
   for (const { fileName } of output) if (fileName.endsWith('.map')) await shortenMap(path.join(fresh, fileName))
-  for (const one of output)
-    if (one.type === 'chunk') await writeFile(path.join(fresh, one.fileName), oneByteSource(one.code))
   for (const name of Object.keys(processEntries)) {
     // Source maps are read for modules that are loaded after these statements, but not of packages: they would take
     // 4 MB in each process.
@@ -83,19 +80,15 @@ function ownAddresses(folder: string): Plugin {
 
 /**
  * Keeps the lines of our sources, without columns, names and packages, because Node holds the maps of all loaded files in
- * memory once a stack trace was read. The columns of the bundle become those after `oneByteSource`.
+ * memory once a stack trace was read.
  */
 async function shortenMap(file: string): Promise<void> {
-  const code = (await readFile(file.slice(0, -'.map'.length), 'utf8')).split('\n')
   const map: { mappings: string; sources: string[] } = parseOwnJson(await readFile(file, 'utf8'))
   const isOwn = map.sources.map((source) => !path.relative(root, path.resolve(file, '..', source)).startsWith('node_'))
-  const lines = decode(map.mappings).map((segments, index) => {
+  const lines = decode(map.mappings).map((segments) => {
     const kept: SourceMapSegment[] = []
     let place = ''
-    let [read, column] = [0, 0]
-    for (const [originalColumn, source, sourceLine = 0] of segments) {
-      column += oneByteSource(code[index]?.slice(read, originalColumn) ?? '').length
-      read = originalColumn
+    for (const [column, source, sourceLine = 0] of segments) {
       const isOurs = source !== undefined && isOwn[source]
       const next = isOurs ? `${source}:${sourceLine}` : ''
       if (next === place) continue

@@ -38,14 +38,6 @@ describe('the bundle of API and worker', { timeout: 180_000 }, () => {
     })
   })
 
-  it('has no character for which V8 would hold a file with two bytes for each', () => {
-    const folder = currentBundle()
-    const wide = readdirSync(folder)
-      .filter((name) => name.endsWith('.mjs'))
-      .filter((name) => /[^\0-\u00FF]/.test(readFileSync(path.join(folder, name), 'utf8')))
-    expect(wide).toEqual([])
-  })
-
   it('is used only for the sources that it was made of', async () => {
     const project = await mkdtemp(path.join(tmpdir(), 'assistant-bundle-'))
     try {
