@@ -55,7 +55,7 @@ export async function startWorkflowThread({ bundle, activityNames, logger, onEnd
     void thread.terminate()
   }
   // They are called before those of the SDK's client, which rejects all requests.
-  thread.on('error', (error) => end(isOutOfMemory(error), `failed with "${error.message}"`))
+  thread.on('error', (error: unknown) => end(isOutOfMemory(error), `failed with "${String(error)}"`))
   thread.on('exit', () => end(false, 'ended its thread'))
   const client = new WorkerThreadClient(thread, logger)
   const watch = watchThread(thread, begun, () => end(true, 'did not return for a second of processor time'))
@@ -114,4 +114,5 @@ function errorFor(runId: string, { runId: culprit, reason }: ThreadEnd): Error {
   )
 }
 
-const isOutOfMemory = (error: Error) => 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+const isOutOfMemory = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
