@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type SourceMapSegment, decode, encode } from '@jridgewell/sourcemap-codec'
@@ -11,10 +12,15 @@ const external = [/^@temporalio\//, /^@lancedb\//, /^@fastify\/swagger-ui/, /^re
 /** Running processes and other branches use earlier bundles: they stay for a week. */
 const keptMs = 7 * 24 * 3_600_000
 
+/**
+ * `node scripts/build-processes.ts [folder]`. Without a folder: for these sources, where `npm start` looks for it. The
+ * image names one, which does not change with the sources.
+ */
 const startedAt = performance.now()
-const target = currentBundle()
+const named = process.argv[2]
+const target = named === undefined ? currentBundle() : path.resolve(named)
 await buildBundle(target)
-await removeOld(target)
+if (named === undefined) await removeOld(target)
 console.log(`The processes are bundled for the next start (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
 
 /**
@@ -23,8 +29,10 @@ console.log(`The processes are bundled for the next start (${((performance.now()
  */
 async function buildBundle(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`
+  // The image is built without `local/`.
+  const entries = Object.entries(processEntries).filter(([, file]) => existsSync(path.join(root, file)))
   const bundle = await rolldown({
-    input: Object.fromEntries(Object.entries(processEntries).map(([name, file]) => [name, path.join(root, file)])),
+    input: Object.fromEntries(entries.map(([name, file]) => [name, path.join(root, file)])),
     platform: 'node',
     external,
     plugins: [ownAddresses(folder)],
@@ -44,7 +52,7 @@ async function buildBundle(folder: string): Promise<void> {
   })
   await bundle.close()
   for (const { fileName } of output) if (fileName.endsWith('.map')) await shortenMap(path.join(fresh, fileName))
-  for (const name of Object.keys(processEntries)) {
+  for (const [name] of entries) {
     // Source maps are read for modules that are loaded after these statements, but not of packages: they would take
     // 4 MB in each process.
     const entry = `import { setSourceMapsSupport } from 'node:module'
