@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import path from 'node:path'
-import { buildProcesses, processEntries, scriptOf } from '../local/process-bundle.ts'
+import { buildProcesses } from '../local/build-for-next-start.ts'
+import { processEntries, scriptOf } from '../scripts/process-bundle.ts'
 import type { BenchContext } from './environment.ts'
 import { quantile, table } from './statistics.ts'
 

@@ -24,7 +24,8 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const modules = path.join(root, 'node_modules')
 const stampFile = path.join(modules, '.install-stamp')
 const nodeVersion = '24.21.0'
-const oldestMajor = 24
+/** It can tell the processor time of a thread, which the guard of the workflow thread asks for. */
+const oldestVersion = '24.6'
 
 main()
 
@@ -43,7 +44,9 @@ function nodeToRun() {
 }
 
 function isNewEnough(version) {
-  return Number(version.split('.')[0]) >= oldestMajor
+  const [major, minor] = version.split('.').map(Number)
+  const [oldestMajor, oldestMinor] = oldestVersion.split('.').map(Number)
+  return major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)
 }
 
 function works(node) {
@@ -72,7 +75,7 @@ function cachedNode() {
   const install = [npmCli(), 'install', '--prefix', fresh, ...options, `node@${nodeVersion}`]
   const { status } = spawnSync(process.execPath, install, { cwd: fresh, stdio: ['ignore', 'inherit', 'inherit'] })
   if (status !== 0)
-    fail(`Node ${nodeVersion} could not be installed. Install Node ${oldestMajor} or newer and try again.`)
+    fail(`Node ${nodeVersion} could not be installed. Install Node ${oldestVersion} or newer and try again.`)
   if (!works(node)) rmSync(folder, { recursive: true, force: true })
   // Another process may have been faster; then its copy stays.
   if (existsSync(folder)) rmSync(fresh, { recursive: true, force: true })

@@ -1,5 +1,5 @@
 import { failureConverterPath } from '../infra/temporal/data-converter.ts'
-import { workflowBundle } from '../worker/workflow-bundle.ts'
+import { workflowBundle } from '../worker/temporal-sdk/workflow-bundle.ts'
 
 /**
  * Bundles the workflows ahead of time, so that a worker starts at once and needs to write nothing: one bundle for

@@ -22,9 +22,9 @@ const arrows: Record<string, { may: string[]; types?: string[] }> = {
 
 /** The same for the programs of developers and operators, which the product never needs. */
 const tools: typeof arrows = {
-  local: { may: ['api', 'worker', 'composition', 'infra', 'services', 'domain'] },
+  local: { may: ['scripts/process-bundle.ts', 'api', 'worker', 'composition', 'infra', 'services', 'domain'] },
   scripts: { may: ['composition', 'infra', 'services', 'worker', 'domain'] },
-  bench: { may: ['local', 'infra', 'services', 'domain', 'client', 'test/support'] },
+  bench: { may: ['scripts/process-bundle.ts', 'local', 'infra', 'services', 'domain', 'client', 'test/support'] },
   faults: { may: ['local', 'bench', 'infra', 'services', 'domain', 'client', 'test/support'] },
 }
 

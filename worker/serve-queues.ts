@@ -11,8 +11,8 @@ import { createWorker } from './create-worker.ts'
 import { every } from './every.ts'
 import { serveRuns } from './serve-runs.ts'
 import { installRuntime, recordRuntimeMetrics } from './temporal-runtime.ts'
-import { workflowBundle } from './workflow-bundle.ts'
-import { workersWithSharedThread } from './workflow-thread.ts'
+import { workflowBundle } from './temporal-sdk/workflow-bundle.ts'
+import { workersWithSharedThread } from './temporal-sdk/shared-thread.ts'
 
 /**
  * The connection and the workflow code of a process's workers. The runtime must be installed before the first

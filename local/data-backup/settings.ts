@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { root } from '../process-bundle.ts'
+import { root } from '../../scripts/process-bundle.ts'
 import { LocalServiceError } from '../services/ways.ts'
 
 /** Each of them places data where a copy of the data folder does not have it. */

@@ -47,20 +47,20 @@ describe('the image', () => {
 
   it('runs API and worker as a user who can write only to /data, and reports its health', async () => {
     expect(image.user).toBe('node')
-    expect(image.command).toEqual(['node', 'api/server.ts'])
+    expect(image.command).toEqual(['node', 'dist/api.mjs'])
     const env = environment()
     const port = { api: String(await freePort()), worker: String(await freePort()) }
-    const migrated = await runProgram(process.execPath, ['scripts/migrate.ts'], {
+    const migrated = await runProgram(process.execPath, ['dist/migrate.mjs'], {
       cwd: app,
       ...as,
       env: { ...env, LOG_LEVEL: 'info' },
     })
     expect(migrated).toContain('migrations done')
-    const api = await startProcess('api/server.ts', { ...env, METRICS_PORT: port.api }, 'listening', {
+    const api = await startProcess('dist/api.mjs', { ...env, METRICS_PORT: port.api }, 'listening', {
       cwd: app,
       ...as,
     })
-    const worker = await startProcess('worker/main.ts', { ...env, METRICS_PORT: port.worker }, 'worker ready', {
+    const worker = await startProcess('dist/worker.mjs', { ...env, METRICS_PORT: port.worker }, 'worker ready', {
       cwd: app,
       ...as,
     })

@@ -132,7 +132,7 @@ describe('the chart', () => {
   })
 
   it('sets only known settings, and every secret as a file', async () => {
-    const [api = ''] = documents(await render(...everything)).filter((text) => text.includes('api/server.ts'))
+    const [api = ''] = documents(await render(...everything)).filter((text) => text.includes('dist/api.mjs'))
     const variables = [...api.matchAll(/- name: ([A-Z0-9_]+)\n\s+value: (.*)/g)].map(([, name = '', value = '']) => {
       const plain = value.replaceAll(/^["']|["']$/g, '')
       return [name, plain] as const

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { steadyMemory } from '../../local/steady-memory.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const linesOf = async (file: string) => (await readFile(path.join(root, file), 'utf8')).split('\n')
@@ -27,4 +28,20 @@ test('the image uses exactly the Node version of the tests', async () => {
     expect(manifest).toMatchObject({ dependencies: { node: version } })
   }
   expect(bases.length).toBeGreaterThan(1)
+})
+
+test('the image sets what keeps memory level as npm start does, and compose and chart change nothing of it', async () => {
+  const variables = Object.entries(steadyMemory).map(
+    ([name, value]) => `${name}=${/ /.test(value) ? `"${value}"` : value}`,
+  )
+  const problem = 'copy the values of local/steady-memory.ts to the Dockerfile'
+  expect(await linesOf('Dockerfile'), problem).toContain(`ENV ${variables.join(' ')}`)
+  const templates = ['api', 'workers', 'migrations'].map((name) => `deploy/helm/templates/${name}.yaml`)
+  for (const file of [
+    'docker-compose.yml',
+    'deploy/helm/values.yaml',
+    'deploy/helm/templates/_helpers.tpl',
+    ...templates,
+  ])
+    for (const name of Object.keys(steadyMemory)) expect((await linesOf(file)).join('\n'), file).not.toContain(name)
 })

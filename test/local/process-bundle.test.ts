@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bundleSources, currentBundle, root, scriptOf } from '../../local/process-bundle.ts'
+import { bundleSources, currentBundle, root, scriptOf } from '../../scripts/process-bundle.ts'
 
 describe('the bundle of API and worker', { timeout: 180_000 }, () => {
   beforeAll(async () => {
-    const build = [path.join(root, 'local/build-processes.ts')]
+    const build = [path.join(root, 'scripts/build-processes.ts')]
     if (!existsSync(currentBundle())) await promisify(execFile)(process.execPath, build, { cwd: root })
   }, 180_000)
 
@@ -22,6 +22,7 @@ describe('the bundle of API and worker', { timeout: 180_000 }, () => {
       .filter((file) => file.endsWith('.ts') && !file.startsWith('node_modules'))
     expect(own).toContain('api/server.ts')
     expect(own).toContain('worker/main.ts')
+    expect(own).toContain('scripts/migrate.ts')
     const hashed = new Set(bundleSources())
     expect(own.filter((file) => !hashed.has(file))).toEqual([])
   })
@@ -36,14 +37,6 @@ describe('the bundle of API and worker', { timeout: 180_000 }, () => {
     await expect(failed).rejects.toMatchObject({
       stderr: expect.stringMatching(/SECRETS_KEY is missing[^]*\/api\/server\.ts:\d+:\d+/),
     })
-  })
-
-  it('has no character for which V8 would hold a file with two bytes for each', () => {
-    const folder = currentBundle()
-    const wide = readdirSync(folder)
-      .filter((name) => name.endsWith('.mjs'))
-      .filter((name) => /[^\0-\u00FF]/.test(readFileSync(path.join(folder, name), 'utf8')))
-    expect(wide).toEqual([])
   })
 
   it('is used only for the sources that it was made of', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
-import { workflowBundle } from '../../worker/workflow-bundle.ts'
+import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
 import { readHistory, savedHistories } from '../support/histories.ts'
 
 /**

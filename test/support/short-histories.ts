@@ -7,7 +7,7 @@ import { NativeConnection, Worker } from '@temporalio/worker'
 import { prepareTemporal, startTemporal } from '../../local/services/temporal.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
-import { workflowBundle } from '../../worker/workflow-bundle.ts'
+import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
 
 /** A real Temporal server of its own that suggests to continue as new after `events` events. */
 export async function startShortHistories(events: number) {

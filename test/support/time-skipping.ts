@@ -1,4 +1,4 @@
-// Before a change: docs/traps.md, Temporal.
+// Before a change: docs/traps.md, Temporal, and worker/temporal-sdk/README.md.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { createLogger } from '../../infra/logger.ts'
 import { installRuntime } from '../../worker/temporal-runtime.ts'
 import { accepts, freePort } from '../../local/services/ports.ts'
 import { startServerProcess } from '../../local/services/server-process.ts'
-import { workflowBundle } from '../../worker/workflow-bundle.ts'
+import { workflowBundle } from '../../worker/temporal-sdk/workflow-bundle.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` */
 const keyword = 2

@@ -1,14 +1,13 @@
+// Before a change: README.md of this folder.
 import { createHash } from 'node:crypto'
 import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { type WorkflowBundleWithSourceMap, bundleWorkflowCode } from '@temporalio/worker'
-import { parseOwnJson } from '../domain/own-json.ts'
-import { oneByteSource } from './one-byte-source.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const workflowsPath = join(root, 'workflows', 'index.ts')
-const withoutCallStacks = join(root, 'workflows', 'without-call-stacks.ts')
+const withoutCallStacks = join(import.meta.dirname, 'without-call-stacks.ts')
 const cacheDir = join(root, 'node_modules', '.cache', 'workflows')
 
 /**
@@ -24,7 +23,7 @@ export async function workflowBundle({
   const path = join(cacheDir, `${await sourcesHash()}${variant}.js`)
   const cached = await readFile(path, 'utf8').catch(() => undefined)
   if (cached !== undefined) return { code: cached, sourceMap: '' }
-  const bundle = await bundleWorkflowCode({
+  const { code } = await bundleWorkflowCode({
     workflowsPath,
     // Evaluated once in a worker and not for each execution, which would take half of an execution's start. So no
     // module of a workflow may keep state; a test holds that.
@@ -37,25 +36,9 @@ export async function workflowBundle({
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: quiet,
   })
-  const code = oneByteSource(withoutSources(bundle.code))
   // If the cache cannot be written, for example in an image, the next start builds it again.
   await keep(path, code).catch(() => undefined)
   return { code, sourceMap: '' }
-}
-
-/**
- * Takes the text of the sources out of the source map: it is half of the bundle, of which a process holds several
- * copies, and stack traces need only the positions.
- */
-function withoutSources(code: string): string {
-  const start = code.lastIndexOf('//# sourceMappingURL=data:')
-  const [, encoded] = /base64,(\S+)/.exec(code.slice(start)) ?? []
-  if (start < 0 || encoded === undefined) return code
-  const { sourcesContent: _, ...map } = parseOwnJson<Record<string, unknown>>(
-    Buffer.from(encoded, 'base64').toString('utf8'),
-  )
-  const shorter = Buffer.from(JSON.stringify(map)).toString('base64')
-  return `${code.slice(0, start)}//# sourceMappingURL=data:application/json;base64,${shorter}\n`
 }
 
 async function keep(path: string, code: string): Promise<void> {
@@ -73,8 +56,7 @@ const sources = [
   'workflows/**/*.ts',
   'domain/**/*.ts',
   'infra/temporal/failure-converter.ts',
-  'worker/one-byte-source.ts',
-  'worker/workflow-bundle.ts',
+  'worker/temporal-sdk/{without-call-stacks,workflow-bundle}.ts',
   'package-lock.json',
 ]
 

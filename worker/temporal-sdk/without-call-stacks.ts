@@ -1,4 +1,4 @@
-// Before a change: docs/traps.md, Temporal.
+// Before a change: README.md of this folder.
 /**
  * Temporal's SDK notes the call stack of each promise that a workflow creates, for the view "Call Stack" of the Web UI:
  * it formats a stack trace and looks up each line of it in the source map, which took 42 % of the processor time of

@@ -2,21 +2,22 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
-import { run } from './services/command.ts'
 
 export const root = path.dirname(import.meta.dirname)
 /** Not below `node_modules`: source maps are read of the bundle alone. */
 const bundlesFolder = '.cache/processes'
+/** What is bundled, by name. `npm start` and the image start the same files; the image has those of the product only. */
 export const processEntries = {
   start: 'local/npm-start.ts',
   api: 'api/server.ts',
   'local-api': 'local/api.ts',
   worker: 'worker/main.ts',
+  migrate: 'scripts/migrate.ts',
   'demo-model': 'local/demo-model/main.ts',
 } as const
 
 /** The folders whose files can be part of the bundle. A test compares this with the bundle's contents. */
-const folders = ['activities', 'api', 'composition', 'domain', 'infra', 'local', 'services', 'worker']
+const folders = ['activities', 'api', 'composition', 'domain', 'infra', 'local', 'scripts', 'services', 'worker']
 
 /** The files on which the bundle depends. */
 export function bundleSources(project = root): string[] {
@@ -45,19 +46,4 @@ export function currentBundle(project = root): string {
 export function scriptOf(name: keyof typeof processEntries, project = root): string {
   const bundled = path.join(currentBundle(project), `${name}.mjs`)
   return existsSync(bundled) ? bundled : processEntries[name]
-}
-
-/**
- * Builds the bundle for later starts if there is none for these sources, in a separate process, which gives its memory
- * back. The processes also run without it, only slower, so a failure is only reported.
- */
-export async function buildProcesses(say: (line: string) => void): Promise<void> {
-  try {
-    if (existsSync(currentBundle())) return
-    const script = path.join(root, 'local/build-processes.ts')
-    const printed = await run(process.execPath, [script], { cwd: root, timeoutMs: 180_000 })
-    if (printed.trim() !== '') say(`> ${printed.trim()}`)
-  } catch (error) {
-    say(`> API and worker could not be bundled: ${error instanceof Error ? error.message : String(error)}`)
-  }
 }

@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type SourceMapSegment, decode, encode } from '@jridgewell/sourcemap-codec'
 import { type Plugin, rolldown } from 'rolldown'
 import { parseOwnJson } from '../domain/own-json.ts'
-import { oneByteSource } from '../worker/one-byte-source.ts'
 import { currentBundle, processEntries, root } from './process-bundle.ts'
 
 /** Packages with native code, or that look for files or threads beside their own. */
@@ -12,10 +12,15 @@ const external = [/^@temporalio\//, /^@lancedb\//, /^@fastify\/swagger-ui/, /^re
 /** Running processes and other branches use earlier bundles: they stay for a week. */
 const keptMs = 7 * 24 * 3_600_000
 
+/**
+ * `node scripts/build-processes.ts [folder]`. Without a folder: for these sources, where `npm start` looks for it. The
+ * image names one, which does not change with the sources.
+ */
 const startedAt = performance.now()
-const target = currentBundle()
+const named = process.argv[2]
+const target = named === undefined ? currentBundle() : path.resolve(named)
 await buildBundle(target)
-await removeOld(target)
+if (named === undefined) await removeOld(target)
 console.log(`The processes are bundled for the next start (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
 
 /**
@@ -24,8 +29,10 @@ console.log(`The processes are bundled for the next start (${((performance.now()
  */
 async function buildBundle(folder: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`
+  // The image is built without `local/`.
+  const entries = Object.entries(processEntries).filter(([, file]) => existsSync(path.join(root, file)))
   const bundle = await rolldown({
-    input: Object.fromEntries(Object.entries(processEntries).map(([name, file]) => [name, path.join(root, file)])),
+    input: Object.fromEntries(entries.map(([name, file]) => [name, path.join(root, file)])),
     platform: 'node',
     external,
     plugins: [ownAddresses(folder)],
@@ -45,9 +52,7 @@ async function buildBundle(folder: string): Promise<void> {
   })
   await bundle.close()
   for (const { fileName } of output) if (fileName.endsWith('.map')) await shortenMap(path.join(fresh, fileName))
-  for (const one of output)
-    if (one.type === 'chunk') await writeFile(path.join(fresh, one.fileName), oneByteSource(one.code))
-  for (const name of Object.keys(processEntries)) {
+  for (const [name] of entries) {
     // Source maps are read for modules that are loaded after these statements, but not of packages: they would take
     // 4 MB in each process.
     const entry = `import { setSourceMapsSupport } from 'node:module'
@@ -83,19 +88,15 @@ function ownAddresses(folder: string): Plugin {
 
 /**
  * Keeps the lines of our sources, without columns, names and packages, because Node holds the maps of all loaded files in
- * memory once a stack trace was read. The columns of the bundle become those after `oneByteSource`.
+ * memory once a stack trace was read.
  */
 async function shortenMap(file: string): Promise<void> {
-  const code = (await readFile(file.slice(0, -'.map'.length), 'utf8')).split('\n')
   const map: { mappings: string; sources: string[] } = parseOwnJson(await readFile(file, 'utf8'))
   const isOwn = map.sources.map((source) => !path.relative(root, path.resolve(file, '..', source)).startsWith('node_'))
-  const lines = decode(map.mappings).map((segments, index) => {
+  const lines = decode(map.mappings).map((segments) => {
     const kept: SourceMapSegment[] = []
     let place = ''
-    let [read, column] = [0, 0]
-    for (const [originalColumn, source, sourceLine = 0] of segments) {
-      column += oneByteSource(code[index]?.slice(read, originalColumn) ?? '').length
-      read = originalColumn
+    for (const [column, source, sourceLine = 0] of segments) {
       const isOurs = source !== undefined && isOwn[source]
       const next = isOurs ? `${source}:${sourceLine}` : ''
       if (next === place) continue
