@@ -9,6 +9,8 @@ import { linesOf } from '../infra/lines.ts'
 import { createLogger } from '../infra/logger.ts'
 import type { Receipt } from '../services/backup/reapply-deletions.ts'
 
+type Backup = Awaited<ReturnType<typeof connectBackup>>
+
 /** Backup, restore and what belongs to a restore: docs/operations/back-up.md. */
 const usage = `usage: node scripts/backup.ts save FOLDER      all records, and the embedded vectors, into an empty folder
        node scripts/backup.ts restore FOLDER   into an empty database; then the migrations, then the check
@@ -33,14 +35,15 @@ if (
 
 const settings = settingsOrExit()
 // Standard output contains only the result.
-const backup = await connectBackup(settings, (line) => console.error(line))
+let backup: Backup | undefined
 try {
-  await run(argument ?? '')
+  backup = await connectBackup(settings, (line) => console.error(line))
+  await run(backup, argument ?? '')
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 } finally {
-  await backup.close()
+  await backup?.close()
 }
 
 /** Names everything that is missing or wrong. */
@@ -55,16 +58,16 @@ function settingsOrExit(): Settings {
   }
 }
 
-async function run(given: string): Promise<void> {
+async function run(backup: Backup, given: string): Promise<void> {
   switch (command) {
     case 'save':
       return console.log(JSON.stringify(await backup.save(given)))
     case 'restore':
       console.log(JSON.stringify(await backup.restore(given)))
       await migrate(settings, createLogger('migrate', settings.logLevel))
-      return check()
+      return check(backup)
     case 'check':
-      return check()
+      return check(backup)
     case 'receipts':
       for await (const receipt of backup.receiptsSince(since)) console.log(JSON.stringify(receipt))
       return
@@ -73,7 +76,7 @@ async function run(given: string): Promise<void> {
   }
 }
 
-async function check(): Promise<void> {
+async function check(backup: Backup): Promise<void> {
   const found = await backup.check()
   console.log(JSON.stringify(found))
   if (Object.values(found).some((count) => count > 0)) process.exitCode = 1

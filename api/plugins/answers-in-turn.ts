@@ -22,6 +22,8 @@ export function answerInTurn<R extends ServerResponse>(handle: Handle<R>): Handl
       queue.shift()
       begin(socket, queue)
     })
+    // The client sends its body when it reads this (RFC 9110, section 10.1.1). Other expectations are ignored.
+    if (/^100-continue$/i.test(next.request.headers.expect ?? '')) next.response.writeContinue()
     handle(next.request, next.response)
   }
 

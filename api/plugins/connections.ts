@@ -13,7 +13,12 @@ export interface ConnectionLimits extends UnreadLimits {
 
 /** The server of the HTTP service, with limits for what one client and all of them may hold. */
 export function createLimitedServer(handle: RequestListener, options: ServerOptions, limits: ConnectionLimits): Server {
-  const server = createServer({ ...options, ServerResponse: boundUnreadAnswers(limits) }, answerInTurn(handle))
+  const server = createServer({ ...options, ServerResponse: boundUnreadAnswers(limits) })
+  const answer = answerInTurn(handle)
+  server.on('request', answer)
+  // Without these two, Node answers such requests itself: any number of them, and at once.
+  server.on('checkContinue', answer)
+  server.on('checkExpectation', answer)
   limitConnections(server, limits)
   return server
 }

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { configMaxMegabytes } from '../assistant-config.ts'
 import { AppError } from '../errors.ts'
 import { checkFreeForm } from '../free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../message-size.ts'
@@ -28,7 +29,10 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
     }
     case 'assistants': {
       const assistant = checked(records.ArchivedAssistant, line, kind)
-      return ready(kind, assistant.assistant_id, () => ({ ...assistant, ...withoutSecrets(assistant.config) }))
+      return ready(kind, assistant.assistant_id, () => {
+        checkFreeForm(['config'], assistant.config, { maxMegabytes: configMaxMegabytes })
+        return { ...assistant, ...withoutSecrets(assistant.config) }
+      })
     }
     case 'threads': {
       const { metadata, ...thread } = checked(records.ArchivedThread, line, kind)

@@ -20,18 +20,19 @@ export interface ExpectedQuestion {
 
 /**
  * What one answer may cost: as many tokens as fit into the question, and the limit of the answer. Text has at most one
- * token a byte, so that a short conversation does not count as a whole window. Further steps of the run, which
- * read the results of tools, are not included.
+ * token a byte, so that a short conversation does not count as a whole window. With tools it does: nobody knows yet how
+ * long their descriptions and results are. Only one step of the run is included.
  */
 export function estimateOf(
   { prices, defaultModel, contextWindowOf, assistantConfigs }: EstimateDeps,
   { assistant, overrides = {}, bytes = Infinity }: ExpectedQuestion,
 ): { tokens: number; money: number } {
-  const { model = defaultModel, systemMessage } = assistantConfigs.settingsOf(assistant)
+  const { model = defaultModel, systemMessage, tools } = assistantConfigs.settingsOf(assistant)
   const window = contextWindowOf(model)
   const { questionTokens, answerTokens } = tokenLimits(window, overrides.max_tokens)
   const texts = [systemMessage, overrides.instructions, overrides.response_format_json]
-  const asked = bytes + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
+  const hasTools = assistant.has_files !== false || tools.some(({ type }) => type !== 'retrieval')
+  const asked = (hasTools ? Infinity : bytes) + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
   const prompt = Math.ceil(Math.max(0, Math.min(questionTokens, asked)))
   // A caller may name any limit.
   const completion = Math.ceil(Math.min(answerTokens, window))

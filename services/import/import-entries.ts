@@ -18,8 +18,10 @@ type Entry = ReadRecords['messages']
 
 /** The last entries of a run are written even when its thread is full. */
 const importedMaxBytes = 1.5 * threadMaxBytes
-/** Entries that are held until those before them come; enough for a thread in any order. */
+/** Entries that are held until those before them come; far more than archives of earlier versions need. */
 const heldMaxBytes = threadMaxBytes
+/** An entry takes memory beside its messages, of which it may have none. */
+const restBytes = 1024
 const missingBefore = 'an entry before it is missing'
 
 /**
@@ -70,7 +72,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
   }
 
   function hold(entry: Entry): 'held' {
-    const bytes = Buffer.byteLength(entry.messages_json)
+    const bytes = heldBytesOf(entry)
     if (held.has(keyOf(entry))) throw refused('two entries have the same number')
     if (heldBytes + bytes > heldMaxBytes) throw refused(missingBefore)
     held.set(keyOf(entry), entry)
@@ -83,7 +85,7 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
     const next = held.get(key)
     if (next === undefined) return undefined
     held.delete(key)
-    heldBytes -= Buffer.byteLength(next.messages_json)
+    heldBytes -= heldBytesOf(next)
     return next
   }
 
@@ -109,6 +111,8 @@ export function createEntryImport({ collections, transaction }: ImportEntriesDep
     })
   }
 }
+
+const heldBytesOf = (entry: Entry) => Buffer.byteLength(entry.messages_json) + restBytes
 
 function keyOf({ thread_id, seq }: Pick<Entry, 'thread_id' | 'seq'>): string {
   return `${thread_id}/${seq}`

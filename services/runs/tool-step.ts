@@ -23,7 +23,8 @@ export async function toolStep(
   const key = toolCallKey(input.runId, input.step, input.index)
   const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))
   if (run === null || run.status !== 'running') return
-  const tools = assistant === null || assistant.deleting ? [] : await deps.toolsOf(assistant, signal)
+  const tools =
+    assistant === null || assistant.deleting || assistant.suspended ? [] : await deps.toolsOf(assistant, signal)
   const toolOf = (found: ToolCallRecord | null) => tools.find(({ name }) => name === found?.name)
   const claim = (status: ToolCallRecord['status']) =>
     toolCalls

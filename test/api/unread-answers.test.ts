@@ -16,12 +16,16 @@ describe('clients that send further requests before they have read an answer', (
   const service = useModelService()
 
   it('are disconnected with more than 16 unanswered ones, and others are answered meanwhile', async () => {
-    for (const path of ['/openapi.json', '/nowhere', '/%zz']) {
+    const requests = [
+      ...['/openapi.json', '/nowhere', '/%zz'].map((path) => ask(path)),
+      ...['100-continue', 'something else'].map((expected) => ask('/nowhere', `expect: ${expected}`)),
+    ]
+    for (const request of requests) {
       const { write, socket, connection } = await openUnread(service)
       // In one piece of 64 KB, which Node hands over at once.
-      write(ask(path).repeat(50_000 / ask(path).length))
+      write(request.repeat(50_000 / request.length))
       await eventually('the end of the connection', () => connection.destroyed)
-      expect(connection.bytesWritten, path).toBeLessThan(2 * megabyte)
+      expect(connection.bytesWritten, request).toBeLessThan(2 * megabyte)
       expect((await apiClient(service.url).call('GET', '/ok')).status).toBe(200)
       socket.destroy()
     }
@@ -49,6 +53,28 @@ describe('clients that send further requests before they have read an answer', (
     const statuses = [...(await client.untilClosed()).matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     expect(statuses).toEqual(['200', '200', '404'])
     expect(await projects()).toContain('Second')
+  })
+})
+
+describe('a client that waits for leave to send its body', () => {
+  const service = useModelService()
+
+  it('gets it when it is its turn, and an answer', async () => {
+    const { token } = await insertUser(service)
+    const body = JSON.stringify({ name: 'Second' })
+    const head = [
+      'POST /projects/ HTTP/1.1',
+      'host: x',
+      `authorization: Bearer ${token}`,
+      'content-type: application/json',
+      `content-length: ${body.length}`,
+    ]
+    const client = await openConnection(service)
+    client.write(`${ask('/nowhere')}${[...head, 'expect: 100-continue', 'connection: close'].join('\r\n')}\r\n\r\n`)
+    await eventually('the leave', () => client.received().includes('HTTP/1.1 100 Continue'))
+    expect(client.received().indexOf('404')).toBeLessThan(client.received().indexOf('100 Continue'))
+    client.write(body)
+    expect(await client.untilClosed()).toContain('"Second"')
   })
 })
 

@@ -11,12 +11,20 @@ const evening = new Date('2026-03-01T23:59:59.990Z')
 const morning = new Date('2026-03-02T00:00:00.010Z')
 const usage = { prompt_tokens: 6, completion_tokens: 4, total_tokens: 10 }
 
+/** By the name of the assistant. */
+const toolsOf: Record<string, { type: string }[]> = {
+  caller: [{ type: 'http_request' }],
+  reader: [{ type: 'retrieval' }],
+}
+
 /** One answer costs at most 1,000 tokens of the answer beside the question; each token costs one. */
 const settings = {
   prices: { currency: 'eur', models: new Map([['m', { input: 1_000_000, output: 1_000_000 }]]) },
   defaultModel: 'm',
   contextWindowOf: () => 4000,
-  assistantConfigs: { settingsOf: () => ({ systemMessage: '', model: 'm' }) },
+  assistantConfigs: {
+    settingsOf: ({ name }: AssistantRecord) => ({ systemMessage: '', model: 'm', tools: toolsOf[name] ?? [] }),
+  },
 } as unknown as Omit<Parameters<typeof createBudgetCounting>[0], 'collections' | 'now'>
 
 describe('the count of a budget', () => {
@@ -136,8 +144,9 @@ describe('the count of a budget', () => {
 
   it('reserves for a question no more than its text and its window', async () => {
     const counting = countingAt(() => evening)
-    const heldFor = async (bytes: number | undefined, maxTokens?: number) => {
-      const { id, assistant } = await withBudget({})
+    const heldFor = async (bytes: number | undefined, maxTokens?: number, members: Partial<AssistantRecord> = {}) => {
+      const { id, assistant: plain } = await withBudget({})
+      const assistant = { ...plain, ...members }
       const overrides = maxTokens === undefined ? {} : { max_tokens: maxTokens }
       await counting.admit('run', false, { assistant, overrides, bytes })
       return (await read(id)).held?.[0]
@@ -146,6 +155,10 @@ describe('the count of a budget', () => {
     expect(await heldFor(1e9)).toMatchObject({ tokens: 3600 })
     expect(await heldFor(undefined)).toMatchObject({ tokens: 3600 })
     expect(await heldFor(10, 5)).toMatchObject({ tokens: 15 })
+    // The results of tools fill the window, however short the conversation is.
+    expect(await heldFor(10, 5, { name: 'caller' })).toMatchObject({ tokens: 3600 })
+    expect(await heldFor(10, 5, { has_files: true })).toMatchObject({ tokens: 3600 })
+    expect(await heldFor(10, 5, { name: 'reader' })).toMatchObject({ tokens: 15 })
     // A caller may name any limit, and must not block the others by it.
     expect(await heldFor(10, 1e15)).toMatchObject({ tokens: 4000 })
   })

@@ -24,6 +24,7 @@ export function offeredRun(id: string): { run: RunRecord; assistant: AssistantRe
       name: 'A',
       access_mode: 'authenticated',
       allowed_origins: [],
+      has_files: false,
       updated_at: now,
     },
     thread: { _id: 'thread', ...common, name: 'T', metadata_json: '{}', last_outcome: 'none', updated_at: now },

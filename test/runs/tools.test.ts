@@ -188,6 +188,17 @@ describe('tools in a run', () => {
       await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' }, 409)
     })
 
+    it('does not call a tool of an assistant that was suspended meanwhile', async () => {
+      const talk = await conversation(service, config)
+      ask('suspended')
+      const run = await talk.stream('Ask first')
+      // As a suspension leaves it before it has reached the runs.
+      await service.collections.assistants.updateOne({ _id: talk.assistantId }, { $set: { suspended: true } })
+      await talk.client.post(`/runs/${run.runId}/resume`, { action: 'approve' })
+      expect((await talk.join(run.runId, run.events.at(-1)?.id)).end).toBe('error')
+      expect(asked).not.toContain('GET /suspended')
+    })
+
     it('gives the model the message of a rejection', async () => {
       const talk = await conversation(service, config)
       ask('rejected')

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { readRecord } from '../../domain/archive/read-record.ts'
+
+it('a configuration in an archive that no request could bring is refused where the archive is read', () => {
+  const assistant = { assistant_id: 'a', project_id: 'p', name: 'A', created_at: '2026-01-01T00:00:00.000Z' }
+  const read = (config: object) => readRecord('assistants', { ...assistant, config })
+  const lists = (count: number) => Array.from({ length: count }, () => [])
+  expect(read({ lists: lists(49_000) })).toMatchObject({ type: 'record', id: 'a' })
+  expect(read({ lists: lists(51_000) })).toMatchObject({ type: 'refused', id: 'a' })
+  expect(read({ text: 'x'.repeat(1024 * 1024) })).toMatchObject({ type: 'refused', id: 'a' })
+})
