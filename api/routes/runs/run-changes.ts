@@ -70,12 +70,12 @@ export function messageDeltas(): Changes {
   return (view, seen) => [...view.messages.values()].flatMap((message) => changeOf(message, view, seen) ?? [])
 }
 
-/** A message that has only begun is no news; after a failed attempt its reader keeps the old text until there is new. */
+/** An empty message is not sent: after a failed attempt, the reader keeps the old text until there is new text. */
 function hasContent({ content }: FoldedMessage): boolean {
   return 'whole' in content || content.pieces.text !== '' || content.pieces.calls.size > 0
 }
 
-/** A character of two code units may have arrived by half; not every language puts halves together again. */
+/** Half of a character of two code units waits for the other: clients in some languages cannot join them. */
 function endOfText(text: string): number {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
