@@ -5,8 +5,8 @@ import '../api/start-api.ts'
 import { goAhead } from './go-ahead.ts'
 
 /**
- * The API of `npm start`. It loads its code while the servers start, and it migrates the database itself: elsewhere that
- * is a job of its own, but a process more takes time.
+ * The API of `npm start`. It loads its code while the servers start, and it migrates the database itself: elsewhere a job
+ * does that, but one more process would make the start slower.
  */
 await goAhead()
 try {

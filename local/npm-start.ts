@@ -105,9 +105,9 @@ async function start(): Promise<void> {
   shutdown.add('the list of addresses', addresses.remove)
   addresses.publish({ port, env: serviceEnv })
   say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
-  // After the API, which it would slow down: what people ask of it in its first seconds waits in its queues.
+  // Started after the API, whose start it would slow down. Work of the first seconds waits in its queues.
   run('worker', () => scriptOf('worker'), serviceEnv, { stopLimitMs })
-  // For the next start: after a change of the sources, neither this one nor its worker must wait for it.
+  // Built last, because it is for the next start: this one does not wait for it.
   await workerReady.promise
   await buildProcesses(say)
 }

@@ -24,7 +24,7 @@ export async function waitForAnswer(url: string, children: Supervised[]): Promis
   while (Date.now() < deadline) {
     if ((await httpAnswer(url, 3_000)) !== undefined) return
     const end = await Promise.race([firstEnd, pause(30)])
-    if (end) throw new LocalServiceError(`${end}. What it said is above and in its log.`)
+    if (end) throw new LocalServiceError(`${end}. Its output is above and in its log.`)
   }
   throw new LocalServiceError(`${url} did not answer within ${limitMs / 1000} s.`)
 }

@@ -17,7 +17,7 @@ type DependencyState = { status: 'ok' | 'down' | 'not_configured'; detail?: stri
 const timeoutMs = 2000
 /** How long an answer of the dependencies is cached: load balancers ask often, and anybody may ask. */
 const keptMs = 500
-/** For this time longer, nobody waits for the next answer of the dependencies. */
+/** For this time longer, the cached answer is returned while the dependencies are asked again. */
 const staleMs = 1500
 
 /**

@@ -37,8 +37,8 @@ const waitingAtMost = 100
 const waitAtMostMs = 60_000
 
 /**
- * Slots for transfers that last as long as their client takes. Each owner has one; whoever comes when all are taken
- * waits for a turn. A slow client loses its slot: after a minute with hardly any progress, and after ten seconds with
+ * Slots for transfers that last as long as their client takes. Each owner has one. When all are taken,
+ * further owners wait for their turn. A slow client loses its slot: after a minute with hardly any progress, and after ten seconds with
  * little progress when others wait. `name` is used in messages.
  */
 export function createTransfers({ slots = defaultSlots, name }: { slots?: number | undefined; name: string }) {
@@ -115,7 +115,7 @@ export function createTransfers({ slots = defaultSlots, name }: { slots?: number
     }
   }
 
-  /** Of those that are only too slow because others wait, as many as wait, the slowest first. */
+  /** Ends transfers without progress for a minute and, of slow ones, as many as others wait, the slowest first. */
   function endSlow(): void {
     const ended = [...active].filter(endsWindow).toSorted((one, other) => one.bytes - other.bytes)
     let wanted = waiting

@@ -48,7 +48,7 @@ export const emailVerificationWorkflow: WorkflowOf<typeof emailVerificationContr
 
   setHandler(verify, async ({ code, correct }): Promise<VerifyCodeResult> => {
     if (verified) {
-      // Whoever is told so logs in next.
+      // Callers log in as soon as they are told this, so the database must hold it.
       if (patched('verification-is-stored')) await condition(() => isStored)
       return { outcome: 'already_verified' }
     }

@@ -29,7 +29,7 @@ export function answerInTurn<R extends ServerResponse>(handle: Handle<R>): Handl
 
   return (request, response) => {
     const { socket } = request
-    // Of a piece that has arrived, Node hands over the rest even after the connection was destroyed.
+    // Node hands over all requests of a piece that has arrived, even after the connection was destroyed.
     if (socket.destroyed) return
     const queue = unanswered.get(socket) ?? []
     if (queue.length >= maxUnanswered) {

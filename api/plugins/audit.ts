@@ -8,7 +8,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation is recorded in the audit log; `and refusals`: also when it is refused. */
     audit?: 'successes' | 'and refusals'
-    /** Whoever has the link of the request may be somebody else than the user whom it concerns. */
+    /** The request comes by a link, so its sender may be somebody else than the user whom it concerns. */
     isLink?: boolean
   }
   interface FastifyRequest {

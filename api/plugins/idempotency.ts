@@ -24,7 +24,7 @@ interface KeyedAttempt {
   id: string
   earlierIds: string[]
   isBegun: boolean
-  /** What the answer contains parts of, besides what is known from the start: deleting it removes the answer. */
+  /** Further records of which the answer contains parts: deleting one of them removes the answer. */
   subjects: string[]
   attempt: Attempt
   stopRenewing: () => void
@@ -69,7 +69,7 @@ export function installIdempotency(app: FastifyInstance, { acquire }: Pick<Idemp
 
   app.addHook('onSend', async (request, reply, payload) => {
     const keyed = request.idempotency
-    // What has begun stays begun, however this request is answered.
+    // A run or ingestion that has begun goes on, however this request is answered.
     if (keyed === null || keyed.isBegun) return payload
     request.idempotency = null
     keyed.stopRenewing()

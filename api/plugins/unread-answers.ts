@@ -15,8 +15,8 @@ const defaultUnreadSeconds = 120
 type Callback = (error: Error | null | undefined) => void
 
 /**
- * Bounds the memory of answers that clients do not read: a class for the responses of a server. Each measures itself
- * when it is written to, whoever writes. Above the limit, the connections that have taken nothing for longest are
+ * Bounds the memory of answers that clients do not read: a class for the responses of a server. Each response measures
+ * itself at every write. Above the limit, the connections that have taken nothing for longest are
  * destroyed, so that readers are answered. Connections that hold less than Node's own limit for one (64 KiB) are not
  * counted: their number is limited.
  */
@@ -47,7 +47,7 @@ export function boundUnreadAnswers({
 
   function relieve(): void {
     if (total <= maxBytes) return
-    // Some have been taken since they were measured.
+    // Clients may have read some of them since they were measured.
     for (const response of unread.keys()) measure(response)
     for (const response of unread.keys()) {
       if (total <= maxBytes) return

@@ -22,8 +22,8 @@ interface Follower {
  * Follows a run for one reader until it has ended, the reader disconnects or `stop` is called. A slow reader gets
  * fewer, newer states: nothing is queued for it. The stream always ends with a last event.
  *
- * A change is sent within the call that tells of it: with a promise for each word, a thousand readers keep the garbage
- * collector busy.
+ * A change is sent within the call that reports it, without a promise: with one for each word, a thousand readers keep
+ * the garbage collector busy.
  */
 export function followRun(
   stream: Pick<EventStream, 'comment' | 'end' | 'onProgress' | 'isWritable' | 'isClosed' | 'sentBytes'>,

@@ -24,7 +24,7 @@ export function sentencePages(
       if (current?.page === page) current.sentences.push(at)
       else pages.push({ page, sentences: [at] })
     }
-    // A blank piece leaves the begin to the next one.
+    // A blank piece does not begin a sentence: the next piece does.
     if (words !== '') isBegin = false
     offset += text.length
   }

@@ -20,13 +20,13 @@ export interface CitedFile {
   headings: Set<string>
 }
 
-/** What is read of results: an imported account can hold anything. All are far above what a run finds. */
+/** Limits of what is read of results, because imported threads can hold anything. A run finds far less. */
 const maxResultBytes = 512 * 1024
 const maxResultsBytes = 4 * 1024 * 1024
 const maxNameCharacters = 1000
 const maxFiles = 100
 const maxHeadings = 100
-/** Comparisons with an answer, which anybody can fill with brackets. */
+/** Limit of comparisons with one answer, because an answer can consist of brackets. */
 const maxComparisons = 100_000
 
 /** The citations in an answer, in order. A page that no passage of the file is from is not cited. */

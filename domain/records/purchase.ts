@@ -27,7 +27,7 @@ export interface PurchaseRecord {
    * order cannot restore an older state.
    */
   stored_look?: number
-  /** When the deletion of the account has ended it at the provider: nothing is paid for it any more. */
+  /** When the deletion of the account ended it at the provider. From then on, nothing is paid for it. */
   closed_at?: Date
   /** The deletion of the account has cancelled its subscription. */
   cancelled?: boolean

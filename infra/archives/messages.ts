@@ -8,7 +8,7 @@ export interface ReadJob {
   maxMb: number
 }
 
-/** To the thread: a piece of the archive or its end, as the answer to `more`; `continue` as that to anything else. */
+/** To the thread: a piece of the archive or its end answers `more`; `continue` answers every other message. */
 export type ToThread = { type: 'piece'; bytes: Uint8Array } | { type: 'end' } | { type: 'continue' }
 
 /**

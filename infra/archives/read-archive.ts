@@ -5,14 +5,14 @@ import { startThread } from '../threads/start-thread.ts'
 import type { FromThread, ReadJob, Said, ToThread } from './messages.ts'
 
 export interface ReaderLimits {
-  /** How long the thread may say nothing although it could go on. Far above what the largest line needs. */
+  /** How long the thread may send nothing although it has work. The largest line needs far less. */
   silenceMs?: number
   memoryMb?: number
 }
 
 /**
  * Reads archives, each in a thread of its own: unpacking, parsing and checking what a user sent would delay others. The
- * thread is terminated when it makes no progress, when it takes too much memory, and when nobody wants the rest.
+ * thread is terminated when it makes no progress, when it takes too much memory, and when the caller stops reading.
  */
 export function createArchiveReader({ silenceMs = 30_000, memoryMb = 256 }: ReaderLimits = {}): ReadArchive {
   return async function* readArchive(packed, { maxMb, signal, onProgress }) {
@@ -107,7 +107,7 @@ function openThread(
   watch()
 
   return {
-    /** What the thread says next. Asking again means that the answer before was dealt with. */
+    /** The next message of the thread. Asking for it means that the previous one has been handled. */
     async next(): Promise<Answer> {
       if (hasAnswer) {
         answer = Promise.withResolvers()

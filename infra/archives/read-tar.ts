@@ -6,7 +6,7 @@ import { AppError } from '../../domain/errors.ts'
 export interface TarMember {
   name: string
   size: number
-  /** What is not read before the next member is skipped. */
+  /** What has not been read of it when the next member is asked for is skipped. */
   content: AsyncGenerator<Buffer, undefined>
 }
 
@@ -53,7 +53,7 @@ function piecesOf(entry: AsyncIterable<unknown>) {
   }
 }
 
-/** What the library throws says nothing about the archive that its sender could use. */
+/** The library's messages would not help the sender of the archive. */
 function damaged(error: unknown): AppError {
   return error instanceof AppError ? error : wrongArchive('it is damaged or ends too early')
 }

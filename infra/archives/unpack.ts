@@ -44,5 +44,5 @@ export async function* unpack(packed: AsyncIterable<Uint8Array>, maxMb: number):
 }
 
 function tooLarge(maxMb: number): AppError {
-  return new AppError('payload_too_large', `An archive may have ${maxMb} MB, unpacked too.`)
+  return new AppError('payload_too_large', `An archive may have at most ${maxMb} MB, packed and unpacked.`)
 }

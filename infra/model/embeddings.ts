@@ -82,7 +82,7 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
   }
 }
 
-/** The failures of `failureOf` speak of the model that answers: these say which server and which setting it is. */
+/** `failureOf` describes failures of the model that answers. These messages name the embedding server and its settings. */
 function described(error: unknown, names: EmbedderOptions['names']): unknown {
   if (!(error instanceof ModelFailure)) return error
   const message = messageOf(error, names)

@@ -88,7 +88,7 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
     const count = Math.ceil(blob.length / blob.chunkSize)
     const piece = (n: number) => {
       const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
-      // A reader that stopped no longer waits for it.
+      // A caller that stops reading never awaits this piece, so its failure must not count as unhandled.
       reading?.catch(() => undefined)
       return reading
     }

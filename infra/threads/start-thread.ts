@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 
 /**
- * A thread for what others sent and what may take too long or too much memory: without the environment of the process,
- * and to be terminated at any time. `error` and then `exit` tell that it has ended.
+ * Starts a thread for work on foreign data, which may take too long or too much memory. It does not see the environment
+ * of the process, and may be terminated at any time. `error` and then `exit` report that it has ended.
  */
 export function startThread(
   file: URL,

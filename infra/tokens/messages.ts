@@ -7,7 +7,7 @@ export interface CountJob {
   limit: number
 }
 
-/** Nobody waits for this job any more. */
+/** The result of this job is not needed any more. */
 export interface CountCancelled {
   cancelled: number
 }

@@ -161,7 +161,7 @@ export async function createTextIndex(table: Table): Promise<void> {
 }
 
 const plainPrefix = 'a-'
-/** Neither kind of names of assistants below contains it. */
+/** The part of a table name that names the assistant never contains it: see `tableName`. */
 const generationMark = '.'
 
 /** Ids of assistants may differ only in case, or contain characters that file names cannot: those are hashed. */

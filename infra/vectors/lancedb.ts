@@ -15,7 +15,7 @@ import { answered, closing, createLanceTables, unavailable } from './lance-table
  */
 export function createLanceStore(uri: string): VectorStore {
   const tables = createLanceTables(uri)
-  /** Spaces whose indexes are being built while nobody waits. */
+  /** Spaces whose indexes are being built in the background. */
   const building = new Map<string, Promise<unknown>>()
 
   /**
@@ -95,7 +95,7 @@ export function createLanceStore(uri: string): VectorStore {
       await tables.use(space, (table) => writing(() => table.delete(ofFile(fileId))))
     },
     async deleteSpace(space) {
-      // What it still wrote would stay in the folder.
+      // What the building of an index writes after the deletion would stay in the folder.
       await building.get(space)
       await tables.drop(space)
     },

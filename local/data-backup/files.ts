@@ -25,7 +25,7 @@ export async function copyTree(from: string, to: string, skip: string[] = []): P
       } else if (entry.isFile()) {
         tree.files.push(inner)
         const copy = path.join(to, inner)
-        // At once on file systems that can share blocks.
+        // File systems that can share blocks copy nothing.
         await copyFile(path.join(from, inner), copy, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL)
         await chmod(copy, 0o600)
       } else throw new LocalServiceError(`${path.join(from, inner)} is neither a folder nor a file.`)

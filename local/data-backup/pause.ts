@@ -4,15 +4,15 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { LocalServiceError } from '../services/ways.ts'
 import { statesOf } from './process-groups.ts'
 
-/** Lets the groups go on when our end of its input closes, also by a `kill -9`; nothing but that ends it. */
+/** Lets the groups go on when our end of its input closes, also after a `kill -9`. Signals do not end it. */
 const guard = 'trap "" TERM INT HUP; echo ready; read -r _; for group; do kill -CONT "-$group"; done'
 
 const limitMs = 20_000
 
 /**
  * Stops process groups with SIGSTOP, one after the other, and returns when no thread of them runs. If this process dies,
- * they go on. `resume` lets them go on. Their files are then what a `kill -9` of all of them would leave, at one moment:
- * with the clients first, no server knows of an effect that another one lacks the cause of.
+ * they go on. `resume` lets them go on. Their files are then what a `kill -9` of all of them at one moment would leave.
+ * Clients of the servers come first, so that no server holds an effect whose cause is missing in another server.
  */
 export async function pauseGroups(groups: number[]) {
   const child = spawn('/bin/sh', ['-c', guard, 'sh', ...groups.map(String)], {

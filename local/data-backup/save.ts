@@ -13,8 +13,8 @@ import { serversHere } from './servers.ts'
 type SaveOptions = { dataDir: string; folder: string; env: NodeJS.ProcessEnv; log: Log }
 
 /**
- * Copies the data folder of `npm start`, with the service running or not. The folder gets its name when all of it is on
- * the disk: whatever ends this earlier, there is no folder of that name.
+ * Copies the data folder of `npm start`, with the service running or not. The folder gets its name only when all of it
+ * is on the disk, so that a folder of that name is always complete.
  */
 export async function saveData({ dataDir, folder, env, log }: SaveOptions): Promise<Manifest> {
   if (!existsSync(path.join(dataDir, 'secrets')))

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { root } from '../../scripts/process-bundle.ts'
 import { LocalServiceError } from '../services/ways.ts'
 
-/** Each of them places data where a copy of the data folder does not have it. */
+/** If one of them is set, there is data outside of the data folder. */
 const elsewhere = ['MONGODB_URI', 'TEMPORAL_ADDRESS', 'LANCEDB_URI']
 
 type Given = {

@@ -1,8 +1,8 @@
 import { connect, createServer } from 'node:net'
 
 /**
- * Whether this process could listen there now. It listens for a moment to find out: to wait for a server that is to
- * take the port, ask `accepts`.
+ * Whether this process could listen there now. It listens for a moment to find out, and could take the port from a
+ * server that is starting: to wait for a server, ask `accepts`.
  */
 export async function isPortFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -12,7 +12,7 @@ export async function isPortFree(port: number, host = '127.0.0.1'): Promise<bool
   return promise
 }
 
-/** Those that `freePort` has returned: several are chosen before the first server listens. */
+/** Ports that `freePort` has returned. Several are chosen before the first server listens. */
 const chosen = new Set<number>()
 
 /**

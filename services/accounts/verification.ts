@@ -67,8 +67,8 @@ export function createVerification({ collections: { users }, secrets, workflows 
       const user = await findUser(email)
       if (user === null) throw invalidCode()
       if (!isRight(user, given)) return attempt(user, given)
-      // Temporal limits a workflow to ten concurrent updates, so correct attempts queue here. Only somebody who
-      // knows the code gets here, so nobody else can make its owner wait.
+      // Temporal limits a workflow to ten concurrent updates, so correct attempts queue here. Only callers
+      // who know the code get here, so that strangers cannot make its owner wait.
       return inTurn(user._id, async () => attempt((await findUser(email)) ?? user, given))
     },
 

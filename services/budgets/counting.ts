@@ -18,7 +18,7 @@ export type BudgetCounting = ReturnType<typeof createBudgetCounting>
 type Counted = Pick<RunRecord, '_id' | 'budgets'>
 
 const dayMs = 86_400_000
-/** Others may count in between; so often the statement is tried anew. */
+/** How often the statement is tried, because other processes may count in between. */
 const triesMax = 10
 
 /**
@@ -26,8 +26,8 @@ const triesMax = 10
  * assistant names its budgets, so that a run without budgets needs no statement.
  *
  * A budget lists the open runs that it has admitted, each with its estimated cost. Every change is one statement that
- * requires the run to be in the list, or to be added to it: whoever gives a run back or settles it, and however often,
- * the first one counts. The list belongs to the day of the record and is emptied with it.
+ * adds the run to the list or requires it to be there, so that a run is settled or given back once, whichever process
+ * does it and however often. The list belongs to the day of the record and is emptied with it.
  */
 export function createBudgetCounting(deps: BudgetCountingDeps) {
   const { now = () => new Date(), prices } = deps
@@ -60,8 +60,8 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     settle,
     settleStored,
 
-    /** Counts what ended runs have left in a list of open ones, because a process died. */
-    lookAfter: leftovers.lookAfter,
+    /** Counts runs that have ended but are still listed as open, because a process died. */
+    countLeftovers: leftovers.countLeftovers,
     estimateOf: (question: ExpectedQuestion) => estimateOf(deps, question),
   }
 
@@ -108,7 +108,7 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
       if (budget === null) return undefined
       if (!days.includes(budget.day)) await beginDay(budget, days[0])
       else if (tries >= triesMax) return budget
-      else if (exceededBy(budget) !== undefined && !(await leftovers.lookAfter(budget))) return budget
+      else if (exceededBy(budget) !== undefined && !(await leftovers.countLeftovers(budget))) return budget
     }
   }
 

@@ -12,7 +12,7 @@ export interface BudgetView {
 
 interface BudgetsDeps extends SpentTodayDeps {
   collections: Pick<Collections, 'budgets' | 'assistants' | 'projects' | 'runs'>
-  budgetCounting: Pick<BudgetCounting, 'estimateOf' | 'lookAfter'>
+  budgetCounting: Pick<BudgetCounting, 'estimateOf' | 'countLeftovers'>
 }
 
 /** Reads and sets budgets. The caller has checked who owns the project or assistant. */
@@ -27,7 +27,7 @@ export function createBudgets(deps: BudgetsDeps) {
       const day = dayOf(new Date())
       return { limits: {}, used: usedOf(await spentToday(subject, day)), day }
     }
-    const isChanged = await deps.budgetCounting.lookAfter(budget)
+    const isChanged = await deps.budgetCounting.countLeftovers(budget)
     return show((isChanged && (await budgets.findById(_id).lean<BudgetRecord>())) || budget)
   }
 
@@ -47,8 +47,8 @@ export function createBudgets(deps: BudgetsDeps) {
     read,
 
     /**
-     * Replaces the limits. A budget without limits stays and counts, so that it makes no difference for how long a
-     * limit was absent.
+     * Replaces the limits. A budget without limits is kept and counts, so that a limit that is set again finds what was
+     * spent meanwhile.
      */
     async set(subject: BudgetSubject, limits: BudgetLimits): Promise<BudgetView> {
       const { scope, id, userId } = subject

@@ -24,7 +24,7 @@ const graceMs = 60_000
 export function createLeftovers({ collections: { budgets, runs }, now }: LeftoversDeps, count: Count) {
   return {
     /** Returns whether something was left over, and is counted now. Looks every ten seconds at most. */
-    async lookAfter({ _id, held = [] }: Pick<BudgetRecord, '_id' | 'held'>): Promise<boolean> {
+    async countLeftovers({ _id, held = [] }: Pick<BudgetRecord, '_id' | 'held'>): Promise<boolean> {
       if (held.length === 0) return false
       const time = now().getTime()
       const { matchedCount } = await budgets.updateOne(

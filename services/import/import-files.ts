@@ -51,7 +51,7 @@ async function* only<T>(value: T): AsyncGenerator<T> {
   yield value
 }
 
-/** By a rule of the service, such as a quota, or for now; not a fault of the archive. */
+/** Whether a rule of the service refused the file, such as a quota, or a server is away: not a fault of the archive. */
 function isRefusal(error: unknown): error is AppError {
   return error instanceof AppError && refusalCodes.includes(error.code)
 }

@@ -15,7 +15,7 @@ export interface EmbedChunksDeps {
 export const embeddingBatch = 128
 /** Concurrent requests. As many batches may be in a write meanwhile: both are repeated after a kill. */
 export const embeddingsAtOnce = 4
-/** An interrupted attempt left at most so many vectors behind the count of those that it stored. */
+/** An interrupted attempt has stored at most this many vectors more than it has counted. */
 export const uncountedVectors = embeddingBatch * embeddingsAtOnce
 /**
  * How often written rows are compacted, which keeps further writes small: without it the memory of a large

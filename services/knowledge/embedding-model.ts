@@ -54,7 +54,7 @@ export function lastGeneration({ vector_generation: active = 0, last_generation:
   return Math.max(active, last)
 }
 
-/** The condition that nobody else has changed the model or begun such a change. */
+/** The condition that no other process has changed the model or begun to change it. */
 export function unchanged({ embedding_model, last_generation }: Partial<Members>) {
   return {
     embedding_model: embedding_model ?? { $exists: false },

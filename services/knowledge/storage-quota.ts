@@ -54,8 +54,8 @@ export function createStorageQuota(
 interface LimitedContent {
   content: Readable
   /**
-   * Why a file cannot stay. To be asked when it has been stored: of uploads at the same time none may take the user
-   * past the limit.
+   * Why a file cannot stay. Call it when the file has been stored, so that simultaneous uploads cannot exceed the limit
+   * together.
    */
   refusal(): Promise<AppError | undefined>
 }

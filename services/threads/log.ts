@@ -27,7 +27,7 @@ export interface LogEntry {
   /** Written even if the thread is full, because a run could not continue or end without it. */
   pastLimit?: boolean
   /**
-   * Further writes that stand or fall with the entry, such as the check of a run's fence. It throws
+   * Further writes in the same transaction, such as the check of a run's fence. It throws
    * to refuse. It may run more than once.
    */
   guard?: (session: ClientSession) => Promise<void>
@@ -116,7 +116,7 @@ export function createThreadLog({ collections: { threads, checkpoints }, transac
       try {
         return await store(threadId, entry)
       } catch (error) {
-        // A repeat is rare and found out by the unique index: no look before every append.
+        // The unique index finds a repeat. Repeats are rare, so appends do not look for one first.
         if (!isDuplicateKey(error)) throw error
         const first = await earlier(entry.runId, entry.step ?? 0)
         if (first) return { record: first, isNew: false, firstSeq: first.seq }

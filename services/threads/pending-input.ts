@@ -32,7 +32,7 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
     ofThread: (threadId: string) => find({ thread_id: threadId }),
     ofRun: (runId: string) => find({ _id: runId }),
 
-    /** What must be written before an entry of somebody else, so that the log keeps the order. */
+    /** The input that must be written before an entry that does not belong to the run, so that the log keeps the order. */
     async missingFromLog(threadId: string): Promise<InputEntry | undefined> {
       const input = await find({ thread_id: threadId })
       if (input === undefined) return undefined

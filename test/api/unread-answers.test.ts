@@ -99,7 +99,7 @@ describe('answers that clients do not read', () => {
     const ends = clients.map(({ connection }) => connection.destroyed)
     expect(ends.indexOf(false)).toBe(2)
     expect(ends.slice(0, ends.indexOf(false))).not.toContain(false)
-    // Whoever reads gets an answer of any size to its end.
+    // A client that reads gets all of an answer of any size.
     expect((await owner.user.get(`/threads/${owner.threadId}/state`)).values.messages).toHaveLength(4)
     for (const { socket } of clients) socket.destroy()
   })

@@ -39,7 +39,7 @@ describe('kill -9 of an API process that executes the step itself', { timeout: 1
     }
     expect(await cut.ended).toBe('dropped')
     const { run_id } = JSON.parse(seen[1]?.data ?? '')
-    // Nobody had to claim the run in the process that stored it: the worker does.
+    // The process that stored the run did not have to claim it. The worker does.
     await eventually('the claim of the worker', async () => {
       const run = await service.collections.runs.findById(run_id).lean()
       return (run?.fence ?? 0) > 1

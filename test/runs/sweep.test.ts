@@ -81,7 +81,7 @@ describe('the sweep of open runs', () => {
     })
     await failing(() => Date.now() + 2 * hourMs)
     expect(told).toContain(lost._id)
-    // Nobody else takes it while the lease holds.
+    // No other worker takes it while the lease holds.
     expect(await sweep(2 * hourMs)).toBe(0)
     expect(await service.collections.runs.findById(lost._id).lean()).toMatchObject({ status: 'pending' })
     await sweep(3 * hourMs)

@@ -92,7 +92,7 @@ describe('transfers', () => {
     await vi.advanceTimersByTimeAsync(61_000)
     expect(await refusal).toMatchObject({ code: 'too_many_requests', retryAfterSeconds: 30 })
     await later[0]?.then((transfer) => transfer.end())
-    // Whoever was refused may come again.
+    // An owner that was refused may try again.
     await open('d', here)
   })
 })

@@ -1,6 +1,6 @@
 import { zip } from './zip.ts'
 
-/** Documents that were made to hurt whoever reads them. */
+/** Documents that were made to hurt the process that reads them. */
 
 /** A Word document of some hundred kilobytes that unpacks to `megabytes` of paragraphs. */
 export function docxBomb(megabytes: number): Buffer {

@@ -11,7 +11,7 @@ const dryRun = Type.Boolean({ default: true, description: 'A dry run changes not
 const days = (fallback: number) => Type.Integer({ minimum: 0, maximum: 36_500, default: fallback })
 
 const inactiveDays = 90
-/** A day: nobody is still verifying an address after that. */
+/** A day: addresses that are still not verified then will not be. */
 const unverifiedDays = 1
 
 const declare = <Q extends Record<string, TSchema>, R extends TSchema>(

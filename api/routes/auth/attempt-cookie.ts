@@ -15,9 +15,9 @@ export function attemptCookies(baseUrl: string) {
       `${nameOf(state)}=${sealed}; Max-Age=${maxAgeSeconds}; ${attributes}`,
     clear: (state: string) => `${nameOf(state)}=; Max-Age=0; ${attributes}`,
     /**
-     * Tells the page that a login redirects to, which reads it, that this browser was given the token: another site can
-     * lead to that page too, but cannot set a cookie. The last 22 of a token's characters say which it is and are of no
-     * other use.
+     * A login redirects to a page, which reads this cookie: it shows that the service gave the token to this browser.
+     * Another site can lead to that page too, but cannot set the cookie. It holds the last 22 characters of the token,
+     * which identify the token and cannot be used in its place.
      */
     given(token: string, redirectTo: string): string {
       return [

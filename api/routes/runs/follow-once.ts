@@ -9,7 +9,7 @@ interface FollowOnce {
   /** Throws `not_found` for a run that is missing or not the caller's. */
   find: (runId: string) => Promise<RunRecord>
   follow: (run: RunRecord) => Promise<RunFeed>
-  /** The key goes with the thread. False: it stays for its day, so that a repeated request does not run again. */
+  /** The key is deleted with the thread. False: it stays for a day, so that a repeated request does not run again. */
   keyEndsWithThread?: boolean
 }
 

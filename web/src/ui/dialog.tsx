@@ -53,7 +53,7 @@ interface ConfirmProps<Result> {
   danger?: boolean
   onConfirm: () => Promise<Result>
   onClose: () => void
-  /** Called when the dialog is closed, so that whoever reads what is said now can use the page. */
+  /** Called when the dialog is closed: what is said then can be read while the page can be used. */
   onDone?: (result: Result) => void
 }
 
