@@ -1,16 +1,29 @@
 import { defineConfig } from 'vitest/config'
 import { longTests } from './test/support/tiers.ts'
 
+/** Their processes install a runtime of Temporal of their own, which a process does once. */
+const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts']
+
+export const limits = { testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 30_000 }
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: longTests,
     globalSetup: ['test/support/global-setup.ts'],
-    pool: 'forks',
-    // The servers under test share the machine with the tests.
-    maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    teardownTimeout: 30_000,
+    // The servers under test share the machine with the tests; one test more than there are cores uses their waits.
+    maxWorkers: 3,
+    projects: [
+      {
+        test: {
+          ...limits,
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: [...longTests, ...withOwnProcess],
+          pool: 'forks',
+          // The files of a worker share its modules, which take a second to load.
+          isolate: false,
+        },
+      },
+      { test: { ...limits, name: 'own process', include: withOwnProcess, pool: 'forks' } },
+    ],
   },
 })

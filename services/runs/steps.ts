@@ -24,6 +24,30 @@ export { SupersededError } from './live-run.ts'
  */
 const maxAttemptsOfStep = 16
 
+/**
+ * Takes the next fence of an open run: from then on, everything that earlier attempts publish or store is refused.
+ * Null if the run has ended or is gone.
+ */
+async function claim({ liveRuns, collections }: StepDeps, { runId, step }: StepInput): Promise<LiveRun | null> {
+  const now = new Date()
+  const before = await collections.runs
+    .findOneAndUpdate(
+      { _id: runId, status: { $in: ['pending', 'running'] } },
+      [
+        {
+          $set: { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } },
+        },
+      ],
+      { returnDocument: 'before', updatePipeline: true },
+    )
+    .lean<RunRecord>()
+  if (before === null) return null
+  if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
+    throw new AppError('internal', 'The run was attempted too often without a result.')
+  const run = { ...before, fence: before.fence + 1, status: 'running' as const, started_at: before.started_at ?? now }
+  return liveRuns.claimed(run, { step, isFresh: before.status === 'pending' })
+}
+
 export type Steps = ReturnType<typeof createSteps>
 
 /**
@@ -34,31 +58,6 @@ export type Steps = ReturnType<typeof createSteps>
  */
 export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = modelStep) {
   const { liveRuns } = deps
-  const { runs } = deps.collections
-
-  /**
-   * Takes the next fence of an open run: from then on, everything that earlier attempts publish or store is refused.
-   * Null if the run has ended or is gone.
-   */
-  async function claim({ runId, step }: StepInput): Promise<LiveRun | null> {
-    const now = new Date()
-    const before = await runs
-      .findOneAndUpdate(
-        { _id: runId, status: { $in: ['pending', 'running'] } },
-        [
-          {
-            $set: { fence: { $add: ['$fence', 1] }, status: 'running', started_at: { $ifNull: ['$started_at', now] } },
-          },
-        ],
-        { returnDocument: 'before', updatePipeline: true },
-      )
-      .lean<RunRecord>()
-    if (before === null) return null
-    if (before.fence - (before.step_fence ?? 0) >= maxAttemptsOfStep)
-      throw new AppError('internal', 'The run was attempted too often without a result.')
-    const run = { ...before, fence: before.fence + 1, status: 'running' as const, started_at: before.started_at ?? now }
-    return liveRuns.claimed(run, { step, isFresh: before.status === 'pending' })
-  }
 
   /** Undefined if the run was given up: then another attempt executes the step. */
   async function attempt(live: LiveRun): Promise<StepResult | undefined> {
@@ -90,7 +89,7 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
   async function execute(input: StepInput, signal: AbortSignal): Promise<StepResult> {
     for (;;) {
       const here = liveRuns.get(input.runId)
-      const live = here?.step === input.step && here.apply('ask') ? here : await claim(input)
+      const live = here?.step === input.step && here.apply('ask') ? here : await claim(deps, input)
       if (live === null) return resultOfEarlierAttempt(deps, input)
       const result = await answer(live, attempt(live), signal)
       if (result !== undefined) return result

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -194,7 +195,7 @@ describe('an archive', () => {
         const [run] = await service.collections.runs.find({ user_id: source.client.userId, status: 'success' }).lean()
         if (run) await source.client.post('/runs/feedback', { run_id: run._id, key: 'helpful', score: 1 })
         await settled(source.client)
-        const [archive, before] = [await archiveOf(service, source.client), await contentsOf(source.client)]
+        const { archive, before } = await exportAtRest(source.client)
         const target = await insertUser(service)
         await service.collections.projects.deleteMany({ user_id: target.userId })
         const { status, body } = await importInto(service, target, archive)
@@ -204,6 +205,15 @@ describe('an archive', () => {
       { ...cases(6), endOnFailure: true },
     )
   }, 600_000)
+
+  /** An archive of an account that did not change while it was written. */
+  async function exportAtRest(client: Account['client']) {
+    for (;;) {
+      const before = await contentsOf(client)
+      const archive = await archiveOf(service, client)
+      if (isDeepStrictEqual(await contentsOf(client), before)) return { archive, before }
+    }
+  }
 
   /** The runs that will end have ended. */
   async function settled({ userId }: Pick<TestUser, 'userId'>): Promise<void> {

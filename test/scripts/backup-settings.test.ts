@@ -12,7 +12,8 @@ it('scripts/backup.ts names every missing setting at once, without a stack trace
   await expect(failed).rejects.toMatchObject({
     code: 1,
     stderr:
-      'The settings cannot be used:\n  - SECRETS_KEY is missing: 32 bytes in base64\n  - JWT_SECRET is missing\n' +
+      'The settings cannot be used:\n  - SECRETS_KEY is missing: it must be 32 bytes in base64\n' +
+      '  - JWT_SECRET is missing: it must be at least 16 characters long\n' +
       'The data of npm start needs no settings: npm run backup -- FOLDER, npm run restore -- FOLDER.\n',
   })
 })

@@ -1,4 +1,4 @@
-// Before a change: README.md of this folder.
+// Before a change: README.md of this folder, and docs/traps.md, Temporal.
 import { createHash } from 'node:crypto'
 import { glob, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'

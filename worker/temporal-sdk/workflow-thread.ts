@@ -1,4 +1,4 @@
-// Before a change: README.md of this folder.
+// Before a change: README.md of this folder, and docs/traps.md, Temporal.
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Worker as Thread } from 'node:worker_threads'
