@@ -79,4 +79,12 @@ export const componentExamples: Record<string, unknown> = {
   UploadFilesRequest: { files: ['opening-hours.pdf'] },
   UserUpdateRequest: { first_name: 'Ada', last_name: 'Lovelace' },
   VerifyEmailRequest: { email: 'ada@example.com', code: '123456' },
+  V1AssistantCreateRequest: {
+    model: 'gpt-4o-mini',
+    name: 'Office guide',
+    instructions: 'Answer from the files and name the file.',
+    tools: [{ type: 'file_search' }],
+  },
+  V1AssistantUpdateRequest: { instructions: 'Answer in one sentence.' },
+  V1EmbeddingRequest: { model: 'text-embedding-3-small', input: question },
 }

@@ -2083,6 +2083,97 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The assistants of the project and the models of the settings
+         * @description The 1,000 newest assistants, each under its id, then the models. `created` of a model is 0.
+         */
+        get: operations["v1.models.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an assistant or a model of the settings as a model */
+        get: operations["v1.models.read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Embed texts with the embedding model of the settings */
+        post: operations["v1.embeddings.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/assistants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The assistants of the project */
+        get: operations["v1.assistants.list"];
+        put?: never;
+        /** Create an assistant */
+        post: operations["v1.assistants.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/assistants/{assistant_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an assistant */
+        get: operations["v1.assistants.read"];
+        put?: never;
+        /** Change members of an assistant */
+        post: operations["v1.assistants.update"];
+        /** Delete an assistant with its own files and its public threads */
+        delete: operations["v1.assistants.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2546,7 +2637,7 @@ export interface components {
          * @description Kind of a tool.
          * @enum {unknown}
          */
-        ToolType: "retrieval" | "http_request" | "mcp" | "web_search";
+        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "client";
         /**
          * ToolSetting
          * @description A tool that an assistant is given, with its settings.
@@ -2586,6 +2677,10 @@ export interface components {
             "type==agent/interrupt_before_action"?: boolean;
             /** @description Origins whose pages may call the public endpoints of this assistant. */
             "type==agent/allowed_origins"?: string[];
+            /** @description Up to 16 texts of 512 characters, under keys of 64 characters. */
+            "type==agent/metadata"?: {
+                [key: string]: string;
+            };
             /** @description The purpose of the assistant; shown to everybody who may read it. Default: `""`. */
             "type==agent/description"?: string;
         } & {
@@ -4083,7 +4178,7 @@ export interface components {
         };
         /**
          * CompatModel
-         * @description The assistant that the token identifies, as a model.
+         * @description A model, or an assistant that can be named as one.
          */
         CompatModel: {
             id: string;
@@ -4444,6 +4539,200 @@ export interface components {
             first_id: string | null;
             last_id: string | null;
             has_more: boolean;
+        };
+        /**
+         * V1Error
+         * @description An error in the shape of OpenAI's interface.
+         */
+        V1Error: {
+            error: components["schemas"]["CompatErrorObject"];
+        };
+        /**
+         * V1EmbeddingRequest
+         * @description Texts to embed.
+         * @example {
+         *       "model": "text-embedding-3-small",
+         *       "input": "When is the office open on Fridays?"
+         *     }
+         */
+        V1EmbeddingRequest: {
+            /** @description The embedding model of the settings. */
+            model: string;
+            /** @description A text, or its tokens as numbers, or a list of such. Not every model server takes tokens. */
+            input: string | string[] | number[] | number[][];
+            dimensions?: number | null;
+            encoding_format?: ("float" | "base64") | null;
+            user?: string | null;
+        };
+        /**
+         * V1EmbeddingList
+         * @description One vector for each text, in order.
+         */
+        V1EmbeddingList: {
+            /** @enum {string} */
+            object: "list";
+            model: string;
+            data: {
+                /** @enum {string} */
+                object: "embedding";
+                index: number;
+                embedding: number[] | string;
+            }[];
+            usage: {
+                /** @description 0 if the model server does not count them. */
+                prompt_tokens: number;
+                total_tokens: number;
+            };
+        };
+        /**
+         * V1Assistant
+         * @description An assistant in the shape of the assistants API.
+         */
+        V1Assistant: {
+            id: string;
+            /** @enum {string} */
+            object: "assistant";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            name: string | null;
+            description: string | null;
+            model: string;
+            instructions: string | null;
+            tools: {
+                type: string;
+                function?: unknown;
+                file_search?: unknown;
+            }[];
+            tool_resources: Record<string, never>;
+            metadata: {
+                [key: string]: string;
+            };
+            temperature: number | null;
+            top_p: number | null;
+            /** @enum {string} */
+            response_format: "auto";
+        };
+        /**
+         * V1AssistantList
+         * @description A page of assistants.
+         */
+        V1AssistantList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1Assistant"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ToolType
+         * @description Kind of a tool in the assistants API.
+         * @enum {unknown}
+         */
+        V1ToolType: "function" | "file_search" | "code_interpreter";
+        /**
+         * V1FileSearchSetting
+         * @description How many passages a search gives the model, and how good they are at least.
+         */
+        V1FileSearchSetting: {
+            max_num_results?: number;
+            ranking_options?: {
+                /** @description Has no effect: there is one. */
+                ranker?: string;
+                score_threshold?: number;
+            };
+        };
+        /**
+         * V1Tool
+         * @description A tool in the shape of the assistants API.
+         */
+        V1Tool: {
+            type: components["schemas"]["V1ToolType"];
+            function?: {
+                name: string;
+                description?: string;
+                parameters?: {
+                    [key: string]: unknown;
+                } | null;
+                strict?: boolean | null;
+            };
+            file_search?: components["schemas"]["V1FileSearchSetting"];
+        };
+        /**
+         * V1ToolResources
+         * @description What the tools of an assistant use.
+         */
+        V1ToolResources: {
+            file_search?: {
+                vector_store_ids?: string[];
+            } | null;
+            code_interpreter?: {
+                file_ids?: string[];
+            } | null;
+        };
+        /**
+         * V1AssistantCreateRequest
+         * @description A new assistant.
+         * @example {
+         *       "model": "gpt-4o-mini",
+         *       "name": "Office guide",
+         *       "instructions": "Answer from the files and name the file.",
+         *       "tools": [
+         *         {
+         *           "type": "file_search"
+         *         }
+         *       ]
+         *     }
+         */
+        V1AssistantCreateRequest: {
+            name?: string | null;
+            description?: string | null;
+            instructions?: string | null;
+            tools?: components["schemas"]["V1Tool"][] | null;
+            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
+            reasoning_effort?: string | null;
+            model: string;
+        };
+        /**
+         * V1AssistantUpdateRequest
+         * @description The members of an assistant to change; null removes one.
+         * @example {
+         *       "instructions": "Answer in one sentence."
+         *     }
+         */
+        V1AssistantUpdateRequest: {
+            name?: string | null;
+            description?: string | null;
+            instructions?: string | null;
+            tools?: components["schemas"]["V1Tool"][] | null;
+            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
+            reasoning_effort?: string | null;
+            model?: string;
+        };
+        /**
+         * V1AssistantDeleted
+         * @description The deletion of an assistant.
+         */
+        V1AssistantDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "assistant.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
         };
         /**
          * RunStartEvent
@@ -14447,7 +14736,7 @@ export interface operations {
                 "x-public-bot-token"?: string;
             };
             path: {
-                /** @description Name of the model: the id of the assistant. */
+                /** @description Name of the model, or the id of an assistant. */
                 model: string;
             };
             cookie?: never;
@@ -14533,7 +14822,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the model: the id of the assistant. */
+                /** @description Name of the model, or the id of an assistant. */
                 model: string;
             };
             cookie?: never;
@@ -16816,7 +17105,7 @@ export interface operations {
                 "x-public-bot-token"?: string;
             };
             path: {
-                /** @description Name of the model: the id of the assistant. */
+                /** @description Name of the model, or the id of an assistant. */
                 model: string;
             };
             cookie?: never;
@@ -16902,7 +17191,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Name of the model: the id of the assistant. */
+                /** @description Name of the model, or the id of an assistant. */
                 model: string;
             };
             cookie?: never;
@@ -18562,6 +18851,762 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    "v1.models.list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatModelList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.models.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the model, or the id of an assistant. */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatModel"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.embeddings.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1EmbeddingRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1EmbeddingList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.assistants.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1AssistantList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.assistants.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, `code_interpreter` and vector stores. Functions are stored; runs do not call them yet. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1AssistantCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Assistant"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.assistants.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                assistant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Assistant"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.assistants.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                assistant_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, `code_interpreter` and vector stores. Functions are stored; runs do not call them yet. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1AssistantUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Assistant"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.assistants.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                assistant_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1AssistantDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
             };
         };
     };

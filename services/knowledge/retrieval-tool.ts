@@ -2,6 +2,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Tool } from '../tools/tool.ts'
 import { isOfModel } from './embedding-model.ts'
+import { retrievalConfigOf } from './retrieval-config.ts'
 import { type RetrieveDeps, retrieve } from './retrieve.ts'
 
 export const retrievalPassages = 5
@@ -25,7 +26,8 @@ export async function createRetrievalTool(
   const { files } = deps.collections
   const ready = { assistant_id: assistant._id, status: 'ready', chunks: { $gt: 0 } } as const
   if ((await files.exists(ready)) === null) return undefined
-  const { retrievalDescription } = deps.assistantConfigs.settingsOf(assistant)
+  const { retrievalDescription, tools } = deps.assistantConfigs.settingsOf(assistant)
+  const { max_num_results: limit = retrievalPassages, ranking_options: ranking } = retrievalConfigOf(tools)
   return {
     type: 'retrieval',
     name,
@@ -42,7 +44,8 @@ export async function createRetrievalTool(
     timeoutMs: 30_000,
     async execute(args, { signal }) {
       const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
-      const passages = await retrieve(deps, { assistant, query, limit: retrievalPassages }, signal)
+      const found = await retrieve(deps, { assistant, query, limit }, signal)
+      const passages = found.filter(({ score }) => score >= (ranking?.score_threshold ?? 0))
       const notice = isOfModel(assistant, deps.embedder.model) ? {} : { notice: foundByWordsOnly }
       const citing = passages.some(({ pages = [] }) => pages.length > 1) ? { citing: citingPages } : {}
       return JSON.stringify({ passages, ...citing, ...notice })

@@ -133,6 +133,14 @@ export const native: Record<string, Expectation> = {
   'runs.config_schema': secret,
   'runs.debug_assistant': { foreign: 403 },
   'receipts.read': { foreign: 404 },
+  'v1.models.list': secret,
+  'v1.models.read': { foreign: 404 },
+  'v1.assistants.list': secret,
+  'v1.assistants.create': ownBody,
+  'v1.assistants.read': { foreign: 404 },
+  'v1.assistants.update': { foreign: 404, body: () => ({ name: 'mine' }) },
+  'v1.assistants.delete': { foreign: 404 },
+  'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 
 /** Called with the public token of the caller's own assistant. Both families of paths have these operations. */
