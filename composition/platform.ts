@@ -75,7 +75,7 @@ export async function connectPlatform(
       audit,
       imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
       budgets: createBudgets(core),
-      v1: composeV1(core, { ...runs, ...deletion }),
+      v1: composeV1(core, { ...runs, ...deletion, ...knowledge }),
       ...accounts,
       ...knowledge,
       ...runs,

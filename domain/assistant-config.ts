@@ -12,6 +12,8 @@ const entries = { maxItems: requestLimits.configEntries }
 
 export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'client'] as const
 
+/** The search of each costs as much as that of the assistant's own files. */
+export const maxVectorStores = 10
 /** As many as the assistants API allows. */
 const maxTools = 128
 
@@ -105,6 +107,12 @@ export const AssistantConfig = Type.Object(
         description: 'Origins whose pages may call the public endpoints of this assistant.',
       }),
     ),
+    [`${prefix}vector_stores`]: Type.Optional(
+      Type.Array(Type.String({ maxLength: 128 }), {
+        maxItems: maxVectorStores,
+        description: 'Ids of vector stores of the same project, which the tool `retrieval` searches too.',
+      }),
+    ),
     [`${prefix}metadata`]: Type.Optional(Metadata),
     [`${prefix}description`]: Type.Optional(
       Type.String({
@@ -130,6 +138,7 @@ export interface AssistantSettings {
   interruptBeforeAction: boolean
   allowedOrigins: string[]
   description: string
+  vectorStores: string[]
   metadata: Metadata
 }
 
@@ -153,6 +162,7 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     interruptBeforeAction: known['type==agent/interrupt_before_action'] ?? defaults.interruptBeforeAction,
     allowedOrigins: known['type==agent/allowed_origins'] ?? [],
     description: known['type==agent/description'] ?? defaults.description,
+    vectorStores: known['type==agent/vector_stores'] ?? [],
     metadata: known['type==agent/metadata'] ?? {},
   }
 }

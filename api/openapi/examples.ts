@@ -87,4 +87,11 @@ export const componentExamples: Record<string, unknown> = {
   },
   V1AssistantUpdateRequest: { instructions: 'Answer in one sentence.' },
   V1EmbeddingRequest: { model: 'text-embedding-3-small', input: question },
+  V1FileBatchRequest: { file_ids: [threadId] },
+  V1FileUploadRequest: { file: 'opening-hours.pdf', purpose: 'assistants' },
+  V1VectorStoreCreateRequest: { name: 'Opening hours' },
+  V1VectorStoreFileRequest: { file_id: threadId, attributes: { year: 2026 } },
+  V1VectorStoreFileUpdateRequest: { attributes: { year: 2026 } },
+  V1VectorStoreSearchRequest: { query: question, filters: { type: 'eq', key: 'year', value: 2026 } },
+  V1VectorStoreUpdateRequest: { name: 'Opening hours' },
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type PageQuery, storedPage } from '../cursor-page.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
@@ -8,7 +8,7 @@ import type { AssistantConfigs } from './configs.ts'
 export type AssistantReads = ReturnType<typeof createAssistantReads>
 
 /** Selects assistants that are not being deleted. */
-export const present = { deleting: { $ne: true } } as const
+export const present = { deleting: { $ne: true }, ...isAssistant } as const
 /** Batch size of a database cursor over records of up to a megabyte each. */
 const configsAtOnce = 8
 /** Size of an assistant without its configuration; a name has at most 1,000 characters. */

@@ -32,6 +32,7 @@ interface AssistantWritesDeps {
 
 export function createAssistantWrites({ collections, transaction, configs, readIn }: AssistantWritesDeps) {
   const { assistants } = collections
+  const fieldsOf = (assistantId: string, payload: AssistantPayload) => storedFields(configs, assistantId, payload)
 
   return {
     /**
@@ -111,20 +112,6 @@ export function createAssistantWrites({ collections, transaction, configs, readI
       .lean<AssistantRecord>()
   }
 
-  /** The stored form of a payload. */
-  function fieldsOf(assistantId: string, { name, config = {}, public: isPublic = false }: AssistantPayload) {
-    const fields = configs.fieldsOf(
-      assistantId,
-      checkFreeForm(['body', 'config'], config, { maxMegabytes: configMaxMegabytes }),
-    )
-    if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
-      throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
-    }
-    return { name, public: isPublic, ...fields }
-  }
-
-  type Fields = ReturnType<typeof fieldsOf>
-
   async function whyNot(userId: string, assistantId: string): Promise<AppError> {
     const record = await assistants.findOne({ _id: assistantId }).lean<AssistantRecord>()
     if (record && record.user_id !== userId) return foreign()
@@ -143,3 +130,21 @@ async function refusingTakenTokens<T>(write: () => Promise<T>): Promise<T> {
     throw error
   }
 }
+
+/** The stored form of a payload. */
+function storedFields(
+  configs: AssistantConfigs,
+  assistantId: string,
+  { name, config = {}, public: isPublic = false }: AssistantPayload,
+) {
+  const fields = configs.fieldsOf(
+    assistantId,
+    checkFreeForm(['body', 'config'], config, { maxMegabytes: configMaxMegabytes }),
+  )
+  if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
+    throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
+  }
+  return { name, public: isPublic, ...fields }
+}
+
+type Fields = ReturnType<typeof storedFields>

@@ -30,6 +30,8 @@ export interface AssistantMembers {
   model?: string
   temperature?: number | null
   tools?: AssistantTool[] | null
+  /** Ids of vector stores. */
+  vectorStores?: string[]
   metadata?: Metadata | null
 }
 
@@ -57,6 +59,7 @@ export function withMembers({ name, config }: StoredAssistant, change: Assistant
   set('model', change.model)
   set('temperature', change.temperature)
   set('metadata', change.metadata)
+  set('vector_stores', change.vectorStores)
   if (change.tools !== undefined) set('tools', [...otherTools(config), ...(change.tools ?? []).map(toolSetting)])
   if (!Value.Check(AssistantConfig, changed))
     throw invalidInput(['body', 'tools'], 'the assistant cannot have so many tools, with those that it has')

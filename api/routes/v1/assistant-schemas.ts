@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
+import { maxVectorStores } from '../../../domain/assistant-config.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
 import type { V1Assistant } from '../../../services/v1/assistants.ts'
@@ -40,9 +41,10 @@ const Tool = strict(
 )
 
 const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })
+const storeIds = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxVectorStores })
 const ToolResources = strict(
   {
-    file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(ids) }))),
+    file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(storeIds) }))),
     code_interpreter: Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) }))),
   },
   { title: 'V1ToolResources' },
@@ -62,7 +64,7 @@ const members = {
   reasoning_effort: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
 }
 const description =
-  'Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, `code_interpreter` and vector stores. Functions are stored; runs do not call them yet.'
+  'Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet.'
 
 export const V1AssistantCreateRequest = strict(
   { ...members, model },
@@ -90,7 +92,9 @@ export const AssistantShape = Type.Object(
         file_search: Type.Optional(Type.Unknown()),
       }),
     ),
-    tool_resources: Type.Object({}),
+    tool_resources: Type.Object({
+      file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
+    }),
     metadata: Type.Record(Type.String(), Type.String()),
     temperature: nullable(Type.Number()),
     top_p: nullable(Type.Number()),
@@ -101,6 +105,7 @@ export const AssistantShape = Type.Object(
 export const V1AssistantList = listOf(AssistantShape, 'V1AssistantList')
 
 export function showAssistant(assistant: V1Assistant): Static<typeof AssistantShape> {
+  const { vectorStores } = assistant
   return {
     id: assistant.id,
     object: 'assistant',
@@ -110,7 +115,7 @@ export function showAssistant(assistant: V1Assistant): Static<typeof AssistantSh
     model: assistant.model,
     instructions: assistant.instructions || null,
     tools: assistant.tools,
-    tool_resources: {},
+    tool_resources: vectorStores.length > 0 ? { file_search: { vector_store_ids: vectorStores } } : {},
     metadata: assistant.metadata,
     temperature: assistant.temperature ?? null,
     top_p: 1,

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { invalidInput } from '../../../domain/errors.ts'
 import { type AssistantMembers, noCode } from '../../../services/v1/assistant-members.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
@@ -111,8 +110,7 @@ function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
   const { name, description, instructions, model, temperature, tools, metadata, tool_resources: resources } = body
   if ((resources?.code_interpreter?.file_ids ?? []).length > 0)
     throw noCode(['body', 'tool_resources', 'code_interpreter'])
-  if ((resources?.file_search?.vector_store_ids ?? []).length > 0)
-    throw invalidInput(['body', 'tool_resources', 'file_search'], 'there are no vector stores here yet', 'unsupported')
+  const vectorStores = resources === null ? [] : resources?.file_search?.vector_store_ids
   return {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
@@ -121,5 +119,6 @@ function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
     ...(temperature === undefined ? {} : { temperature }),
     ...(tools === undefined ? {} : { tools }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(vectorStores === undefined ? {} : { vectorStores }),
   }
 }
