@@ -95,7 +95,7 @@ export const AssistantShape = Type.Object(
     tool_resources: Type.Object({
       file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
     }),
-    metadata: Type.Record(Type.String(), Type.String()),
+    metadata: Type.Record(AnyKey, Type.String()),
     temperature: nullable(Type.Number()),
     top_p: nullable(Type.Number()),
     response_format: Type.Literal('auto'),

@@ -1,3 +1,4 @@
+import { AnyKey, ShortKey } from '../../../domain/any-key.ts'
 import Type, { type Static } from 'typebox'
 import { defaultChunkerOptions } from '../../../domain/chunking/chunker-options.ts'
 import { invalidInput } from '../../../domain/errors.ts'
@@ -20,7 +21,7 @@ const maxChunkTokens = 512
 const maxFiles = 500
 
 export const AttributesInput = Type.Record(
-  Type.String({ pattern: String.raw`^[\s\S]{1,64}$` }),
+  ShortKey,
   Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
   { maxProperties: 16, additionalProperties: false, description: 'What searches can filter by.' },
 )
@@ -136,7 +137,7 @@ export const StoreShape = Type.Object(
     status: Type.Enum(['in_progress', 'completed']),
     expires_at: Type.Null(),
     last_active_at: seconds,
-    metadata: Type.Record(Type.String(), Type.String()),
+    metadata: Type.Record(AnyKey, Type.String()),
   },
   { title: 'V1VectorStore' },
 )
@@ -159,7 +160,7 @@ export function showStore({ record, metadata, counts, bytes }: VectorStoreView):
   }
 }
 
-const AttributesShape = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
+const AttributesShape = Type.Record(AnyKey, Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
 
 export const EntryShape = Type.Object(
   {
