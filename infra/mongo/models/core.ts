@@ -88,7 +88,7 @@ const assistant = new Schema<AssistantRecord>(
         { _id: false },
       ),
     },
-    name: text,
+    name: maybeEmptyText,
     sealed_config: String,
     config_version: String,
     open_config_json: String,
