@@ -24,7 +24,6 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     storageQuota: createStorageQuota(collections, settings),
   })
   return {
-    startIngestion,
     uploads,
     retries: createRetries({ collections, startIngestion, admit: uploads.admit }),
     reembedding: createReembedding({

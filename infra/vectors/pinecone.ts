@@ -77,16 +77,9 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       }
     },
 
-    async search(space, { vector, limit, fileIds }) {
+    async search(space, { vector, limit }) {
       if (vector === undefined) return []
-      const found = await asked(
-        records(space).query({
-          vector,
-          topK: limit,
-          includeMetadata: true,
-          ...(fileIds === undefined ? {} : { filter: { file_id: { $in: fileIds } } }),
-        }),
-      )
+      const found = await asked(records(space).query({ vector, topK: limit, includeMetadata: true }))
       return (found?.matches ?? []).map(({ id, score, metadata }) => ({
         id,
         fileId: metadata?.file_id ?? '',

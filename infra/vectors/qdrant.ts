@@ -103,16 +103,9 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
       }
     },
 
-    async search(space, { vector, limit, fileIds }) {
+    async search(space, { vector, limit }) {
       if (vector === undefined) return []
-      const files = fileIds === undefined ? [] : [{ key: 'file_id', match: { any: fileIds } }]
-      const { must } = inSpace(space)
-      const query = {
-        query: vector,
-        filter: { must: [...must, ...files] },
-        limit,
-        with_payload: ['chunk_id', 'file_id'],
-      }
+      const query = { query: vector, filter: inSpace(space), limit, with_payload: ['chunk_id', 'file_id'] }
       const found = await asked(client.query(collection, query))
       return (found?.points ?? []).map(({ payload, score }) => ({
         id: String(payload?.['chunk_id']),

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
-import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
 
@@ -21,7 +20,7 @@ export function createStorageQuota(
 
   async function storedBytes(userId: string): Promise<number> {
     const [sum] = await files.aggregate<{ bytes: number }>([
-      { $match: { user_id: userId, ...hasOwnBytes } },
+      { $match: { user_id: userId } },
       { $group: { _id: null, bytes: { $sum: '$size' } } },
     ])
     return sum?.bytes ?? 0

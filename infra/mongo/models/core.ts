@@ -75,20 +75,7 @@ const assistant = new Schema<AssistantRecord>(
     _id: id,
     user_id: text,
     project_id: text,
-    kind: String,
-    store: {
-      type: new Schema(
-        {
-          description: String,
-          metadata_json: text,
-          last_active_at: date,
-          expires_after_days: Number,
-          expires_at: Date,
-        },
-        { _id: false },
-      ),
-    },
-    name: maybeEmptyText,
+    name: text,
     sealed_config: String,
     config_version: String,
     open_config_json: String,
@@ -126,8 +113,6 @@ const assistant = new Schema<AssistantRecord>(
 )
 assistant.index({ project_id: 1, created_at: 1, _id: 1 })
 assistant.index({ user_id: 1 })
-assistant.index({ kind: 1 }, { partialFilterExpression: { kind: { $exists: true } } })
-assistant.index({ 'store.expires_at': 1 }, { partialFilterExpression: { 'store.expires_at': { $exists: true } } })
 assistant.index({ public: 1, created_at: 1, _id: 1 })
 assistant.index({ allowed_origins: 1 })
 assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })
