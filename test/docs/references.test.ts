@@ -17,6 +17,12 @@ const notInTheRepository = [
   'manifest.json',
   'user.json',
   'web/dist',
+  // The bundle of the image, and files of Temporal's SDK.
+  'dist/api.mjs',
+  'dist/worker.mjs',
+  'dist/migrate.mjs',
+  'lib/workflow/threaded-vm.js',
+  'lib/workflow/workflow-worker-thread.js',
 ]
 /** Names in capitals that other programs define. */
 const namesOfOthers = ['CAP_SYS_ADMIN', 'OTEL_EXPORTER_OTLP_HEADERS', 'PERMISSION_DENIED', 'RESOURCE_EXHAUSTED']
