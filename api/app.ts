@@ -54,6 +54,7 @@ import { toolRoutes } from './routes/tools/index.ts'
 import { exportRoutes } from './routes/export/index.ts'
 import { importRoutes } from './routes/import/index.ts'
 import { userRoutes } from './routes/user/index.ts'
+import { v1Routes } from './routes/v1/index.ts'
 import { installOpenStreams } from './sse/open-streams.ts'
 
 export interface AppDeps {
@@ -162,6 +163,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
+  await app.register(v1Routes, { ...deps.services, errors })
 
   return app
 }

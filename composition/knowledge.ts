@@ -24,6 +24,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
     storageQuota: createStorageQuota(collections, settings),
   })
   return {
+    startIngestion,
     uploads,
     retries: createRetries({ collections, startIngestion, admit: uploads.admit }),
     reembedding: createReembedding({

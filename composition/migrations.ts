@@ -99,6 +99,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'imported runs',
     run: ({ database: { connection } }) => makeDeclared(connection, ['runs']),
   },
+  {
+    number: 11,
+    name: 'vector stores and files of projects',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['assistants', 'files']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -20,6 +20,7 @@ import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { schemaVersionNeeded } from './migrations.ts'
 import { composeRuns } from './runs.ts'
+import { composeV1 } from './v1.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
 
@@ -74,6 +75,7 @@ export async function connectPlatform(
       audit,
       imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
       budgets: createBudgets(core),
+      v1: composeV1(core, { ...runs, ...deletion, ...knowledge }),
       ...accounts,
       ...knowledge,
       ...runs,

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from './any-key.ts'
 import { requestLimits } from './limits.ts'
+import { Metadata } from './metadata.ts'
 import { parseOwnJson } from './own-json.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
 
@@ -9,7 +10,12 @@ const prefix = 'type==agent/'
 const text = { maxLength: requestLimits.configTextLength }
 const entries = { maxItems: requestLimits.configEntries }
 
-export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search'] as const
+export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'client'] as const
+
+/** The search of each costs as much as that of the assistant's own files. */
+export const maxVectorStores = 10
+/** As many as the assistants API allows. */
+const maxTools = 128
 
 /** A tool of an assistant. The shape of `config` depends on the type; see `GET /tools/`. */
 export const ToolSetting = Type.Object(
@@ -72,7 +78,7 @@ export const AssistantConfig = Type.Object(
       Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; default: the model's." }),
     ),
     [`${prefix}tools`]: Type.Optional(
-      Type.Array(ToolSetting, { ...entries, description: 'The tools that the assistant may call.' }),
+      Type.Array(ToolSetting, { maxItems: maxTools, description: 'The tools that the assistant may call.' }),
     ),
     [`${prefix}retrieval_description`]: Type.Optional(
       Type.String({
@@ -101,6 +107,13 @@ export const AssistantConfig = Type.Object(
         description: 'Origins whose pages may call the public endpoints of this assistant.',
       }),
     ),
+    [`${prefix}vector_stores`]: Type.Optional(
+      Type.Array(Type.String({ maxLength: 128 }), {
+        maxItems: maxVectorStores,
+        description: 'Ids of vector stores of the same project, which the tool `retrieval` searches too.',
+      }),
+    ),
+    [`${prefix}metadata`]: Type.Optional(Metadata),
     [`${prefix}description`]: Type.Optional(
       Type.String({
         ...text,
@@ -125,6 +138,8 @@ export interface AssistantSettings {
   interruptBeforeAction: boolean
   allowedOrigins: string[]
   description: string
+  vectorStores: string[]
+  metadata: Metadata
 }
 
 /**
@@ -147,6 +162,8 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     interruptBeforeAction: known['type==agent/interrupt_before_action'] ?? defaults.interruptBeforeAction,
     allowedOrigins: known['type==agent/allowed_origins'] ?? [],
     description: known['type==agent/description'] ?? defaults.description,
+    vectorStores: known['type==agent/vector_stores'] ?? [],
+    metadata: known['type==agent/metadata'] ?? {},
   }
 }
 

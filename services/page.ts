@@ -12,7 +12,7 @@ export interface PageRange {
 }
 
 /** A sorted database query that returns plain records one by one. */
-interface ListQuery<T> {
+export interface ListQuery<T> {
   skip(count: number): ListQuery<T>
   limit(count: number): ListQuery<T>
   cursor(): { next(): Promise<T | null>; close(): Promise<void> }

@@ -1,6 +1,6 @@
 // Before a change: docs/traps.md, Libraries.
 import type { FastifySchema, RouteOptions } from 'fastify'
-import { CompatError, CompatValidationError } from '../plugins/compat-errors.ts'
+import { CompatError, CompatValidationError, V1Error } from '../plugins/compat-errors.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import { linkedEvents } from './events.ts'
 
@@ -52,6 +52,7 @@ function securityOf(auth: string | undefined): Record<string, string[]>[] {
 function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   const { auth } = route.config ?? {}
   const isCompat = schema.tags?.some((tag) => tag.startsWith('compat')) ?? false
+  const isV1 = schema.tags?.includes('v1') ?? false
   const hasBody = schema.body !== undefined
   const hasParameters = [schema.params, schema.querystring, schema.headers].some(
     (part) => Object.keys(asObject(asObject(part)['properties'])).length > 0,
@@ -64,11 +65,13 @@ function refusalsOf(schema: FastifySchema, route: RouteOptions): JsonObject {
   if (auth === 'project') added.push(401, 403)
 
   const declared = asObject(schema.response)
-  const refusal = isCompat ? CompatError : ErrorDetail
+  const refusal = isV1 ? V1Error : isCompat ? CompatError : ErrorDetail
   const invalid = isCompat ? CompatValidationError : ValidationError
   const all = { 422: invalid, ...Object.fromEntries(added.map((status) => [String(status), refusal])), ...declared }
   const impossible = [
-    ...(hasInput ? [] : ['422']),
+    // On `/v1`, wrong input is 400.
+    ...(hasInput && !isV1 ? [] : ['422']),
+    ...(isV1 && !hasInput ? ['400'] : []),
     ...(hasBody || !isCompat ? [] : ['400', '413']),
     ...(!isCompat || isStreaming(declared) ? [] : ['402', '499', '502', '504']),
   ]

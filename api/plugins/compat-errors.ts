@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import type { AppError } from '../../domain/errors.ts'
 import type { RunError } from '../../domain/records/run.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
-import type { ErrorBody } from './errors.ts'
+import type { ErrorShape } from './errors.ts'
 
 /** An error in OpenAI's format. */
 export const CompatErrorObject = Type.Object(
@@ -39,19 +39,63 @@ export const compatRefusals = {
   504: CompatError,
 }
 
-/** The error bodies of the compat family: our `detail`, and `error` in OpenAI's format. */
-export function compatErrorBody(body: ErrorBody, error: AppError): ErrorBody & { error: CompatErrorObject } {
+/** The refusals of the compat family: our `detail`, and `error` in OpenAI's format. */
+export const compatErrors: ErrorShape = {
+  bodyOf: (body, error) => ({
+    ...body,
+    error: errorObject(error, (loc) => loc.join('.'), isUnauthenticated(error) ? 'invalid_api_key' : error.code),
+  }),
+}
+
+/** The error that `/v1` answers: that of OpenAI and nothing else. */
+export const V1Error = Type.Object(error, { title: 'V1Error' })
+
+/**
+ * The refusals of `/v1`, as applications for OpenAI expect them: a wrong member is 400, and `code` says what is wrong
+ * with it.
+ */
+export const v1Errors: ErrorShape = {
+  bodyOf: (_body, error) => ({ error: errorObject(error, placeOf, v1CodeOf(error)) }),
+  statusOf: (error) => (error.code === 'invalid_input' ? 400 : error.status),
+}
+
+type Loc = (string | number)[]
+
+function errorObject(error: AppError, nameOf: (loc: Loc) => string, code: string): CompatErrorObject {
   const [field] = error.fields ?? []
   return {
-    ...body,
-    error: {
-      message: field === undefined ? error.message : `${field.loc.join('.')}: ${field.msg}`,
-      type: typeOf(error.status),
-      param: field === undefined ? null : field.loc.slice(1).join('.'),
-      code: isRunError(error.cause) ? error.cause.type : error.status === 401 ? 'invalid_api_key' : error.code,
-    },
+    message: field === undefined ? error.message : `${nameOf(field.loc)}: ${field.msg}`,
+    type: typeOf(error.status),
+    param: field === undefined ? null : nameOf(field.loc.slice(1)),
+    code: isRunError(error.cause) ? error.cause.type : code,
   }
 }
+
+/** `['body', 'tools', 0, 'type']` as `tools[0].type`. */
+function placeOf(loc: Loc): string {
+  const [first, ...rest] = loc[0] === 'body' && loc.length > 1 ? loc.slice(1) : loc
+  return rest.reduce<string>(
+    (place, part) => (typeof part === 'number' ? `${place}[${part}]` : `${place}.${part}`),
+    String(first ?? ''),
+  )
+}
+
+/** By the keyword of JSON Schema, or the kind of the rule, that a member breaks. */
+const v1Codes = new Map([
+  ['required', 'missing_required_parameter'],
+  ['missing', 'missing_required_parameter'],
+  ['additionalProperties', 'unknown_parameter'],
+  ['unsupported', 'unsupported_parameter'],
+  ['type', 'invalid_type'],
+])
+
+function v1CodeOf(error: AppError): string {
+  if (isUnauthenticated(error)) return 'invalid_api_key'
+  const [field] = error.fields ?? []
+  return field === undefined ? error.code : (v1Codes.get(field.type) ?? 'invalid_value')
+}
+
+const isUnauthenticated = (error: AppError) => error.status === 401
 
 /** The error of a run, for the middle of a stream. */
 export function compatRunError({ message, type, status_code: status }: RunError): CompatErrorObject {

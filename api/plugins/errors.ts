@@ -20,7 +20,14 @@ const fastifyRefusals: Record<string, { code: ErrorCode; message: string }> = {
 /** Error codes may come from any library. */
 const fastifyCodes = new Map(Object.entries(fastifyRefusals))
 
-type Decorate = (body: ErrorBody, error: AppError) => object
+/** How the refusals of a family of routes look. */
+export interface ErrorShape {
+  bodyOf(body: ErrorBody, error: AppError): object
+  /** The HTTP status, if it is another than that of the error's code. */
+  statusOf?(error: AppError): number
+}
+
+const ownShape: ErrorShape = { bodyOf: (body) => body }
 
 export interface ErrorDeps {
   routes: RouteTable
@@ -29,16 +36,12 @@ export interface ErrorDeps {
 }
 
 /**
- * Gives every refusal the same shape: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. `decorate` adds
- * members for a family of routes, if this is called in the family's scope.
+ * Gives every refusal the same shape: `{detail}`, or for 422 `{detail: [{loc, msg, type}]}`. A family of routes has
+ * another `shape`, if this is called in the family's scope.
  */
-export function installErrors(
-  app: FastifyInstance,
-  { routes, isAway }: ErrorDeps,
-  decorate: Decorate = (body) => body,
-): void {
+export function installErrors(app: FastifyInstance, { routes, isAway }: ErrorDeps, shape: ErrorShape = ownShape): void {
   const asAppError = (error: unknown) => (isAway(error) ? unavailable(error) : toAppError(error))
-  app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), decorate))
+  app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), shape))
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
@@ -53,7 +56,7 @@ export function installErrors(
     // The rest of a body that is too large is read and discarded, because a client would not receive the answer if
     // the connection were closed.
     if (refused.code === 'payload_too_large') reply.removeHeader('connection')
-    return sendError(reply, known, decorate)
+    return sendError(reply, known, shape)
   })
 }
 
@@ -64,7 +67,7 @@ export function installErrors(
 export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   const isPage = /^\/(?:docs|redoc|console-assets)\//.test(request.url)
   reply.header('x-request-id', request.id)
-  void sendError(reply, isPage ? new AppError('not_found', 'Not found.') : toAppError(error), (body) => body)
+  void sendError(reply, isPage ? new AppError('not_found', 'Not found.') : toAppError(error), ownShape)
 }
 
 /**
@@ -92,11 +95,14 @@ function toAppError(error: unknown): AppError {
   return new AppError('internal', 'Something went wrong on our side.', { cause: error })
 }
 
-function sendError(reply: FastifyReply, error: AppError, decorate: Decorate) {
-  reply.code(error.status).header('cache-control', 'no-store').headers(error.headers)
+function sendError(reply: FastifyReply, error: AppError, { bodyOf, statusOf }: ErrorShape) {
+  reply
+    .code(statusOf?.(error) ?? error.status)
+    .header('cache-control', 'no-store')
+    .headers(error.headers)
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(error.retryAfterSeconds))
   if (error.status === 401) reply.header('www-authenticate', 'Bearer')
-  return reply.type('application/json; charset=utf-8').send(decorate({ detail: error.fields ?? error.message }, error))
+  return reply.type('application/json; charset=utf-8').send(bodyOf({ detail: error.fields ?? error.message }, error))
 }
 
 export interface ErrorBody {

@@ -59,6 +59,6 @@ function pathOf(error: ErrorObject): (string | number)[] {
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
-  const missing: unknown = error.params['missingProperty']
-  return typeof missing === 'string' ? [...path, missing] : path
+  const named: unknown = error.params['missingProperty'] ?? error.params['additionalProperty']
+  return typeof named === 'string' ? [...path, named] : path
 }

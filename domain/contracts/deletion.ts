@@ -1,6 +1,6 @@
 import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** The workflow of a deletion: one mechanism for threads, assistants, projects and accounts. */
+/** The workflow of a deletion: one mechanism for threads, assistants, vector stores, projects and accounts. */
 export const deletionContract = {
   type: workflowType('deletionWorkflow'),
   queue: 'deletions',
@@ -16,7 +16,7 @@ export const deletionContract = {
   attributes: ({ kind, id, userId, projectId }) => ({
     UserId: userId,
     ProjectId: kind === 'project' ? id : projectId,
-    ...(kind === 'assistant' ? { AssistantId: id } : {}),
+    ...(kind === 'assistant' || kind === 'vector_store' ? { AssistantId: id } : {}),
     ...(kind === 'thread' ? { ThreadId: id } : {}),
   }),
 } satisfies WorkflowContract<{
@@ -26,7 +26,7 @@ export const deletionContract = {
   result: DeletionOutcome
 }>
 
-export const deletionKinds = ['thread', 'assistant', 'project', 'account'] as const
+export const deletionKinds = ['thread', 'assistant', 'vector_store', 'project', 'account'] as const
 export type DeletionKind = (typeof deletionKinds)[number]
 
 /** What is deleted, together with everything that belongs to it. */

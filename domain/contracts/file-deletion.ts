@@ -1,6 +1,6 @@
 import { type WorkflowContract, workflowType } from './workflow-contract.ts'
 
-/** The workflow that removes one file of an assistant. */
+/** The workflow that removes one file of an assistant, a project or a vector store. */
 export const fileDeletionContract = {
   type: workflowType('fileDeletionWorkflow'),
   queue: 'deletions',
@@ -20,7 +20,7 @@ export const fileDeletionContract = {
   }),
 } satisfies WorkflowContract<{
   key: { fileId: string }
-  start: Required<FileDeletionInput> & { projectId: string }
+  start: FileDeletionInput & { userId: string; projectId: string }
   input: FileDeletionInput
   result: void
 }>
@@ -28,7 +28,8 @@ export const fileDeletionContract = {
 export interface FileDeletionInput {
   fileId: string
   assistantId: string
-  blobId: string
+  /** Missing for an entry of a vector store: its bytes are those of the project's file. */
+  blobId?: string
   /** The ingestion that may be processing the file. Missing in old inputs, like `userId`. */
   ingestionId?: string
   /** Owner of the file; only the owner may read the receipt. */

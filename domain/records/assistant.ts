@@ -1,8 +1,18 @@
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
 
+/** The condition that a record of the collection is an assistant, and not a vector store. */
+export const isAssistant = { kind: { $exists: false } } as const
+
+/**
+ * An assistant, or a vector store: that is the knowledge of an assistant alone, which assistants of its project share
+ * (docs/decisions/2026-11-24-vector-stores.md). A vector store has an empty configuration and nobody runs it.
+ */
 export interface AssistantRecord {
   _id: string
+  /** Absent: an assistant. */
+  kind?: 'vector_store'
+  store?: VectorStoreFacts
   user_id: string
   project_id: string
   name: string
@@ -48,6 +58,16 @@ export interface AssistantRecord {
   budgets?: string[]
   /** A copy of its owner's suspension: public callers are refused, and no step of a run begins. */
   suspended?: boolean
+}
+
+/** What only vector stores have. */
+export interface VectorStoreFacts {
+  description?: string
+  metadata_json: string
+  /** When it was last searched or got a file, to the minute. */
+  last_active_at: Date
+  expires_after_days?: number
+  expires_at?: Date
 }
 
 export interface ReembeddingRecord {

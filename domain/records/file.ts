@@ -12,10 +12,28 @@ export function isOpenFile({ status }: Pick<FileRecord, 'status'>): boolean {
   return openFileStatuses.some((open) => open === status)
 }
 
-/** A file of an assistant's knowledge. */
+/**
+ * A file of an assistant's knowledge, of a project (`domain/knowledge/project-files.ts`), or of a vector store. That of
+ * a vector store is an entry: it shares the bytes of a project's file, which it outlives by no moment.
+ */
 export interface FileRecord {
   _id: string
+  /** The owner: an assistant, a vector store or a project. */
   assistant_id: string
+  /** Only entries: the project's file. */
+  source_id?: string
+  /** Only entries: the batch that added it last. */
+  batch_id?: string
+  /** Only entries: what searches can filter by, as JSON text. */
+  attributes_json?: string
+  /** Only entries: how it is cut into chunks, if not as usual. */
+  chunking?: { max_tokens: number; overlap_tokens: number }
+  /** Only entries: a caller ended its processing. */
+  cancelled?: boolean
+  /** Only files of projects: what the caller means to do with it. */
+  purpose?: string
+  /** Only files of projects. */
+  expires_at?: Date
   user_id: string
   ingestion_id: string
   /** Position within the upload, from 0: files are processed in this order. */

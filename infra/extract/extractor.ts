@@ -128,11 +128,11 @@ export function createExtractor(options: ExtractorOptions): Extractor {
   }
 }
 
-function jobOf({ name }: FileToRead, { maxTokens, overlapTokens }: ExtractorOptions) {
+function jobOf({ name, chunking }: FileToRead, { maxTokens, overlapTokens }: ExtractorOptions) {
   return {
     name,
-    maxTokens: maxTokens ?? defaultChunkerOptions.maxTokens,
-    overlapTokens: overlapTokens ?? defaultChunkerOptions.overlapTokens,
+    maxTokens: chunking?.maxTokens ?? maxTokens ?? defaultChunkerOptions.maxTokens,
+    overlapTokens: chunking?.overlapTokens ?? overlapTokens ?? defaultChunkerOptions.overlapTokens,
   }
 }
 

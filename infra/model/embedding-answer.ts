@@ -4,13 +4,16 @@ interface Expected {
   /** Number of texts that were sent. */
   texts: number
   dimensions: number
+  /** False if a caller asked for another length than that of the settings. */
+  isOwnLength?: boolean
 }
 
 /**
  * The vectors of an answer of the embeddings API, in the order of the texts. Throws `ModelFailure` unless there is
  * exactly one vector of the right length for each text, and every number fits into 32 bits.
  */
-export function readEmbeddings(answer: unknown, { texts, dimensions }: Expected): number[][] {
+export function readEmbeddings(answer: unknown, expected: Expected): number[][] {
+  const { texts } = expected
   const entries = memberOf(answer, 'data')
   if (!Array.isArray(entries)) throw unreadable('an answer without vectors')
   if (entries.length !== texts) throw unreadable(`${entries.length} vectors for ${texts} texts`)
@@ -19,16 +22,23 @@ export function readEmbeddings(answer: unknown, { texts, dimensions }: Expected)
     const index = memberOf(entry, 'index') ?? position
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= texts || vectors[index])
       throw unreadable('vectors that do not belong to the texts one by one')
-    vectors[index] = toVector(memberOf(entry, 'embedding'), dimensions)
+    vectors[index] = toVector(memberOf(entry, 'embedding'), expected)
   }
   return vectors
 }
 
+/** The tokens of the texts as the server counted them; undefined if it reports none. */
+export function readTokens(answer: unknown): number | undefined {
+  const tokens = memberOf(memberOf(answer, 'usage'), 'prompt_tokens')
+  return typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined
+}
+
 /** Base64 of little-endian 32-bit floats, or numbers. */
-function toVector(embedding: unknown, dimensions: number): number[] {
+function toVector(embedding: unknown, { dimensions, isOwnLength = true }: Expected): number[] {
   const numbers: unknown = typeof embedding === 'string' ? fromBase64(embedding) : embedding
   if (!Array.isArray(numbers)) throw unreadable('an answer without vectors')
-  if (numbers.length !== dimensions) throw otherDimensions(numbers.length, dimensions)
+  if (numbers.length !== dimensions)
+    throw isOwnLength ? otherDimensions(numbers.length, dimensions) : otherLength(dimensions)
   if (!numbers.every(isNumber)) throw unreadable('a vector with no number')
   return numbers
 }
@@ -43,7 +53,7 @@ function fromBase64(text: string): number[] | undefined {
   return Array.from(new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length)))
 }
 
-function memberOf(value: unknown, name: 'data' | 'index' | 'embedding'): unknown {
+function memberOf(value: unknown, name: 'data' | 'index' | 'embedding' | 'usage' | 'prompt_tokens'): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
@@ -60,4 +70,12 @@ function otherDimensions(found: number, expected: number): ModelFailure {
     `The embedding server sent vectors of ${found} dimensions, but EMBEDDING_DIMENSIONS is ${expected}.`,
     { statusCode: 502, type: 'model_invalid_answer', retryable: false },
   )
+}
+
+function otherLength(dimensions: number): ModelFailure {
+  return new ModelFailure(`The embedding model does not make vectors of ${dimensions} dimensions.`, {
+    statusCode: 400,
+    type: 'model_refused_request',
+    retryable: false,
+  })
 }

@@ -1,8 +1,9 @@
 import { BadRequestError, UnprocessableEntityError } from 'openai/core/error'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import type { Embedder } from '../../services/knowledge/embedder.ts'
+import type { AskedEmbeddings, EmbeddingServer } from '../../services/v1/embeddings.ts'
 import { failureOf } from './failures.ts'
-import { readEmbeddings } from './embedding-answer.ts'
+import { readEmbeddings, readTokens } from './embedding-answer.ts'
 import { guardFetch } from './guarded-fetch.ts'
 import { openClient } from './open-client.ts'
 
@@ -29,21 +30,22 @@ const bytesOfNumber = 64
  * Temporal retries. Vectors are requested as base64, a third of the size of numbers in JSON; if a server supports
  * neither that nor `dimensions`, it is asked again without them.
  */
-export function createEmbedder(options: EmbedderOptions): Embedder {
-  const { apiKey, baseUrl, model, dimensions, silenceMs = 60_000 } = options
+export function createEmbedder(options: EmbedderOptions): Embedder & EmbeddingServer {
+  const { apiKey, baseUrl, model, silenceMs = 60_000 } = options
   const knows = { base64: true, dimensions: true }
 
-  async function request(texts: string[], signal: AbortSignal): Promise<unknown> {
-    const asked = { ...knows }
-    const maxBytes = 1024 * 1024 + texts.length * dimensions * bytesOfNumber
-    const whole = { containers: 1000 + 4 * texts.length, members: 10_000 + texts.length * (dimensions + 20) }
+  async function request(wanted: Wanted, signal: AbortSignal): Promise<unknown> {
+    const { input, dimensions } = wanted
+    const asked = { base64: knows.base64, dimensions: knows.dimensions || wanted.isOwnLength === false }
+    const maxBytes = 1024 * 1024 + input.length * dimensions * bytesOfNumber
+    const whole = { containers: 1000 + 4 * input.length, members: 10_000 + input.length * (dimensions + 20) }
     const guard = guardFetch(options.fetch, { silenceMs, maxBytes, maxEventBytes: maxBytes, whole })
     try {
       const client = await openClient({ apiKey, baseUrl, fetch: guard.fetch, silenceMs })
       return await client.embeddings.create(
         {
           model,
-          input: texts,
+          input,
           // Set explicitly, so that the client returns what the server sent.
           encoding_format: asked.base64 ? 'base64' : 'float',
           ...(asked.dimensions ? { dimensions } : {}),
@@ -51,35 +53,57 @@ export function createEmbedder(options: EmbedderOptions): Embedder {
         { signal },
       )
     } catch (error) {
-      if (!forget(error, asked)) throw guard.failure ?? error
+      if (!forget(error, asked, wanted)) throw guard.failure ?? error
     } finally {
       guard.close()
     }
-    return request(texts, signal)
+    return request(wanted, signal)
   }
 
   /** Whether the server refused an option that the request can do without. */
-  function forget(error: unknown, asked: typeof knows): boolean {
+  function forget(error: unknown, asked: typeof knows, { isOwnLength }: Wanted): boolean {
     if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return false
     if (asked.base64 && /encoding_format|base64/i.test(error.message)) knows.base64 = false
-    else if (asked.dimensions && /dimension/i.test(error.message)) knows.dimensions = false
+    else if (asked.dimensions && isOwnLength && /dimension/i.test(error.message)) knows.dimensions = false
     else return false
     return true
   }
 
+  async function ask<T>(wanted: Wanted, read: (answer: unknown) => T, signal?: AbortSignal): Promise<T> {
+    const limit = AbortSignal.timeout(requestMs)
+    try {
+      return read(await request(wanted, signal ? AbortSignal.any([signal, limit]) : limit))
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw described(limit.aborted ? tooSlow() : failureOf(error, apiKey), options.names)
+    }
+  }
+
   return {
-    model: `${model} (${dimensions} dimensions)`,
-    async embed(texts, signal) {
-      const limit = AbortSignal.timeout(requestMs)
-      try {
-        const answer = await request(texts, signal ? AbortSignal.any([signal, limit]) : limit)
-        return readEmbeddings(answer, { texts: texts.length, dimensions })
-      } catch (error) {
-        signal?.throwIfAborted()
-        throw described(limit.aborted ? tooSlow() : failureOf(error, apiKey), options.names)
-      }
+    model: `${model} (${options.dimensions} dimensions)`,
+    name: model,
+    dimensions: options.dimensions,
+
+    embed: (input, signal) => {
+      const { dimensions } = options
+      const read = (answer: unknown) => readEmbeddings(answer, { texts: input.length, dimensions })
+      return ask({ input, dimensions, isOwnLength: true }, read, signal)
+    },
+
+    embedAsked: ({ input, dimensions }, signal) => {
+      const isOwnLength = dimensions === options.dimensions
+      const read = (answer: unknown) => ({
+        vectors: readEmbeddings(answer, { texts: input.length, dimensions, isOwnLength }),
+        tokens: readTokens(answer),
+      })
+      return ask({ input, dimensions, isOwnLength }, read, signal)
     },
   }
+}
+
+interface Wanted extends AskedEmbeddings {
+  /** The length is that of the settings, which may be the server's own: then the request does not name it. */
+  isOwnLength: boolean
 }
 
 /** `failureOf` describes failures of the model that answers. These messages name the embedding server and its settings. */

@@ -45,7 +45,7 @@ export function createLanceStore(uri: string): VectorStore {
   async function search(space: string, query: VectorQuery): Promise<VectorMatch[]> {
     const wanted = Math.max(30, query.limit * 4)
     const found = await tables.use(space, (table) =>
-      Promise.all([byVector(table, query.vector, wanted), byWords(table, query.text, wanted)]),
+      Promise.all([byVector(table, query, wanted), byWords(table, query, wanted)]),
     )
     if (!found) return []
     const [nearest, worded] = found
@@ -137,18 +137,20 @@ function toRow(assistantId: string, record: VectorRecord): LanceRow {
 type LanceMatch = Ranked & { fileId: string }
 
 /** Empty if the table's vectors have another length than the query's: then only full text is searched. */
-async function byVector(table: Table, vector: number[] | undefined, limit: number): Promise<LanceMatch[]> {
+async function byVector(table: Table, { vector, fileIds }: VectorQuery, limit: number): Promise<LanceMatch[]> {
   if (vector === undefined || (await dimensionsOf(table)) !== vector.length) return []
-  const query = table.query().nearestTo(vector).distanceType('cosine').nprobes(32).refineFactor(4)
+  const nearest = table.query().nearestTo(vector).distanceType('cosine').nprobes(32).refineFactor(4)
+  const query = fileIds === undefined ? nearest : nearest.where(ofFiles(fileIds))
   const rows: unknown[] = await answered(query.select(['id', 'file_id', '_distance']).limit(limit).toArray())
   return rows.map((row) => ({ ...identityOf(row), score: 1 - numberOf(row, '_distance') }))
 }
 
-async function byWords(table: Table, text: string, limit: number): Promise<LanceMatch[]> {
+async function byWords(table: Table, { text, fileIds }: VectorQuery, limit: number): Promise<LanceMatch[]> {
   const terms = [...new Set(termsOf(text))].slice(0, 64)
   if (terms.length === 0) return []
   try {
-    const query = table.query().fullTextSearch(new MatchQuery(terms.join(' '), 'terms'))
+    const worded = table.query().fullTextSearch(new MatchQuery(terms.join(' '), 'terms'))
+    const query = fileIds === undefined ? worded : worded.where(ofFiles(fileIds))
     const rows: unknown[] = await query.select(['id', 'file_id', '_score']).limit(limit).toArray()
     return rows.map((row) => ({ ...identityOf(row), score: numberOf(row, '_score') }))
   } catch (error) {
@@ -209,6 +211,10 @@ async function writing<T>(write: () => Promise<T>): Promise<T> {
 
 function ofFile(fileId: string): string {
   return `file_id = ${quoted(fileId)}`
+}
+
+function ofFiles(fileIds: string[]): string {
+  return `file_id IN (${fileIds.map(quoted).join(', ')})`
 }
 
 function quoted(text: string): string {

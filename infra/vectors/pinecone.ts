@@ -77,9 +77,16 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
       }
     },
 
-    async search(space, { vector, limit }) {
+    async search(space, { vector, limit, fileIds }) {
       if (vector === undefined) return []
-      const found = await asked(records(space).query({ vector, topK: limit, includeMetadata: true }))
+      const found = await asked(
+        records(space).query({
+          vector,
+          topK: limit,
+          includeMetadata: true,
+          ...(fileIds === undefined ? {} : { filter: { file_id: { $in: fileIds } } }),
+        }),
+      )
       return (found?.matches ?? []).map(({ id, score, metadata }) => ({
         id,
         fileId: metadata?.file_id ?? '',

@@ -103,9 +103,16 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
       }
     },
 
-    async search(space, { vector, limit }) {
+    async search(space, { vector, limit, fileIds }) {
       if (vector === undefined) return []
-      const query = { query: vector, filter: inSpace(space), limit, with_payload: ['chunk_id', 'file_id'] }
+      const files = fileIds === undefined ? [] : [{ key: 'file_id', match: { any: fileIds } }]
+      const { must } = inSpace(space)
+      const query = {
+        query: vector,
+        filter: { must: [...must, ...files] },
+        limit,
+        with_payload: ['chunk_id', 'file_id'],
+      }
       const found = await asked(client.query(collection, query))
       return (found?.points ?? []).map(({ payload, score }) => ({
         id: String(payload?.['chunk_id']),

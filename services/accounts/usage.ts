@@ -1,4 +1,6 @@
 import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
+import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
+import { isAssistant } from '../../domain/records/assistant.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -73,9 +75,9 @@ export function createUsage(
       await Promise.all([
         users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
         projects.countDocuments(own),
-        assistants.countDocuments(own),
+        assistants.countDocuments({ ...own, ...isAssistant }),
         files.aggregate<{ files: number; bytes: number }>([
-          { $match: own },
+          { $match: { ...own, ...hasOwnBytes } },
           {
             $group: {
               _id: null,

@@ -93,16 +93,17 @@ export function createOrphans({ collections, transaction, knowledge }: OrphansDe
   }
 }
 
-const ownership = { user_id: 1, project_id: 1 } as const
+const ownership = { user_id: 1, project_id: 1, kind: 1 } as const
 
 interface Ownership {
   _id: string
   user_id: string
   project_id: string
+  kind?: 'vector_store'
 }
 
 function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget {
-  return { kind, id: record._id, userId: record.user_id, projectId: record.project_id }
+  return { kind: record.kind ?? kind, id: record._id, userId: record.user_id, projectId: record.project_id }
 }
 
 /** The parts of collections that are used here. */

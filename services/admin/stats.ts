@@ -1,3 +1,4 @@
+import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { accessModes } from '../../domain/records/assistant.ts'
 import { type RunStatus, runStatuses } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
@@ -26,12 +27,13 @@ export async function systemStats({ users, projects, assistants, threads, runs, 
     users.countDocuments({ verified: false }),
     users.countDocuments({ last_active_at: { $gte: since } }),
     projects.estimatedDocumentCount(),
-    assistants.estimatedDocumentCount(),
+    assistantCount(assistants),
     assistants.countDocuments({ $or: [{ public: true }, { access_mode: { $in: openModes } }] }),
     threads.estimatedDocumentCount(),
     threads.countDocuments({ public: true }),
     Promise.all(runStatuses.map(async (status) => [status, await executedRuns(runs, status)] as const)),
     files.aggregate<{ count: number; bytes: number }>([
+      { $match: hasOwnBytes },
       { $group: { _id: null, count: { $sum: 1 }, bytes: { $sum: '$size' } } },
     ]),
     receipts.countDocuments({ status: 'failed' }),
@@ -46,6 +48,15 @@ export async function systemStats({ users, projects, assistants, threads, runs, 
     files: { total: sum?.count ?? 0, bytes: sum?.bytes ?? 0 },
     deletions: { failed },
   }
+}
+
+/** Without vector stores, of which an index knows the number. */
+async function assistantCount(assistants: Collections['assistants']): Promise<number> {
+  const [all, stores] = await Promise.all([
+    assistants.estimatedDocumentCount(),
+    assistants.countDocuments({ kind: 'vector_store' }),
+  ])
+  return Math.max(0, all - stores)
 }
 
 /** Both counts are taken from an index; a count of the runs that are not imported would read all of them. */

@@ -19,7 +19,7 @@ export function createAssistants(deps: AssistantsDeps) {
   const { readOwn } = reads
   return {
     ...reads,
-    ...createAssistantWrites(deps),
+    ...createAssistantWrites({ ...deps, readIn: reads.readIn }),
     shownConfig: deps.configs.shownTo,
     listedConfig: deps.configs.listed,
     renewPublicToken: (userId: string, assistantId: string) =>

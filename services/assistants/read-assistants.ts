@@ -1,17 +1,22 @@
 import { AppError } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { AssistantConfigs } from './configs.ts'
 
 export type AssistantReads = ReturnType<typeof createAssistantReads>
 
 /** Selects assistants that are not being deleted. */
-export const present = { deleting: { $ne: true } } as const
+export const present = { deleting: { $ne: true }, ...isAssistant } as const
 /** Batch size of a database cursor over records of up to a megabyte each. */
 const configsAtOnce = 8
 /** Size of an assistant without its configuration; a name has at most 1,000 characters. */
 const restBytes = 5000
+
+interface InProject {
+  projectId: string
+}
 
 /** An assistant as other users see it in lists. */
 export type ListedAssistant = Pick<AssistantRecord, keyof typeof listed | '_id'>
@@ -35,7 +40,7 @@ export function createAssistantReads(deps: {
 
   return {
     /** The assistants of the token's project, oldest first. */
-    list: ({ projectId }: { projectId: string }, range: PageRange): Promise<Page<AssistantRecord>> =>
+    list: ({ projectId }: InProject, range: PageRange): Promise<Page<AssistantRecord>> =>
       readPage(
         assistants
           .find({ project_id: projectId, ...present })
@@ -65,6 +70,44 @@ export function createAssistantReads(deps: {
     },
 
     readOwn,
+
+    /** That of the token's project; any other is `not_found`. */
+    readIn,
+
+    /** The newest assistants of the token's project. */
+    newestIds: ({ projectId }: InProject, limit: number): Promise<Pick<AssistantRecord, '_id' | 'created_at'>[]> =>
+      assistants
+        .find({ project_id: projectId, ...present }, { created_at: 1 })
+        .sort({ created_at: -1, _id: -1 })
+        .limit(limit)
+        .lean<Pick<AssistantRecord, '_id' | 'created_at'>[]>()
+        .exec(),
+
+    /** A page of the assistants of the token's project. */
+    page: ({ projectId }: InProject, query: PageQuery): Promise<Page<AssistantRecord>> => {
+      const own = { project_id: projectId, ...present }
+      return storedPage(query, {
+        find: (id) =>
+          assistants
+            .findOne({ _id: id, ...own }, { created_at: 1 })
+            .lean<AssistantRecord>()
+            .exec(),
+        read: (range, sort) =>
+          assistants
+            .find({ ...own, ...range })
+            .sort(sort)
+            .lean<AssistantRecord>()
+            .batchSize(configsAtOnce),
+        bytesOf: (assistant) => configs.bytesOf(assistant) + restBytes,
+      })
+    },
+  }
+
+  async function readIn({ projectId }: InProject, assistantId: string): Promise<AssistantRecord> {
+    const own = { _id: assistantId, project_id: projectId, ...present }
+    const assistant = await assistants.findOne(own).lean<AssistantRecord>()
+    if (assistant === null) throw missing()
+    return assistant
   }
 
   async function find(assistantId: string): Promise<AssistantRecord> {

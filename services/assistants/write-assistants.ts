@@ -1,14 +1,15 @@
 import { configMaxMegabytes, publicTokenKey } from '../../domain/assistant-config.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
+import { objectFromJsonText } from '../../domain/json-text.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { holdProject } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { type AssistantConfigs, configUpdate } from './configs.ts'
+import { type AssistantConfigs, configUnchanged, configUpdate } from './configs.ts'
 import { budgetsOfProject } from './project-of-assistant.ts'
-import { foreign, present } from './read-assistants.ts'
+import { type AssistantReads, foreign, present } from './read-assistants.ts'
 
 export interface AssistantPayload {
   name: string
@@ -26,10 +27,12 @@ interface AssistantWritesDeps {
   collections: Pick<Collections, 'projects' | 'assistants' | 'budgets'>
   transaction: RunInTransaction
   configs: AssistantConfigs
+  readIn: AssistantReads['readIn']
 }
 
-export function createAssistantWrites({ collections, transaction, configs }: AssistantWritesDeps) {
+export function createAssistantWrites({ collections, transaction, configs, readIn }: AssistantWritesDeps) {
   const { assistants } = collections
+  const fieldsOf = (assistantId: string, payload: AssistantPayload) => storedFields(configs, assistantId, payload)
 
   return {
     /**
@@ -50,6 +53,30 @@ export function createAssistantWrites({ collections, transaction, configs }: Ass
         if (again) return again
         throw await whyNot(caller.userId, assistantId)
       })
+    },
+
+    /**
+     * Changes an assistant of the token's project. `changed` gets it as it is, and is asked again if somebody else wrote
+     * it in the meantime.
+     */
+    async change(
+      caller: Caller,
+      assistantId: string,
+      changed: (current: Required<Omit<AssistantPayload, 'public'>>) => Required<Omit<AssistantPayload, 'public'>>,
+    ): Promise<AssistantRecord> {
+      for (;;) {
+        const assistant = await readIn(caller, assistantId)
+        const current = { name: assistant.name, config: objectFromJsonText(configs.textOf(assistant)) }
+        const { $set, $unset } = configUpdate(fieldsOf(assistantId, { ...changed(current), public: assistant.public }))
+        const written = await assistants
+          .findOneAndUpdate(
+            { ...configUnchanged(assistant), ...present },
+            { $set: { ...$set, updated_at: new Date() }, $unset },
+            { returnDocument: 'after' },
+          )
+          .lean<AssistantRecord>()
+        if (written !== null) return written
+      }
     },
   }
 
@@ -85,20 +112,6 @@ export function createAssistantWrites({ collections, transaction, configs }: Ass
       .lean<AssistantRecord>()
   }
 
-  /** The stored form of a payload. */
-  function fieldsOf(assistantId: string, { name, config = {}, public: isPublic = false }: AssistantPayload) {
-    const fields = configs.fieldsOf(
-      assistantId,
-      checkFreeForm(['body', 'config'], config, { maxMegabytes: configMaxMegabytes }),
-    )
-    if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
-      throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
-    }
-    return { name, public: isPublic, ...fields }
-  }
-
-  type Fields = ReturnType<typeof fieldsOf>
-
   async function whyNot(userId: string, assistantId: string): Promise<AppError> {
     const record = await assistants.findOne({ _id: assistantId }).lean<AssistantRecord>()
     if (record && record.user_id !== userId) return foreign()
@@ -117,3 +130,21 @@ async function refusingTakenTokens<T>(write: () => Promise<T>): Promise<T> {
     throw error
   }
 }
+
+/** The stored form of a payload. */
+function storedFields(
+  configs: AssistantConfigs,
+  assistantId: string,
+  { name, config = {}, public: isPublic = false }: AssistantPayload,
+) {
+  const fields = configs.fieldsOf(
+    assistantId,
+    checkFreeForm(['body', 'config'], config, { maxMegabytes: configMaxMegabytes }),
+  )
+  if (fields.access_mode === 'public_token' && fields.public_token_hashes === undefined) {
+    throw invalidInput(['body', 'config', publicTokenKey], 'the access mode public_token needs a token', 'missing')
+  }
+  return { name, public: isPublic, ...fields }
+}
+
+type Fields = ReturnType<typeof storedFields>

@@ -1,9 +1,11 @@
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
 import { newId } from '../../domain/ids.ts'
+import { projectOf } from '../../domain/knowledge/project-files.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
+import { deletionOf } from '../knowledge/files.ts'
 
 interface ReapplyDeps {
   collections: Pick<Collections, 'users' | 'projects' | 'assistants' | 'threads' | 'files' | 'receipts'>
@@ -29,11 +31,13 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
     if (subject.created_at > receipt.created_at) return 'newer'
     if (kind === 'file') {
       const file = await collections.files.findById(id).lean()
-      const assistant = file && (await collections.assistants.findById(file.assistant_id, { project_id: 1 }).lean())
       if (!file) return 'gone'
-      const { assistant_id: assistantId, blob_id: blobId, ingestion_id: ingestionId } = file
-      const projectId = assistant?.project_id ?? ''
-      await workflows.start(fileDeletionContract, { fileId: id, assistantId, blobId, ingestionId, userId, projectId })
+      const { assistant_id: assistantId } = file
+      const ofProject = projectOf(assistantId)
+      const assistant =
+        ofProject === undefined && (await collections.assistants.findById(assistantId, { project_id: 1 }).lean())
+      const projectId = ofProject ?? (assistant || undefined)?.project_id ?? ''
+      await workflows.start(fileDeletionContract, { ...deletionOf(file), userId, projectId })
       return outcome(await workflows.result(fileDeletionContract, { fileId: id }, { waitMs }))
     }
     const hasReceipt = (await collections.receipts.countDocuments({ _id: receipt._id })) > 0
@@ -50,6 +54,7 @@ export function createReapplyDeletions({ collections, workflows, waitMs }: Reapp
       case 'project':
         return collections.projects.findById(id, made).lean()
       case 'assistant':
+      case 'vector_store':
         return collections.assistants.findById(id, made).lean()
       case 'thread':
         return collections.threads.findById(id, made).lean()

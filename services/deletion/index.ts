@@ -124,7 +124,13 @@ export function hasAny(counts: StoreCounts): boolean {
   return Object.values(counts).some((count) => count > 0)
 }
 
-const rootStore = { thread: 'threads', assistant: 'assistants', project: 'projects', account: 'users' } as const
+const rootStore = {
+  thread: 'threads',
+  assistant: 'assistants',
+  vector_store: 'vector_stores',
+  project: 'projects',
+  account: 'users',
+} as const
 
 function withoutRoot(counts: StoreCounts, { kind }: DeletionInput): StoreCounts {
   const name = rootStore[kind]

@@ -53,6 +53,7 @@ async function markRoot(
     case 'project':
       return ownerOf(await projects.findOne(root, owner).lean())
     case 'assistant':
+    case 'vector_store':
       return ownerOf(await assistants.findOne(root, owner).lean())
     case 'thread':
       return ownerOf(await threads.findOne(root, owner).lean())

@@ -15,6 +15,8 @@ export function ownedBy({ kind, id }: DeletionTarget) {
     case 'assistant':
       // Its public threads belong to it; private threads belong to their users and only lose the reference.
       return { projects: nothing, assistants: { _id: id }, threads: { assistant_id: id, public: true } }
+    case 'vector_store':
+      return { projects: nothing, assistants: { _id: id }, threads: nothing }
     case 'thread':
       return { projects: nothing, assistants: nothing, threads: { _id: id } }
   }

@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
+import { isAssistant } from '../../domain/records/assistant.ts'
 import { givePlacesBack, takesPlace } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { eraseAll, updateAll } from './many.ts'
@@ -41,13 +42,20 @@ export async function countOwners(
   target: DeletionTarget,
 ): Promise<StoreCounts> {
   const owned = ownedBy(target)
-  const [threadCount, assistantCount, projectCount, userCount] = await Promise.all([
+  const [threadCount, assistantCount, storeCount, projectCount, userCount] = await Promise.all([
     threads.countDocuments(owned.threads),
-    assistants.countDocuments(owned.assistants),
+    assistants.countDocuments({ ...owned.assistants, ...isAssistant }),
+    assistants.countDocuments({ ...owned.assistants, kind: 'vector_store' }),
     projects.countDocuments(owned.projects),
     target.kind === 'account' ? users.countDocuments({ _id: target.id }) : 0,
   ])
-  return { threads: threadCount, assistants: assistantCount, projects: projectCount, users: userCount }
+  return {
+    threads: threadCount,
+    assistants: assistantCount,
+    vector_stores: storeCount,
+    projects: projectCount,
+    users: userCount,
+  }
 }
 
 /**
@@ -66,6 +74,7 @@ export async function removeRoot(
     case 'project':
       return (await projects.deleteOne(root, { session })).deletedCount > 0
     case 'assistant':
+    case 'vector_store':
       return (await assistants.deleteOne(root, { session })).deletedCount > 0
     case 'thread': {
       const thread = await threads.findOneAndDelete(root, { session, projection: placeMembers }).lean()

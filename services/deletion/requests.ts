@@ -1,7 +1,7 @@
 import { type OwnedTarget, deletionContract } from '../../domain/contracts/deletion.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { ReceiptRecord } from '../../domain/records/receipt.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
@@ -41,10 +41,17 @@ export function createDeletionRequests({ collections, workflows, waitMs }: Delet
     },
 
     async deleteAssistant(userId: string, assistantId: string): Promise<DeletionResult> {
-      const assistant = await assistants.findOne({ _id: assistantId }).lean<AssistantRecord>()
+      const assistant = await assistants.findOne({ _id: assistantId, ...isAssistant }).lean<AssistantRecord>()
       if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
       if (assistant.user_id !== userId) throw new AppError('forbidden', 'This assistant belongs to another user.')
       return run({ kind: 'assistant', id: assistantId, userId, projectId: assistant.project_id })
+    },
+
+    /** Deletes a vector store of the project with its entries; the files themselves stay. */
+    async deleteVectorStore(userId: string, projectId: string, storeId: string): Promise<DeletionResult> {
+      const own = { _id: storeId, project_id: projectId, kind: 'vector_store' as const }
+      if ((await assistants.exists(own)) === null) throw new AppError('not_found', 'There is no such vector store.')
+      return run({ kind: 'vector_store', id: storeId, userId, projectId })
     },
 
     /** Deletes a project. If it is not empty, the caller must confirm. */
@@ -53,7 +60,7 @@ export function createDeletionRequests({ collections, workflows, waitMs }: Delet
       if (project === null) throw new AppError('not_found', 'There is no such project.')
       if (project.user_id !== userId) throw new AppError('forbidden', 'This project belongs to another user.')
       const [assistantCount, threadCount] = await Promise.all([
-        assistants.countDocuments({ project_id: projectId }),
+        assistants.countDocuments({ project_id: projectId, ...isAssistant }),
         threads.countDocuments({ project_id: projectId }),
       ])
       const counts = { projectId, assistants: assistantCount, threads: threadCount }

@@ -5,7 +5,9 @@ import type { Collections } from '../collections.ts'
 import {
   type KnowledgeStores,
   countAssistantKnowledge,
+  countProjectFiles,
   deleteAssistantKnowledge,
+  deleteProjectFiles,
   knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
 import type { RunStream } from '../runs/run-stream.ts'
@@ -174,20 +176,22 @@ async function inRunBatches(
   })
 }
 
-/** Files with their bytes, chunks and vectors are removed together for each assistant, and counted separately. */
+/** Files with their bytes, chunks and vectors are removed together for each owner, and counted separately. */
 function knowledgeStores(knowledge: KnowledgeStores): Store[] {
   const collectionsOf = { files: ['files'], chunks: ['chunks'], vectors: [], blobs: ['blobs.files', 'blobs.chunks'] }
   return knowledgeKinds.map((name) => ({
     name,
     phase: 'contents',
     collections: collectionsOf[name],
-    async deleteFor({ assistantIds }) {
+    async deleteFor({ assistantIds, projectIds }) {
       if (name !== 'files') return
       for (const id of assistantIds) await deleteAssistantKnowledge(knowledge, id)
+      for (const id of projectIds) await deleteProjectFiles(knowledge, id)
     },
-    async countFor({ assistantIds }) {
+    async countFor({ assistantIds, projectIds }) {
       let total = 0
       for (const id of assistantIds) total += await countAssistantKnowledge(knowledge, id, name)
+      for (const id of projectIds) total += await countProjectFiles(knowledge, id, name)
       return total
     },
   }))

@@ -1,3 +1,5 @@
+import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
+import { isAssistant } from '../../domain/records/assistant.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
@@ -32,7 +34,7 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
   yield jsonFile('manifest.json', { format: 'assistant-platform-user', version: 1, exported_at: now }, now)
   yield jsonFile('user.json', archived.user(user), now)
   yield* jsonLines('projects', mapped(records(projects, own), archived.project), now)
-  const ownAssistants = records(assistants, own)
+  const ownAssistants = records(assistants, { ...own, ...isAssistant })
   yield* jsonLines(
     'assistants',
     mapped(ownAssistants, (one) => archived.assistant(one, textOf(one))),
@@ -80,6 +82,7 @@ async function* fileMembers(
     user_id: user._id,
     status: { $ne: 'uploading' },
     assistant_id: { $nin: gone },
+    ...hasOwnBytes,
     ...until(now),
   }
   const listed = new Set<string>()

@@ -1,3 +1,4 @@
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { countVectors, deleteSpaces } from './vector-spaces.ts'
@@ -49,6 +50,23 @@ export async function countAssistantKnowledge(
     case 'blobs':
       return blobs.countOf(assistantId)
   }
+}
+
+/** As above for the files that belong to a project itself. They have bytes, and no chunks and vectors. */
+export async function deleteProjectFiles({ collections, blobs }: KnowledgeStores, projectId: string): Promise<void> {
+  const owner = projectOwner(projectId)
+  await blobs.deleteOf(owner)
+  await collections.files.deleteMany({ assistant_id: owner })
+}
+
+export async function countProjectFiles(
+  { collections, blobs }: KnowledgeStores,
+  projectId: string,
+  kind: KnowledgeKind,
+): Promise<number> {
+  const owner = projectOwner(projectId)
+  if (kind === 'files') return collections.files.countDocuments({ assistant_id: owner })
+  return kind === 'blobs' ? blobs.countOf(owner) : 0
 }
 
 async function countAssistantChunks({ chunks, files }: KnowledgeCollections, assistantId: string): Promise<number> {

@@ -82,8 +82,10 @@ async function removeUncounted({ chunks }: Pick<KnowledgeCollections, 'chunks'>,
 type StoredChunk = Omit<FileChunk, 'position'>
 
 async function readInto(deps: ExtractFileDeps, file: FileRecord, signal: AbortSignal): Promise<'done' | 'gone'> {
-  const { name, size, assistant_id: owner } = file
-  const chunks = deps.extraction.extract({ name, size, owner, content: () => deps.blobs.read(file.blob_id) }, signal)
+  const { name, size, assistant_id: owner, chunking: cut } = file
+  const chunking = cut && { maxTokens: cut.max_tokens, overlapTokens: cut.overlap_tokens }
+  const content = () => deps.blobs.read(file.blob_id)
+  const chunks = deps.extraction.extract({ name, size, owner, chunking, content }, signal)
   let position = 0
   let characters = 0
   let waiting: StoredChunk[] = []

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { ChunkerOptions } from '../../domain/chunking/chunker-options.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
 
 /** Reads files where they can do no harm; implemented by `infra/extract`. */
@@ -17,6 +18,8 @@ export interface FileToRead {
   size: number
   /** Opens the content; called once. */
   content: () => Readable
+  /** How it is cut into chunks; undefined: as the reader does by itself. */
+  chunking?: ChunkerOptions | undefined
   /** The owner of the file. One process reads only files of one owner, one after the other. */
   owner: string
 }

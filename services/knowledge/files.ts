@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
+import { type FileDeletionInput, fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
@@ -102,12 +102,14 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
      * Removes a file with all its chunks. A repeated request joins the deletion that is under way. Throws
      * `not_found`.
      */
-    async remove(assistant: AssistantRecord, fileId: string): Promise<DeletionResult> {
+    async remove(
+      assistant: Pick<AssistantRecord, '_id' | 'user_id' | 'project_id'>,
+      fileId: string,
+    ): Promise<DeletionResult> {
       const { _id: assistantId, user_id: userId } = assistant
       const record = await files.findOne({ _id: fileId, assistant_id: assistantId, ...visible }).lean<FileRecord>()
       if (record) {
-        const deletion = { fileId, assistantId, blobId: record.blob_id, ingestionId: ingestionOf(record), userId }
-        await workflows.start(fileDeletionContract, { ...deletion, projectId: assistant.project_id })
+        await workflows.start(fileDeletionContract, { ...deletionOf(record), userId, projectId: assistant.project_id })
       } else {
         const underWay = { _id: fileId, kind: 'file', user_id: userId, status: 'running' } as const
         if ((await receipts.exists(underWay)) === null) throw new AppError('not_found', 'There is no such file.')
@@ -117,9 +119,20 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
         throw new AppError('internal', 'The deletion of the file was interrupted.', { cause: end.cause })
       if (end.status !== 'running') return { status: 'complete', receiptId: fileId }
       // The worker may not have begun.
-      if (record) await openReceipt({ receipts }, record, userId)
+      if (record) await openReceipt({ receipts }, [record], userId)
       return { status: 'pending', receiptId: fileId }
     },
+  }
+}
+
+/** What the deletion of a file has to be told. */
+export function deletionOf(record: FileRecord): Omit<FileDeletionInput, 'userId'> {
+  const { _id, assistant_id: assistantId, blob_id: blobId, source_id: source } = record
+  return {
+    fileId: _id,
+    assistantId,
+    ingestionId: ingestionOf(record),
+    ...(source === undefined ? { blobId } : {}),
   }
 }
 

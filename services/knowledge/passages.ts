@@ -36,13 +36,14 @@ export function createPassages({ collections, vectors, embedder }: PassagesDeps)
       query: string,
       limit: number,
       signal: AbortSignal,
+      fileIds?: string[],
     ): Promise<Passage[]> {
       if (!embedder)
         throw new AppError(
           'unavailable',
           'Files cannot be searched: no embedding model is configured (EMBEDDING_BASE_URL, or OPENAI_API_KEY).',
         )
-      return retrieve({ collections, vectors, embedder }, { assistant, query, limit }, signal).catch(
+      return retrieve({ collections, vectors, embedder }, { assistant, query, limit, fileIds }, signal).catch(
         (error: unknown) => {
           if (error instanceof AppError) throw error
           throw new AppError('unavailable', 'The files cannot be searched at the moment; try again soon.', {

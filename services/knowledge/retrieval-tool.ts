@@ -1,7 +1,9 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { Embedder } from './embedder.ts'
 import { isOfModel } from './embedding-model.ts'
+import { retrievalConfigOf } from './retrieval-config.ts'
 import { type RetrieveDeps, retrieve } from './retrieve.ts'
 
 export const retrievalPassages = 5
@@ -21,11 +23,10 @@ export async function createRetrievalTool(
   assistant: AssistantRecord,
   name: string,
 ): Promise<Tool | undefined> {
-  if (assistant.has_files === false) return undefined
-  const { files } = deps.collections
-  const ready = { assistant_id: assistant._id, status: 'ready', chunks: { $gt: 0 } } as const
-  if ((await files.exists(ready)) === null) return undefined
-  const { retrievalDescription } = deps.assistantConfigs.settingsOf(assistant)
+  const { retrievalDescription, tools, vectorStores } = deps.assistantConfigs.settingsOf(assistant)
+  const searched = await searchedOwners(deps, assistant, vectorStores)
+  if (searched.length === 0) return undefined
+  const { max_num_results: limit = retrievalPassages, ranking_options: ranking } = retrievalConfigOf(tools)
   return {
     type: 'retrieval',
     name,
@@ -42,10 +43,48 @@ export async function createRetrievalTool(
     timeoutMs: 30_000,
     async execute(args, { signal }) {
       const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
-      const passages = await retrieve(deps, { assistant, query, limit: retrievalPassages }, signal)
-      const notice = isOfModel(assistant, deps.embedder.model) ? {} : { notice: foundByWordsOnly }
+      const embed = onceEmbedded(deps.embedder)
+      const searches = searched.map((owner) =>
+        retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit }, signal),
+      )
+      const found = (await Promise.all(searches)).flat()
+      if (searched.length > 1) found.sort((a, b) => b.score - a.score)
+      const passages = found.filter(({ score }) => score >= (ranking?.score_threshold ?? 0)).slice(0, limit)
+      const notice = searched.every((owner) => isOfModel(owner, deps.embedder.model))
+        ? {}
+        : { notice: foundByWordsOnly }
       const citing = passages.some(({ pages = [] }) => pages.length > 1) ? { citing: citingPages } : {}
       return JSON.stringify({ passages, ...citing, ...notice })
+    },
+  }
+}
+
+/** Of the assistant and its vector stores, those that have a ready file. Stores of another project do not count. */
+async function searchedOwners(
+  { collections: { assistants, files } }: Pick<RetrieveDeps, 'collections'>,
+  assistant: AssistantRecord,
+  storeIds: string[],
+): Promise<AssistantRecord[]> {
+  const own = { kind: 'vector_store', project_id: assistant.project_id, deleting: { $ne: true } } as const
+  const stores =
+    storeIds.length === 0 ? [] : await assistants.find({ _id: { $in: storeIds }, ...own }).lean<AssistantRecord[]>()
+  const owners = [assistant, ...stores].filter(({ has_files: hasFiles }) => hasFiles !== false)
+  const ready = await Promise.all(
+    owners.map(({ _id }) => files.exists({ assistant_id: _id, status: 'ready', chunks: { $gt: 0 } })),
+  )
+  return owners.filter((_owner, index) => ready[index] !== null)
+}
+
+/** Embeds each query once, for all spaces. */
+function onceEmbedded({ model, embed }: Embedder): Embedder {
+  const known = new Map<string, Promise<number[][]>>()
+  return {
+    model,
+    embed(texts, signal) {
+      const key = texts.join('\n')
+      const vectors = known.get(key) ?? embed(texts, signal)
+      known.set(key, vectors)
+      return vectors
     },
   }
 }

@@ -36,6 +36,8 @@ export interface RetrieveInput {
   assistant: SearchedAssistant
   query: string
   limit: number
+  /** Only passages of these files. */
+  fileIds?: string[] | undefined
 }
 
 type SearchedAssistant = Pick<AssistantRecord, '_id' | 'embedding_model' | 'vector_generation' | 'reembedding'>
@@ -46,10 +48,10 @@ type SearchedAssistant = Pick<AssistantRecord, '_id' | 'embedding_model' | 'vect
  * passages are found by their words only, and while the files are embedded anew, those that are done by meaning, too.
  */
 export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?: AbortSignal): Promise<Passage[]> {
-  const { assistant, query, limit } = input
+  const { assistant, query, limit, fileIds } = input
   const assistantId = assistant._id
   // More than requested: some may belong to files that are being processed or deleted.
-  const matches = await searchCurrent(deps, { assistant, query, limit: limit * 2 }, signal)
+  const matches = await searchCurrent(deps, { assistant, query, limit: limit * 2, fileIds }, signal)
   const { files } = deps.collections
   const [chunkOf, ready] = await Promise.all([
     findChunks(deps.collections, assistantId, matches),
@@ -68,7 +70,8 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     const file = chunk && fileOf.get(chunk.fileId)
     if (!chunk || !file || passages.length >= limit) continue
     passages.push({
-      file_id: file._id,
+      // What an entry of a vector store is called by its callers.
+      file_id: file.source_id ?? file._id,
       file_name: file.name,
       ...(chunk.page === undefined ? {} : { page: chunk.page }),
       ...(chunk.last_page === undefined ? {} : { last_page: chunk.last_page }),
@@ -115,18 +118,18 @@ async function searchCurrent(deps: RetrieveDeps, input: RetrieveInput, signal?: 
  */
 async function searchSpaces(
   { vectors, embedder }: RetrieveDeps,
-  { assistant, query: text, limit }: RetrieveInput,
+  { assistant, query: text, limit, fileIds }: RetrieveInput,
   signal?: AbortSignal,
 ): Promise<VectorMatch[]> {
   const { reembedding } = assistant
   const isComparable = isOfModel(assistant, embedder.model)
   const filled = reembedding?.model === embedder.model ? vectorSpace(assistant._id, reembedding.generation) : undefined
   const [vector] = isComparable || filled !== undefined ? await embedder.embed([text], signal) : []
-  const current = { vector: isComparable ? vector : undefined, text, limit }
+  const current = { vector: isComparable ? vector : undefined, text, limit, fileIds }
   if (filled === undefined) return vectors.search(searchedSpace(assistant), current)
   const found = await Promise.all([
     vectors.search(searchedSpace(assistant), current),
-    vectors.search(filled, { vector, text, limit }),
+    vectors.search(filled, { vector, text, limit, fileIds }),
   ])
   const best = new Map<string, VectorMatch>()
   for (const match of found.flat().toSorted((a, b) => b.score - a.score))

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
+import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
 
@@ -20,7 +21,7 @@ export function createStorageQuota(
 
   async function storedBytes(userId: string): Promise<number> {
     const [sum] = await files.aggregate<{ bytes: number }>([
-      { $match: { user_id: userId } },
+      { $match: { user_id: userId, ...hasOwnBytes } },
       { $group: { _id: null, bytes: { $sum: '$size' } } },
     ])
     return sum?.bytes ?? 0

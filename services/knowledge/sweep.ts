@@ -1,3 +1,4 @@
+import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
@@ -9,14 +10,14 @@ import { deleteVectorsOfFile } from './vector-spaces.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface SweepDeps {
-  collections: KnowledgeCollections & Pick<Collections, 'assistants'>
+  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
   blobs: Pick<BlobStore, 'listBefore' | 'delete'>
   vectors: Pick<VectorStore, 'listSpaces' | 'spacesOf' | 'listFiles' | 'deleteSpace' | 'deleteFile'>
 }
 
 /** Orphans of the knowledge base, which killed processes left behind. */
 export interface KnowledgeOrphans {
-  /** Records of files whose assistant is gone, and of uploads whose process died. */
+  /** Records of files whose owner is gone, and of uploads whose process died. */
   files: string[]
   /** Files whose chunks exist although their record is gone. */
   chunks: OwnedFile[]
@@ -38,11 +39,15 @@ export async function findKnowledgeOrphans({ collections, blobs, vectors }: Swee
   const { assistants, files, chunks } = collections
   const before = new Date(Date.now() - abandonedAfterMs)
   const orphans: KnowledgeOrphans = { files: [], chunks: [], blobs: [], vectors: [] }
-  const isAssistant = async (id: string) => (await assistants.exists({ _id: id })) !== null
+  const isOwner = async (id: string) => {
+    const project = projectOf(id)
+    if (project !== undefined) return (await collections.projects.exists({ _id: project })) !== null
+    return (await assistants.exists({ _id: id })) !== null
+  }
   const isFile = async (id: string) => (await files.exists({ _id: id })) !== null
 
   for (const assistantId of await files.distinct('assistant_id', { updated_at: { $lt: before } })) {
-    if (await isAssistant(assistantId)) continue
+    if (await isOwner(assistantId)) continue
     const owned = await files.find({ assistant_id: assistantId }, { _id: 1 }).lean()
     orphans.files.push(...owned.map((file) => file._id))
   }
@@ -95,10 +100,11 @@ export async function deleteKnowledgeOrphans(
   await inBatches(orphans.files, async (ids) => {
     const records = await files.find({ _id: { $in: ids } }).lean<FileRecord[]>()
     for (const [assistantId, owned] of Map.groupBy(records, (record) => record.assistant_id)) {
+      if (projectOf(assistantId) !== undefined) continue
       for (const { _id } of owned) await deleteVectorsOfFile(vectors, assistantId, _id)
       await chunks.deleteMany({ assistant_id: assistantId, file_id: { $in: owned.map(({ _id }) => _id) } })
     }
-    await blobs.delete(records.map((record) => record.blob_id))
+    await blobs.delete(records.filter((record) => record.source_id === undefined).map((record) => record.blob_id))
     await files.deleteMany({ _id: { $in: ids } })
   })
 }

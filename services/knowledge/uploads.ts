@@ -1,3 +1,4 @@
+import { Value } from 'typebox/value'
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
@@ -9,6 +10,7 @@ import type { KnowledgeCollections } from './collections.ts'
 import { noEmbeddingModel } from './embedder.ts'
 import { receiveUpload } from './receive-upload.ts'
 import { repeatedUpload } from './repeated-upload.ts'
+import { RetrievalConfig } from './retrieval-config.ts'
 import type { StartIngestion } from './start-ingestion.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import type { UploadPart } from './upload.ts'
@@ -55,11 +57,12 @@ export function createUploads(deps: UploadsDeps) {
   }
 }
 
-/** An assistant's knowledge is searched by one `retrieval` tool without a configuration. */
+/** An assistant's knowledge is searched by one `retrieval` tool. */
 function requireFileConfiguration({ tools }: AssistantSettings): void {
   const retrieval = tools.filter((tool) => tool.type === 'retrieval')
   if (retrieval.length > 1) throw invalid('it names the tool retrieval more than once')
-  if (Object.keys(retrieval[0]?.config ?? {}).length > 0) throw invalid('its tool retrieval takes no config')
+  if (!Value.Check(RetrievalConfig, retrieval[0]?.config ?? {}))
+    throw invalid('the config of its tool retrieval is not valid')
 }
 
 function invalid(reason: string): AppError {

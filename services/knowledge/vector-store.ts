@@ -15,6 +15,8 @@ export interface VectorQuery {
   /** The query as text, for stores that also search by full text. */
   text: string
   limit: number
+  /** Only chunks of these files. */
+  fileIds?: string[] | undefined
 }
 
 export interface VectorMatch {

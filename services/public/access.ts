@@ -1,9 +1,9 @@
 import { AppError } from '../../domain/errors.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 
-const present = { deleting: { $ne: true } } as const
+const present = { deleting: { $ne: true }, ...isAssistant } as const
 
 /**
  * Decides who may use an assistant without an account, by its access mode. `tokens` are all tokens that a request

@@ -4,7 +4,7 @@ import type { Collections } from '../collections.ts'
 import { type Page, readPage } from '../page.ts'
 import { type ListedRun, runBytes, withoutInput } from '../runs/index.ts'
 import { findThread, missing } from './find-thread.ts'
-import type { PageQuery } from './pages.ts'
+import type { PageQuery } from '../cursor-page.ts'
 
 /** The runs of public threads, for reading. */
 export function createRunsOfThreads(collections: Pick<Collections, 'threads' | 'runs'>) {

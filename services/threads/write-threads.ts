@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
+import { isAssistant } from '../../domain/records/assistant.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
@@ -74,7 +75,9 @@ export function createThreadWrites({ collections, createThread, withStatus }: Th
   }
 
   async function requireReadable(userId: string, assistantId: string): Promise<void> {
-    const assistant = await assistants.findOne({ _id: assistantId, ...present }, { user_id: 1, public: 1 }).lean()
+    const assistant = await assistants
+      .findOne({ _id: assistantId, ...present, ...isAssistant }, { user_id: 1, public: 1 })
+      .lean()
     if (assistant === null) throw new AppError('not_found', 'There is no such assistant.')
     if (assistant.user_id !== userId && !assistant.public) {
       throw new AppError('forbidden', 'This assistant belongs to another user.')

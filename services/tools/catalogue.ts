@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
+import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
 import { webSearchDescription, webSearchParameters } from './web-search.ts'
@@ -21,7 +22,7 @@ export const toolCatalogue: CatalogueEntry[] = [
     name: 'retrieval',
     description: "Searches the assistant's files. Every assistant with files has it automatically.",
     parameters: { ...Type.Object({ query: Type.String({ description: 'What to look for in the files.' }) }) },
-    config_schema: noConfig,
+    config_schema: { ...RetrievalConfig },
   },
   {
     type: 'http_request',

@@ -66,6 +66,8 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     case 'web_search':
       if (!canSearch(deps.search)) return { problem: 'No search service is configured.' }
       return { tools: [webSearchTool(name, deps.search, deps.fetch)] }
+    case 'client':
+      return { problem: 'Runs do not call tools of the client yet.' }
     case 'mcp':
       if (!Value.Check(McpConfig, config)) return { problem: mismatch(McpConfig, config) }
       try {

@@ -43,7 +43,7 @@ const tokenKey = 'type==agent/public_token'
 /** What `own` asks for with the ids of `other`, and how each must be answered. */
 export function requestsOf(operations: Operation[], own: Side, other: Side): CrossRequest[] {
   return operations.flatMap((operation) =>
-    Array.from(requestsFor(operation, own.ids, other.ids), ({ what, ...request }) => ({
+    Array.from(requestsFor(operation, idsOn(operation, own), idsOn(operation, other)), ({ what, ...request }) => ({
       ...request,
       operation,
       label: `${operation.method} ${operation.path} (${what})`,
@@ -61,6 +61,11 @@ export async function judge(service: TestService, request: CrossRequest, own: Si
     wrong.push(`${label}: ${status} instead of ${expected.join(' or ')}: ${text.slice(0, 200)}`)
   if (text.includes(other.marker)) wrong.push(`${label} shows what is another's`)
   return { wrong, text }
+}
+
+/** On `/v1`, files are those of the project. */
+function idsOn({ path }: Operation, { ids }: Side): Ids {
+  return path.startsWith('/v1/') ? { ...ids, file_id: ids.project_file_id } : ids
 }
 
 /** All ids the other's; and, where there are several, each of them alone among the caller's own. */
@@ -190,6 +195,7 @@ export async function createSide(
     )
   }
   const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
+  const entry = await service.collections.files.findOne({ source_id: estate.projectFiles[0] }).lean()
   const receiptId = newId()
   await service.collections.receipts.create({
     _id: receiptId,
@@ -213,6 +219,9 @@ export async function createSide(
       assistant_id: aid,
       model: aid,
       file_id: file?._id ?? '',
+      vector_store_id: estate.stores[0] ?? '',
+      project_file_id: estate.projectFiles[0] ?? '',
+      batch_id: entry?.batch_id ?? '',
       ingestion_id: file?.ingestion_id ?? '',
       tid,
       thread_id: publicThread,

@@ -14,6 +14,10 @@ export interface Ids {
   step_id: string
   receipt_id: string
   session_id: string
+  vector_store_id: string
+  /** What `file_id` means on `/v1`. */
+  project_file_id: string
+  batch_id: string
 }
 
 interface ForeignBody {
@@ -133,6 +137,36 @@ export const native: Record<string, Expectation> = {
   'runs.config_schema': secret,
   'runs.debug_assistant': { foreign: 403 },
   'receipts.read': { foreign: 404 },
+  'v1.models.list': secret,
+  'v1.models.read': { foreign: 404 },
+  'v1.files.create': { takesNoIds: 'stores what the body holds' },
+  'v1.files.list': secret,
+  'v1.files.read': { foreign: 404 },
+  'v1.files.content': { foreign: 404 },
+  'v1.files.delete': { foreign: 404 },
+  'v1.vectorStores.list': secret,
+  'v1.vectorStores.create': {
+    foreignBody: [{ status: 404, body: (_own, other) => ({ file_ids: [other.file_id] }) }],
+  },
+  'v1.vectorStores.read': { foreign: 404 },
+  'v1.vectorStores.update': { foreign: 404, body: () => ({ name: 'mine' }) },
+  'v1.vectorStores.delete': { foreign: 404 },
+  'v1.vectorStores.search': { foreign: 404, body: () => ({ query: 'anything' }) },
+  'v1.vectorStores.files.list': { foreign: 404 },
+  'v1.vectorStores.files.create': { foreign: 404, body: (own) => ({ file_id: own.file_id }) },
+  'v1.vectorStores.files.read': { foreign: 404 },
+  'v1.vectorStores.files.update': { foreign: 404, body: () => ({ attributes: {} }) },
+  'v1.vectorStores.files.delete': { foreign: 404 },
+  'v1.vectorStores.files.content': { foreign: 404 },
+  'v1.vectorStores.fileBatches.create': { foreign: 404, body: (own) => ({ file_ids: [own.file_id] }) },
+  'v1.vectorStores.fileBatches.read': { foreign: 404 },
+  'v1.vectorStores.fileBatches.listFiles': { foreign: 404 },
+  'v1.assistants.list': secret,
+  'v1.assistants.create': ownBody,
+  'v1.assistants.read': { foreign: 404 },
+  'v1.assistants.update': { foreign: 404, body: () => ({ name: 'mine' }) },
+  'v1.assistants.delete': { foreign: 404 },
+  'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 
 /** Called with the public token of the caller's own assistant. Both families of paths have these operations. */

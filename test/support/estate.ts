@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { newId } from '../../domain/ids.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { chunkId, toGroups } from '../../domain/records/chunk-group.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
 import { apiClient } from './api-client.ts'
 import type { TestService } from './service.ts'
@@ -18,6 +20,8 @@ export async function fillEstate(service: TestService, user: TestUser, { project
     { projectId: String(project.project_id), call: await pinnedTo(service, user, project.project_id) },
   ]
   const assistants: string[] = []
+  const stores: string[] = []
+  const projectFiles: string[] = []
   const threads: string[] = []
   const runs: string[] = []
   for (const place of places.slice(0, projects)) {
@@ -25,6 +29,9 @@ export async function fillEstate(service: TestService, user: TestUser, { project
     assistants.push(assistant.assistant_id)
     await place.call('PUT', `/assistants/${assistant.assistant_id}/budget`, { runs: 5 })
     await addFile(service, { userId, assistantId: assistant.assistant_id })
+    const { body: store } = await place.call('POST', '/v1/vector_stores', { name: 'S' })
+    stores.push(store.id)
+    projectFiles.push(await addProjectFile(service, { userId, projectId: place.projectId, storeId: store.id }))
     for (const isPublic of [false, true]) {
       const thread = await service.api.services.createThread({
         id: newId(),
@@ -80,9 +87,11 @@ export async function fillEstate(service: TestService, user: TestUser, { project
     ...user,
     secondProjectId: String(project.project_id),
     assistants,
+    stores,
+    projectFiles,
     threads,
     runs,
-    ids: [...ids, ...assistants, ...threads, ...runs],
+    ids: [...ids, ...assistants, ...stores, ...projectFiles, ...threads, ...runs],
   }
 }
 
@@ -137,30 +146,65 @@ async function pinnedTo(service: TestService, user: TestUser, projectId: string)
   return apiClient(service.url, token).call
 }
 
-async function addFile(service: TestService, { userId, assistantId }: { userId: string; assistantId: string }) {
-  const { blobs, vectors } = service.api.infra.knowledge
-  const now = new Date()
+/** A file of a project, and its entry in a vector store. */
+async function addProjectFile(
+  service: TestService,
+  { userId, projectId, storeId }: { userId: string; projectId: string; storeId: string },
+): Promise<string> {
+  const { blobs } = service.api.infra.knowledge
+  const owner = projectOwner(projectId)
   const blobId = blobs.newBlobId()
-  const { size, sha256 } = await blobs.write(blobId, assistantId, Readable.from([Buffer.from('some text')]))
+  const stored = await blobs.write(blobId, owner, Readable.from([Buffer.from('some text')]))
   const fileId = newId()
   await service.collections.files.create({
-    _id: fileId,
-    assistant_id: assistantId,
-    user_id: userId,
+    ...fileRecord({ _id: fileId, assistant_id: owner, user_id: userId, blob_id: blobId, ...stored }),
+    purpose: 'assistants',
+    chunks: 0,
+    embedded: 0,
+  })
+  await addFile(service, { userId, assistantId: storeId, sourceId: fileId, blobId })
+  return fileId
+}
+
+function fileRecord(members: Pick<FileRecord, '_id' | 'assistant_id' | 'user_id' | 'blob_id' | 'size' | 'sha256'>) {
+  const now = new Date()
+  const { _id, assistant_id, user_id, blob_id, size, sha256 } = members
+  return {
+    _id,
+    assistant_id,
+    user_id,
+    blob_id,
+    size,
+    sha256,
     ingestion_id: newId(),
     order: 0,
     name: 'a.txt',
     content_type: 'text/plain',
-    size,
-    sha256,
-    blob_id: blobId,
-    status: 'ready',
+    status: 'ready' as const,
     chunks: 1,
     characters: 9,
     extracted: true,
     embedded: 1,
     created_at: now,
     updated_at: now,
+  }
+}
+
+async function addFile(
+  service: TestService,
+  given: { userId: string; assistantId: string; sourceId?: string; blobId?: string },
+) {
+  const { userId, assistantId, sourceId } = given
+  const { blobs, vectors } = service.api.infra.knowledge
+  const blobId = given.blobId ?? blobs.newBlobId()
+  const stored =
+    given.blobId === undefined
+      ? await blobs.write(blobId, assistantId, Readable.from([Buffer.from('some text')]))
+      : { size: 9, sha256: '' }
+  const fileId = newId()
+  await service.collections.files.create({
+    ...fileRecord({ _id: fileId, assistant_id: assistantId, user_id: userId, blob_id: blobId, ...stored }),
+    ...(sourceId === undefined ? {} : { source_id: sourceId, batch_id: `batch-${fileId}` }),
   })
   const chunk = chunkId(fileId, 0)
   const groups = toGroups({ _id: fileId, assistant_id: assistantId }, 0, [{ text: 'some text', tokens: 2 }])

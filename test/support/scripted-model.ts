@@ -114,7 +114,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
 
   async function embed(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readJson<EmbeddingRequest>(incoming)
-    const inputs = [body.input].flat()
+    const inputs = [body.input].flat().map(String)
     embeddings.requests++
     embeddings.headers.push(incoming.headers)
     if (embeddings.requests > embeddings.freeRequests && inputs.some((input) => embeddings.isHeld(input)))
@@ -177,7 +177,8 @@ const modelObject = { id: 'scripted', object: 'model', created: 0, owned_by: 'te
 
 interface EmbeddingRequest {
   model: string
-  input: string | string[]
+  /** Texts, or texts as lists of tokens. */
+  input: string | string[] | number[][]
   dimensions?: number
   encoding_format?: 'float' | 'base64'
 }

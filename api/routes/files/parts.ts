@@ -6,7 +6,7 @@ import { type UploadPart, brokenOff } from '../../../services/knowledge/upload.t
  * Neither the size nor the number of files is limited. Fields are ignored, but kept in memory until the upload has
  * ended.
  */
-const limits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 100, fieldSize: 16 * 1024 }
+export const uploadLimits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 100, fieldSize: 16 * 1024 }
 
 /**
  * The file parts of a multipart request, one after the other as they arrive; other fields are ignored. Throws 400
@@ -18,7 +18,7 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
   // installed.
   if (request.raw.destroyed) throw brokenOff(new Error('the connection was closed'))
   try {
-    for await (const part of request.parts({ limits })) {
+    for await (const part of request.parts({ limits: uploadLimits })) {
       if (part.type !== 'file') continue
       found = true
       yield { name: nameOf(part.filename), contentType: part.mimetype, content: part.file }
@@ -30,7 +30,7 @@ export async function* filePartsOf(request: FastifyRequest): AsyncGenerator<Uplo
 }
 
 /** Removes characters that a display or a log could misinterpret. */
-function nameOf(filename: string | undefined): string {
+export function nameOf(filename: string | undefined): string {
   const name = (filename ?? '').replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '').trim()
   return name === '' ? 'file' : name.slice(0, 512)
 }

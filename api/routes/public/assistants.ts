@@ -2,11 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { PublicAssistant } from '../../../services/public/index.ts'
-import { pageOf } from '../../../services/public/pages.ts'
+import { pageOf } from '../../../services/cursor-page.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
 import { PathId, freeForm, nullable } from '../schemas.ts'
 import { TokenHeader, assistantOf, namedAssistantOf } from './caller.ts'
 import { type CompatDeps, compatConfig, operation } from './compat-route.ts'
+import { CompatModel, CompatModelList } from './model-schemas.ts'
 import { ListQuery, listOf } from './thread-schemas.ts'
 import { listPage, secondsOf } from './thread-shapes.ts'
 
@@ -27,11 +28,6 @@ const CompatAssistant = Type.Object(
     response_format: Type.Literal('auto'),
   },
   { title: 'CompatAssistant' },
-)
-
-const CompatModel = Type.Object(
-  { id: Type.String(), object: Type.Literal('model'), created: Type.Integer(), owned_by: Type.String() },
-  { title: 'CompatModel' },
 )
 
 const PlatformConfig = Type.Object(
@@ -112,10 +108,7 @@ export const publicAssistantRoutes: FastifyPluginAsyncTypebox<CompatDeps> = asyn
         ...operation(family, 'models.list', 'The list of models, which contains the assistant'),
         headers: TokenHeader,
         response: {
-          200: Type.Object(
-            { object: Type.Literal('list'), data: Type.Array(CompatModel) },
-            { title: 'CompatModelList' },
-          ),
+          200: CompatModelList,
           ...compatRefusals,
         },
       },

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync, FastifyInstance } from 'fastify'
-import { compatErrorBody } from '../../plugins/compat-errors.ts'
+import { compatErrors } from '../../plugins/compat-errors.ts'
 import { type ErrorDeps, installErrors } from '../../plugins/errors.ts'
 import { type PublicCors, createPublicCors } from '../../plugins/cors.ts'
 import { publicAssistantRoutes } from './assistants.ts'
@@ -29,7 +29,7 @@ export const publicRoutes: FastifyPluginAsync<Deps> = async (app, { publicFamily
       async (compat) => {
         const deps = { publicFamily, openStreams, family }
         installCaller(compat, { publicFamily, cors })
-        installErrors(compat, errors, compatErrorBody)
+        installErrors(compat, errors, compatErrors)
         answerPreflights(compat, cors, family)
         await compat.register(chatRoutes, deps)
         await compat.register(publicAssistantRoutes, deps)

@@ -75,7 +75,20 @@ const assistant = new Schema<AssistantRecord>(
     _id: id,
     user_id: text,
     project_id: text,
-    name: text,
+    kind: String,
+    store: {
+      type: new Schema(
+        {
+          description: String,
+          metadata_json: text,
+          last_active_at: date,
+          expires_after_days: Number,
+          expires_at: Date,
+        },
+        { _id: false },
+      ),
+    },
+    name: maybeEmptyText,
     sealed_config: String,
     config_version: String,
     open_config_json: String,
@@ -113,6 +126,8 @@ const assistant = new Schema<AssistantRecord>(
 )
 assistant.index({ project_id: 1, created_at: 1, _id: 1 })
 assistant.index({ user_id: 1 })
+assistant.index({ kind: 1 }, { partialFilterExpression: { kind: { $exists: true } } })
+assistant.index({ 'store.expires_at': 1 }, { partialFilterExpression: { 'store.expires_at': { $exists: true } } })
 assistant.index({ public: 1, created_at: 1, _id: 1 })
 assistant.index({ allowed_origins: 1 })
 assistant.index({ public_token_hashes: 1 }, { unique: true, sparse: true })

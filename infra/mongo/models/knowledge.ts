@@ -12,6 +12,13 @@ const file = new Schema<FileRecord>(
   {
     _id: text,
     assistant_id: text,
+    source_id: String,
+    batch_id: String,
+    attributes_json: String,
+    chunking: { type: new Schema({ max_tokens: count, overlap_tokens: count }, { _id: false }) },
+    cancelled: Boolean,
+    purpose: String,
+    expires_at: Date,
     user_id: text,
     ingestion_id: text,
     order: count,
@@ -40,6 +47,13 @@ file.index({ ingestion_id: 1, order: 1, _id: 1 })
 file.index({ status: 1, updated_at: 1 })
 file.index({ user_id: 1 })
 file.index({ blob_id: 1 })
+// A vector store has each file once.
+file.index(
+  { source_id: 1, assistant_id: 1 },
+  { unique: true, partialFilterExpression: { source_id: { $exists: true } } },
+)
+file.index({ batch_id: 1 }, { partialFilterExpression: { batch_id: { $exists: true } } })
+file.index({ expires_at: 1 }, { partialFilterExpression: { expires_at: { $exists: true } } })
 
 const chunk = new Schema<ChunkGroupRecord>(
   {

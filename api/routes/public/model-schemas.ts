@@ -1,0 +1,11 @@
+import Type from 'typebox'
+
+export const CompatModel = Type.Object(
+  { id: Type.String(), object: Type.Literal('model'), created: Type.Integer(), owned_by: Type.String() },
+  { title: 'CompatModel' },
+)
+
+export const CompatModelList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(CompatModel) },
+  { title: 'CompatModelList' },
+)

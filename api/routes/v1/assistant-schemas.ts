@@ -1,0 +1,124 @@
+import Type, { type Static } from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
+import { maxVectorStores } from '../../../domain/assistant-config.ts'
+import { Metadata } from '../../../domain/metadata.ts'
+import { ResponseFormat } from '../../../domain/response-format.ts'
+import type { V1Assistant } from '../../../services/v1/assistants.ts'
+import { sharedParameters } from '../public/model-parameters.ts'
+import { listOf } from '../public/thread-schemas.ts'
+import { secondsOf } from '../public/thread-shapes.ts'
+import { nullable } from '../schemas.ts'
+import { strict } from './v1-route.ts'
+
+/** Following the types of the `openai` package (resources/beta/assistants). */
+const FileSearchSetting = strict(
+  {
+    max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+    ranking_options: Type.Optional(
+      strict({
+        ranker: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: there is one.' })),
+        score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+      }),
+    ),
+  },
+  { title: 'V1FileSearchSetting' },
+)
+
+const Tool = strict(
+  {
+    type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ToolType' }),
+    function: Type.Optional(
+      strict({
+        name: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', maxLength: 64 }),
+        description: Type.Optional(Type.String({ maxLength: 100_000 })),
+        parameters: Type.Optional(nullable(Type.Record(AnyKey, Type.Unknown(), { maxProperties: 1000 }))),
+        strict: Type.Optional(nullable(Type.Boolean())),
+      }),
+    ),
+    file_search: Type.Optional(FileSearchSetting),
+  },
+  { title: 'V1Tool' },
+)
+
+const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })
+const storeIds = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxVectorStores })
+const ToolResources = strict(
+  {
+    file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(storeIds) }))),
+    code_interpreter: Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) }))),
+  },
+  { title: 'V1ToolResources' },
+)
+
+const model = Type.String({ minLength: 1, maxLength: 200 })
+const members = {
+  name: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+  description: Type.Optional(nullable(Type.String({ maxLength: 512 }))),
+  instructions: Type.Optional(nullable(Type.String({ maxLength: 256_000 }))),
+  tools: Type.Optional(nullable(Type.Array(Tool, { maxItems: 128 }))),
+  tool_resources: Type.Optional(nullable(ToolResources)),
+  metadata: Type.Optional(nullable(Metadata)),
+  temperature: sharedParameters.temperature,
+  top_p: sharedParameters.top_p,
+  response_format: Type.Optional(nullable(Type.Union([Type.Literal('auto'), ResponseFormat]))),
+  reasoning_effort: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
+}
+const description =
+  'Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet.'
+
+export const V1AssistantCreateRequest = strict(
+  { ...members, model },
+  { title: 'V1AssistantCreateRequest', description },
+)
+export const V1AssistantUpdateRequest = strict(
+  { ...members, model: Type.Optional(model) },
+  { title: 'V1AssistantUpdateRequest', description },
+)
+export type V1AssistantUpdateRequest = Static<typeof V1AssistantUpdateRequest>
+
+export const AssistantShape = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('assistant'),
+    created_at: Type.Integer({ description: 'Seconds since 1970.' }),
+    name: nullable(Type.String()),
+    description: nullable(Type.String()),
+    model: Type.String(),
+    instructions: nullable(Type.String()),
+    tools: Type.Array(
+      Type.Object({
+        type: Type.String(),
+        function: Type.Optional(Type.Unknown()),
+        file_search: Type.Optional(Type.Unknown()),
+      }),
+    ),
+    tool_resources: Type.Object({
+      file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
+    }),
+    metadata: Type.Record(AnyKey, Type.String()),
+    temperature: nullable(Type.Number()),
+    top_p: nullable(Type.Number()),
+    response_format: Type.Literal('auto'),
+  },
+  { title: 'V1Assistant' },
+)
+export const V1AssistantList = listOf(AssistantShape, 'V1AssistantList')
+
+export function showAssistant(assistant: V1Assistant): Static<typeof AssistantShape> {
+  const { vectorStores } = assistant
+  return {
+    id: assistant.id,
+    object: 'assistant',
+    created_at: secondsOf(assistant.createdAt),
+    name: assistant.name,
+    description: assistant.description || null,
+    model: assistant.model,
+    instructions: assistant.instructions || null,
+    tools: assistant.tools,
+    tool_resources: vectorStores.length > 0 ? { file_search: { vector_store_ids: vectorStores } } : {},
+    metadata: assistant.metadata,
+    temperature: assistant.temperature ?? null,
+    top_p: 1,
+    response_format: 'auto',
+  }
+}

@@ -1,0 +1,124 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { type AssistantMembers, noCode } from '../../../services/v1/assistant-members.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
+import { refuseUnmetAssistant } from '../public/unmet-demands.ts'
+import { ListQuery } from '../public/thread-schemas.ts'
+import { listPage } from '../public/thread-shapes.ts'
+import { PathId } from '../schemas.ts'
+import {
+  AssistantShape,
+  V1AssistantCreateRequest,
+  V1AssistantList,
+  V1AssistantUpdateRequest,
+  showAssistant,
+} from './assistant-schemas.ts'
+import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+
+const params = Type.Object({ assistant_id: PathId })
+
+/** `assistants`: those of the project. */
+export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { assistants } }) => {
+  app.get(
+    '/assistants',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('assistants.list', 'The assistants of the project'),
+        querystring: ListQuery,
+        response: { 200: V1AssistantList, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { entries, hasMore } = await assistants.list(callerOf(request), request.query)
+      return listPage({ entries: entries.map(showAssistant), hasMore })
+    },
+  )
+
+  app.post(
+    '/assistants',
+    {
+      config: { ...v1Config, idempotent: true, audit: 'successes', largeBody: 'object' },
+      schema: {
+        ...operation('assistants.create', 'Create an assistant'),
+        body: V1AssistantCreateRequest,
+        response: { 200: AssistantShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const members = membersOf(request.body)
+      return showAssistant(
+        await once(request, {
+          create: (id) => assistants.create(caller, members, id),
+          find: (id) => orNull(assistants.read(caller, id)),
+        }),
+      )
+    },
+  )
+
+  app.get(
+    '/assistants/:assistant_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('assistants.read', 'Read an assistant'),
+        params,
+        response: { 200: AssistantShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => showAssistant(await assistants.read(callerOf(request), request.params.assistant_id)),
+  )
+
+  app.post(
+    '/assistants/:assistant_id',
+    {
+      config: { ...v1Config, audit: 'successes', largeBody: 'object' },
+      schema: {
+        ...operation('assistants.update', 'Change members of an assistant'),
+        params,
+        body: V1AssistantUpdateRequest,
+        response: { 200: AssistantShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const members = membersOf(request.body)
+      return showAssistant(await assistants.update(callerOf(request), request.params.assistant_id, members))
+    },
+  )
+
+  app.delete(
+    '/assistants/:assistant_id',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('assistants.delete', 'Delete an assistant with its own files and its public threads'),
+        params,
+        response: { 200: deletedShape('assistant.deleted', 'V1AssistantDeleted'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { assistant_id: id } = request.params
+      return showDeleted('assistant.deleted', id, await assistants.remove(callerOf(request), id))
+    },
+  )
+}
+
+function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
+  refuseUnmetAssistant(body)
+  const { name, description, instructions, model, temperature, tools, metadata, tool_resources: resources } = body
+  if ((resources?.code_interpreter?.file_ids ?? []).length > 0)
+    throw noCode(['body', 'tool_resources', 'code_interpreter'])
+  const vectorStores = resources === null ? [] : resources?.file_search?.vector_store_ids
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(model === undefined ? {} : { model }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(vectorStores === undefined ? {} : { vectorStores }),
+  }
+}

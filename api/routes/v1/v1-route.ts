@@ -1,0 +1,48 @@
+import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox'
+import type { Services } from '../../../composition/platform.ts'
+import type { DeletionResult } from '../../../services/deletion/requests.ts'
+import { V1Error } from '../../plugins/compat-errors.ts'
+
+export type V1Deps = Pick<Services, 'v1'>
+
+/** For every route of the family: the service token of a project. */
+export const v1Config = { auth: 'project' } as const
+
+export function operation(name: string, summary: string, description?: string) {
+  return {
+    operationId: `v1.${name}`,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: ['v1'],
+  }
+}
+
+/** The refusals that a route declares beside those of every route (`api/openapi/operation.ts`). */
+export function v1Refusals(...statuses: (404 | 413 | 429 | 502 | 504)[]): Record<number, TSchema> {
+  return Object.fromEntries([400, 401, 403, ...statuses].map((status) => [status, V1Error]))
+}
+
+/** An object of a request: as in OpenAI's interface, a member that it does not know is refused. */
+export const strict = <T extends TProperties>(members: T, options: TObjectOptions = {}) =>
+  Type.Object(members, { ...options, additionalProperties: false })
+
+/** The answer to a deletion. */
+export const deletedShape = <const K extends string>(object: K, title: string) =>
+  Type.Object(
+    {
+      id: Type.String(),
+      object: Type.Literal(object),
+      deleted: Type.Boolean({ description: 'False while it is still under way; it goes on by itself.' }),
+      receipt_id: Type.Optional(Type.String({ description: 'The proof of the deletion: GET /receipts/{receipt_id}.' })),
+    },
+    { title },
+  )
+
+export function showDeleted<const K extends string>(object: K, id: string, { status, receiptId }: DeletionResult) {
+  return {
+    id,
+    object,
+    deleted: status === 'complete',
+    ...(receiptId === undefined ? {} : { receipt_id: receiptId }),
+  }
+}

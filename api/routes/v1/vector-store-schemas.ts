@@ -1,0 +1,279 @@
+import { AnyKey, ShortKey } from '../../../domain/any-key.ts'
+import Type, { type Static } from 'typebox'
+import { defaultChunkerOptions } from '../../../domain/chunking/chunker-options.ts'
+import { invalidInput } from '../../../domain/errors.ts'
+import { Metadata } from '../../../domain/metadata.ts'
+import type { FileRecord } from '../../../domain/records/file.ts'
+import type { AttributeFilter } from '../../../services/knowledge/attribute-filter.ts'
+import { filterTypes } from '../../../services/knowledge/attribute-filter.ts'
+import { type EntryRecord, attributesOf } from '../../../services/knowledge/entry-record.ts'
+import { type EntryCounts, type VectorStoreView, entryStatusOf } from '../../../services/knowledge/vector-stores.ts'
+import { listOf } from '../public/thread-schemas.ts'
+import { secondsOf } from '../public/thread-shapes.ts'
+import { nullable } from '../schemas.ts'
+import { strict } from './v1-route.ts'
+
+/** Following the types of the `openai` package (resources/vector-stores). */
+const seconds = Type.Integer({ description: 'Seconds since 1970.' })
+const fileId = Type.String({ minLength: 1, maxLength: 128 })
+/** Larger ones could exceed what a reader may send (`infra/extract/messages.ts`). */
+const maxChunkTokens = 512
+const maxFiles = 500
+
+export const AttributesInput = Type.Record(
+  ShortKey,
+  Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
+  { maxProperties: 16, additionalProperties: false, description: 'What searches can filter by.' },
+)
+const ChunkingInput = strict(
+  {
+    type: Type.Enum(['auto', 'static']),
+    static: Type.Optional(
+      strict({
+        max_chunk_size_tokens: Type.Integer({
+          minimum: 100,
+          maximum: 4096,
+          description: `At most ${maxChunkTokens} here.`,
+        }),
+        chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: 2048 }),
+      }),
+    ),
+  },
+  { title: 'V1ChunkingStrategyRequest' },
+)
+const ExpiresAfter = strict({
+  anchor: Type.String({ maxLength: 64 }),
+  days: Type.Integer({ minimum: 1, maximum: 365 }),
+})
+
+export const StoreCreateRequest = strict(
+  {
+    name: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+    description: Type.Optional(Type.String({ maxLength: 512 })),
+    metadata: Type.Optional(nullable(Metadata)),
+    file_ids: Type.Optional(Type.Array(fileId, { maxItems: maxFiles })),
+    chunking_strategy: Type.Optional(ChunkingInput),
+    expires_after: Type.Optional(nullable(ExpiresAfter)),
+  },
+  {
+    title: 'V1VectorStoreCreateRequest',
+    description: 'Refused, because vector stores do not expire: `expires_after`.',
+  },
+)
+export const StoreUpdateRequest = strict(
+  {
+    name: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+    metadata: Type.Optional(nullable(Metadata)),
+    expires_after: Type.Optional(nullable(ExpiresAfter)),
+  },
+  { title: 'V1VectorStoreUpdateRequest' },
+)
+const entryMembers = {
+  attributes: Type.Optional(nullable(AttributesInput)),
+  chunking_strategy: Type.Optional(ChunkingInput),
+}
+export const EntryCreateRequest = strict({ file_id: fileId, ...entryMembers }, { title: 'V1VectorStoreFileRequest' })
+export const EntryUpdateRequest = strict(
+  { attributes: nullable(AttributesInput) },
+  { title: 'V1VectorStoreFileUpdateRequest' },
+)
+export const BatchCreateRequest = strict(
+  {
+    ...entryMembers,
+    file_ids: Type.Optional(Type.Array(fileId, { minItems: 1, maxItems: maxFiles })),
+    files: Type.Optional(Type.Array(strict({ file_id: fileId, ...entryMembers }), { minItems: 1, maxItems: maxFiles })),
+  },
+  { title: 'V1FileBatchRequest', description: 'Either `file_ids` or `files`.' },
+)
+
+const value = Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()])
+/** Nested by hand: five levels, as the service allows. */
+const leaf = {
+  type: Type.Enum([...filterTypes]),
+  key: Type.Optional(Type.String({ maxLength: 64 })),
+  value: Type.Optional(
+    Type.Union([value, Type.Array(Type.Union([Type.String({ maxLength: 512 }), Type.Number()]), { maxItems: 100 })]),
+  ),
+}
+const nested = <T extends Type.TSchema>(inner: T) =>
+  strict({ ...leaf, filters: Type.Optional(Type.Array(inner, { maxItems: 50 })) })
+const Filter = nested(nested(nested(strict(leaf))))
+
+const queryText = Type.String({ minLength: 1, maxLength: 2000 })
+export const StoreSearchRequest = strict(
+  {
+    query: Type.Union([queryText, Type.Array(queryText, { minItems: 1, maxItems: 5 })]),
+    filters: Type.Optional(Filter),
+    max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 10 })),
+    ranking_options: Type.Optional(
+      strict({
+        ranker: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: there is one.' })),
+        score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+      }),
+    ),
+    rewrite_query: Type.Optional(Type.Boolean({ description: '`true` is refused: queries are searched as they are.' })),
+  },
+  { title: 'V1VectorStoreSearchRequest' },
+)
+export const filterOf = (filter: Static<typeof Filter>): AttributeFilter => filter
+
+const Counts = Type.Object({
+  in_progress: Type.Integer(),
+  completed: Type.Integer(),
+  failed: Type.Integer(),
+  cancelled: Type.Integer(),
+  total: Type.Integer(),
+})
+
+export const StoreShape = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('vector_store'),
+    created_at: seconds,
+    name: Type.String(),
+    description: Type.Optional(Type.String()),
+    usage_bytes: Type.Integer({ description: 'Of the files. A file that several stores share is stored once.' }),
+    file_counts: Counts,
+    status: Type.Enum(['in_progress', 'completed']),
+    expires_at: Type.Null(),
+    last_active_at: seconds,
+    metadata: Type.Record(AnyKey, Type.String()),
+  },
+  { title: 'V1VectorStore' },
+)
+export const StoreList = listOf(StoreShape, 'V1VectorStoreList')
+
+export function showStore({ record, metadata, counts, bytes }: VectorStoreView): Static<typeof StoreShape> {
+  const { store } = record
+  return {
+    id: record._id,
+    object: 'vector_store',
+    created_at: secondsOf(record.created_at),
+    name: record.name,
+    ...(store.description === undefined ? {} : { description: store.description }),
+    usage_bytes: bytes,
+    file_counts: counts,
+    status: counts.in_progress > 0 ? 'in_progress' : 'completed',
+    expires_at: null,
+    last_active_at: secondsOf(store.last_active_at),
+    metadata,
+  }
+}
+
+const AttributesShape = Type.Record(AnyKey, Type.Union([Type.String(), Type.Number(), Type.Boolean()]))
+
+export const EntryShape = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('vector_store.file'),
+    created_at: seconds,
+    vector_store_id: Type.String(),
+    status: Type.Enum(['in_progress', 'completed', 'failed', 'cancelled'], { title: 'V1VectorStoreFileStatus' }),
+    last_error: nullable(Type.Object({ code: Type.Enum(['server_error', 'invalid_file']), message: Type.String() })),
+    usage_bytes: Type.Integer(),
+    attributes: AttributesShape,
+    chunking_strategy: Type.Object({
+      type: Type.Literal('static'),
+      static: Type.Object({ max_chunk_size_tokens: Type.Integer(), chunk_overlap_tokens: Type.Integer() }),
+    }),
+  },
+  { title: 'V1VectorStoreFile' },
+)
+export const EntryList = listOf(EntryShape, 'V1VectorStoreFileList')
+
+export function showEntry(entry: EntryRecord): Static<typeof EntryShape> {
+  const status = entryStatusOf(entry)
+  const { maxTokens, overlapTokens } = defaultChunkerOptions
+  return {
+    id: entry.source_id,
+    object: 'vector_store.file',
+    created_at: secondsOf(entry.created_at),
+    vector_store_id: entry.assistant_id,
+    status,
+    last_error:
+      status === 'failed'
+        ? { code: entry.retryable === false ? 'invalid_file' : 'server_error', message: entry.error ?? 'It failed.' }
+        : null,
+    usage_bytes: entry.size,
+    attributes: attributesOf(entry),
+    chunking_strategy: {
+      type: 'static',
+      static: {
+        max_chunk_size_tokens: entry.chunking?.max_tokens ?? maxTokens,
+        chunk_overlap_tokens: entry.chunking?.overlap_tokens ?? overlapTokens,
+      },
+    },
+  }
+}
+
+export const BatchShape = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('vector_store.files_batch'),
+    created_at: seconds,
+    vector_store_id: Type.String(),
+    status: Type.Enum(['in_progress', 'completed']),
+    file_counts: Counts,
+  },
+  { title: 'V1FileBatch' },
+)
+
+export function showBatch(storeId: string, id: string, counts: EntryCounts): Static<typeof BatchShape> {
+  return {
+    id,
+    object: 'vector_store.files_batch',
+    // The time is in the id (UUID version 7).
+    created_at: Math.floor(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) / 1000),
+    vector_store_id: storeId,
+    status: counts.in_progress > 0 ? 'in_progress' : 'completed',
+    file_counts: counts,
+  }
+}
+
+export const SearchPage = Type.Object(
+  {
+    object: Type.Literal('vector_store.search_results.page'),
+    search_query: Type.Array(Type.String()),
+    data: Type.Array(
+      Type.Object({
+        file_id: Type.String(),
+        filename: Type.String(),
+        score: Type.Number(),
+        attributes: AttributesShape,
+        content: Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() })),
+      }),
+    ),
+    has_more: Type.Boolean(),
+    next_page: Type.Null(),
+  },
+  { title: 'V1VectorStoreSearchPage' },
+)
+
+export const ContentPage = Type.Object(
+  {
+    object: Type.Literal('vector_store.file_content.page'),
+    data: Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() })),
+    has_more: Type.Boolean(),
+    next_page: Type.Null(),
+  },
+  { title: 'V1VectorStoreFileContent' },
+)
+
+/** How to cut a file; undefined: as usual. Throws `invalid_input` for what the reader cannot do. */
+export function chunkingOf(
+  asked: Static<typeof ChunkingInput> | undefined,
+  loc: (string | number)[],
+): FileRecord['chunking'] {
+  if (asked === undefined || asked.type === 'auto') return undefined
+  if (asked.static === undefined) throw invalidInput([...loc, 'static'], 'is required', 'missing')
+  const { max_chunk_size_tokens: most, chunk_overlap_tokens: overlap } = asked.static
+  if (most > maxChunkTokens)
+    throw invalidInput(
+      [...loc, 'static', 'max_chunk_size_tokens'],
+      `chunks have at most ${maxChunkTokens} tokens here`,
+      'unsupported',
+    )
+  if (overlap * 2 > most)
+    throw invalidInput([...loc, 'static', 'chunk_overlap_tokens'], 'is at most half of max_chunk_size_tokens')
+  return { max_tokens: most, overlap_tokens: overlap }
+}

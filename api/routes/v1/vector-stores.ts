@@ -1,0 +1,172 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { invalidInput } from '../../../domain/errors.ts'
+import { checkFilter } from '../../../services/knowledge/attribute-filter.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { ListQuery } from '../public/thread-schemas.ts'
+import { listPage } from '../public/thread-shapes.ts'
+import { PathId } from '../schemas.ts'
+import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+import {
+  SearchPage,
+  StoreCreateRequest,
+  StoreList,
+  StoreSearchRequest,
+  StoreShape,
+  StoreUpdateRequest,
+  chunkingOf,
+  filterOf,
+  showStore,
+} from './vector-store-schemas.ts'
+
+const params = Type.Object({ vector_store_id: PathId })
+const searchMs = 30_000
+
+/** `vector_stores`: those of the project. */
+export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
+  app,
+  { v1: { vectorStores, entries } },
+) => {
+  app.get(
+    '/vector_stores',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('vectorStores.list', 'The vector stores of the project'),
+        querystring: ListQuery,
+        response: { 200: StoreList, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { entries: stores, hasMore } = await vectorStores.page(callerOf(request), request.query)
+      return listPage({ entries: stores.map(showStore), hasMore })
+    },
+  )
+
+  app.post(
+    '/vector_stores',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('vectorStores.create', 'Create a vector store, with files of the project'),
+        body: StoreCreateRequest,
+        response: { 200: StoreShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { file_ids: fileIds = [], chunking_strategy: cut, ...members } = request.body
+      refuseExpiry(members)
+      const chunking = chunkingOf(cut, ['body', 'chunking_strategy'])
+      if (fileIds.length > 0) await entries.admit()
+      for (const id of fileIds) await entries.requireSource(caller, id)
+      const store = await vectorStores.create(caller, members)
+      await entries.add(
+        store,
+        fileIds.map((fileId) => ({ fileId, chunking })),
+      )
+      return showStore(await vectorStores.read(caller, store._id))
+    },
+  )
+
+  app.get(
+    '/vector_stores/:vector_store_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('vectorStores.read', 'Read a vector store'),
+        params,
+        response: { 200: StoreShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => showStore(await vectorStores.read(callerOf(request), request.params.vector_store_id)),
+  )
+
+  app.post(
+    '/vector_stores/:vector_store_id',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('vectorStores.update', 'Change the name or the metadata of a vector store'),
+        params,
+        body: StoreUpdateRequest,
+        response: { 200: StoreShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      refuseExpiry(request.body)
+      return showStore(await vectorStores.update(callerOf(request), request.params.vector_store_id, request.body))
+    },
+  )
+
+  app.delete(
+    '/vector_stores/:vector_store_id',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('vectorStores.delete', 'Delete a vector store; the files of the project stay'),
+        params,
+        response: { 200: deletedShape('vector_store.deleted', 'V1VectorStoreDeleted'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { vector_store_id: id } = request.params
+      return showDeleted('vector_store.deleted', id, await vectorStores.remove(callerOf(request), id))
+    },
+  )
+
+  app.post(
+    '/vector_stores/:vector_store_id/search',
+    {
+      config: { ...v1Config, limits: ['runs_user'] },
+      schema: {
+        ...operation('vectorStores.search', 'The passages of a vector store that match a query best'),
+        params,
+        body: StoreSearchRequest,
+        response: { 200: SearchPage, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const store = await vectorStores.find(callerOf(request), request.params.vector_store_id)
+      const {
+        query,
+        filters,
+        max_num_results: limit = 10,
+        ranking_options: ranking,
+        rewrite_query: rewrite,
+      } = request.body
+      if (rewrite) throw invalidInput(['body', 'rewrite_query'], 'queries are searched as they are', 'unsupported')
+      const filter = filters && filterOf(filters)
+      if (filter) checkFilter(filter, ['body', 'filters'])
+      const signal = AbortSignal.any([request.signal, AbortSignal.timeout(searchMs)])
+      const queries = [query].flat()
+      const found = await Promise.all(
+        queries.map((text) => entries.search(store, { query: text, limit, filter }, signal)),
+      )
+      await vectorStores.noteActivity(store)
+      const best = new Map(
+        found
+          .flat()
+          .filter(({ passage }) => passage.score >= (ranking?.score_threshold ?? 0))
+          .toSorted((a, b) => a.passage.score - b.passage.score)
+          .map((one) => [`${one.passage.file_id}\n${one.passage.text}`, one]),
+      )
+      const data = [...best.values()]
+        .toSorted((a, b) => b.passage.score - a.passage.score)
+        .slice(0, limit)
+        .map(({ passage, attributes }) => ({
+          file_id: passage.file_id,
+          filename: passage.file_name,
+          score: passage.score,
+          attributes,
+          content: [{ type: 'text' as const, text: passage.text }],
+        }))
+      const object = 'vector_store.search_results.page' as const
+      return { object, search_query: queries, data, has_more: false, next_page: null }
+    },
+  )
+}
+
+function refuseExpiry({ expires_after: asked }: { expires_after?: object | null }): void {
+  if (asked) throw invalidInput(['body', 'expires_after'], 'vector stores do not expire here', 'unsupported')
+}

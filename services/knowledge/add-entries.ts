@@ -1,0 +1,163 @@
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { toJsonText } from '../../domain/json-text.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import { parentsRemain } from '../parents.ts'
+import type { Attributes } from './attribute-filter.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import { noEmbeddingModel } from './embedder.ts'
+import type { EntryRecord } from './entry-record.ts'
+import type { StartIngestion } from './start-ingestion.ts'
+import type { VectorStoreRecord } from './vector-stores.ts'
+import type { VectorStore } from './vector-store.ts'
+
+export interface AddEntriesDeps {
+  collections: KnowledgeCollections & Pick<Collections, 'assistants' | 'projects'>
+  vectors: Pick<VectorStore, 'ping'>
+  startIngestion: StartIngestion
+  /** Whether an embedding model is configured. */
+  canEmbed: boolean
+}
+
+export interface NewEntry {
+  fileId: string
+  attributes?: Attributes | undefined
+  chunking?: FileRecord['chunking'] | undefined
+}
+
+interface Batch {
+  ingestionId: string
+  batchId: string | undefined
+  /** Position among the new files. */
+  order: number
+}
+
+/** Adds files of a project to its vector stores. */
+export function createAddEntries({ collections, vectors, startIngestion, canEmbed }: AddEntriesDeps) {
+  const { assistants, files } = collections
+
+  return {
+    /** Call before anything is stored: throws `unavailable` if files could not be processed. */
+    async admit(): Promise<void> {
+      if (!canEmbed) throw noEmbeddingModel()
+      await vectors.ping()
+    },
+
+    /**
+     * Adds files of the project and starts their ingestion. A file that the store has already is not processed again.
+     * All or nothing for those that are new. Throws `not_found` for a file of another project.
+     */
+    async add(store: VectorStoreRecord, wanted: NewEntry[], batchId?: string): Promise<void> {
+      const unique = [...new Map(wanted.map((entry) => [entry.fileId, entry])).values()]
+      const sources = await sourcesOf(
+        store,
+        unique.map(({ fileId }) => fileId),
+      )
+      if (unique.length === 0) return
+      if (store.has_files !== true) await assistants.updateOne({ _id: store._id }, { $set: { has_files: true } })
+      const ingestionId = newId()
+      const opened: EntryRecord[] = []
+      try {
+        for (const entry of unique) {
+          const source = sources.get(entry.fileId)
+          const stored = source && (await open(store, source, entry, { ingestionId, batchId, order: opened.length }))
+          if (stored) opened.push(stored)
+        }
+        if (opened.length === 0) return
+        const sourceIds = opened.map(({ source_id: id }) => id)
+        if (!(await remain(store, sourceIds)))
+          throw new AppError('not_found', 'The vector store or a file was deleted in the meantime.')
+        await startIngestion(store, { ingestionId, fileIds: opened.map(({ _id }) => _id) })
+        await files.updateMany(
+          { ingestion_id: ingestionId, status: 'uploading' },
+          { $set: { status: 'queued', updated_at: new Date() } },
+        )
+      } catch (error) {
+        await files.deleteMany({ _id: { $in: opened.map(({ _id }) => _id) }, status: 'uploading' })
+        throw error
+      }
+    },
+  }
+
+  /** The project's files with these ids. Throws `not_found` if one is missing. */
+  async function sourcesOf(store: VectorStoreRecord, ids: string[]): Promise<Map<string, FileRecord>> {
+    const own = { assistant_id: projectOwner(store.project_id), status: 'ready' as const }
+    const found = await files.find({ _id: { $in: ids }, ...own }).lean<FileRecord[]>()
+    const byId = new Map(found.map((file) => [file._id, file]))
+    const missing = ids.find((id) => !byId.has(id))
+    if (missing !== undefined) throw new AppError('not_found', `There is no file ${missing}.`)
+    return byId
+  }
+
+  /** Undefined if the store has the file already: then only its attributes change. */
+  async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, batch: Batch) {
+    const { attributes } = wanted
+    const entry = newEntry(store, source, wanted, batch)
+    try {
+      await files.create([entry])
+      return entry
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error
+      if (attributes !== undefined) await setAttributes(collections, store, source._id, attributes)
+      if (batch.batchId !== undefined)
+        await files.updateOne({ assistant_id: store._id, source_id: source._id }, { $set: { batch_id: batch.batchId } })
+      return undefined
+    }
+  }
+
+  /** Whether all that an entry needs is still there, after it was stored: see services/parents.ts. */
+  async function remain(store: VectorStoreRecord, sources: string[]): Promise<boolean> {
+    const [parents, count] = await Promise.all([
+      parentsRemain(collections, { project_id: store.project_id, assistant_id: store._id }),
+      files.countDocuments({ _id: { $in: sources } }),
+    ])
+    return parents && count === sources.length
+  }
+}
+
+function newEntry(
+  store: VectorStoreRecord,
+  source: FileRecord,
+  { attributes, chunking }: NewEntry,
+  { ingestionId, batchId, order }: Batch,
+): EntryRecord {
+  const now = new Date()
+  return {
+    _id: newId(),
+    assistant_id: store._id,
+    source_id: source._id,
+    ...(batchId === undefined ? {} : { batch_id: batchId }),
+    ...(attributes === undefined ? {} : { attributes_json: toJsonText(attributes) }),
+    ...(chunking === undefined ? {} : { chunking }),
+    user_id: source.user_id,
+    ingestion_id: ingestionId,
+    order,
+    name: source.name,
+    content_type: source.content_type,
+    size: source.size,
+    sha256: source.sha256,
+    blob_id: source.blob_id,
+    status: 'uploading',
+    chunks: 0,
+    characters: 0,
+    extracted: false,
+    embedded: 0,
+    created_at: now,
+    updated_at: now,
+  }
+}
+
+export async function setAttributes(
+  { files }: Pick<KnowledgeCollections, 'files'>,
+  store: VectorStoreRecord,
+  fileId: string,
+  attributes: Attributes,
+): Promise<void> {
+  await files.updateOne(
+    { assistant_id: store._id, source_id: fileId },
+    { $set: { attributes_json: toJsonText(attributes), updated_at: new Date() } },
+  )
+}

@@ -1,0 +1,69 @@
+import type { Readable } from 'node:stream'
+import { AppError } from '../../domain/errors.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import type { Page } from '../page.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { createFiles } from './files.ts'
+import type { ReceiveProjectFile } from './receive-project-file.ts'
+
+interface ProjectFilesDeps {
+  collections: Pick<Collections, 'files'>
+  blobs: Pick<BlobStore, 'read'>
+  receive: ReceiveProjectFile
+  files: Pick<ReturnType<typeof createFiles>, 'remove'>
+}
+
+const recordBytes = 3000
+
+/** Files of a project that belong to no assistant: their bytes are stored as they are, and vector stores read them. */
+export function createProjectFiles({ collections, blobs, receive, files: { remove } }: ProjectFilesDeps) {
+  const { files } = collections
+  const ofProject = ({ projectId }: Caller) => ({
+    assistant_id: projectOwner(projectId),
+    status: { $ne: 'uploading' as const },
+  })
+
+  async function find(caller: Caller, fileId: string): Promise<FileRecord> {
+    const file = await files.findOne({ _id: fileId, ...ofProject(caller) }).lean<FileRecord>()
+    if (file === null) throw new AppError('not_found', `There is no file ${fileId}.`)
+    return file
+  }
+
+  return {
+    /** Stores the file of a form. */
+    receive,
+
+    find,
+
+    page: (caller: Caller, query: PageQuery & { purpose?: string | undefined }): Promise<Page<FileRecord>> => {
+      const own = { ...ofProject(caller), ...(query.purpose === undefined ? {} : { purpose: query.purpose }) }
+      return storedPage(query, {
+        find: (id) =>
+          files
+            .findOne({ _id: id, ...own }, { created_at: 1 })
+            .lean<FileRecord>()
+            .exec(),
+        read: (range, sort) =>
+          files
+            .find({ ...own, ...range })
+            .sort(sort)
+            .lean<FileRecord>(),
+        bytesOf: () => recordBytes,
+      })
+    },
+
+    async content(caller: Caller, fileId: string): Promise<{ file: FileRecord; bytes: Readable }> {
+      const file = await find(caller, fileId)
+      return { file, bytes: blobs.read(file.blob_id) }
+    },
+
+    /** Removes the file, and its entries in all vector stores. */
+    remove: ({ userId, projectId }: Caller, fileId: string): Promise<DeletionResult> =>
+      remove({ _id: projectOwner(projectId), user_id: userId, project_id: projectId }, fileId),
+  }
+}

@@ -1,0 +1,54 @@
+import { AppError } from '../../domain/errors.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import { type AttributeFilter, type Attributes, isWanted } from './attribute-filter.ts'
+import type { KnowledgeCollections } from './collections.ts'
+import { type EntryRecord, attributesOf } from './entry-record.ts'
+import type { createPassages } from './passages.ts'
+import type { Passage } from './retrieve.ts'
+import type { VectorStoreRecord } from './vector-stores.ts'
+
+export interface SearchEntriesDeps {
+  collections: Pick<KnowledgeCollections, 'files'>
+  passages: Pick<ReturnType<typeof createPassages>, 'search'>
+}
+
+interface EntrySearch {
+  query: string
+  limit: number
+  filter?: AttributeFilter | undefined
+}
+
+/** Files that one search can be limited to. */
+const maxFilteredFiles = 10_000
+
+/** Searches the files of a vector store. */
+export function createSearchEntries({ collections: { files }, passages }: SearchEntriesDeps) {
+  /** The passages that match best, each with the attributes of its file. */
+  return async function search(
+    store: VectorStoreRecord,
+    { query, limit, filter }: EntrySearch,
+    signal: AbortSignal,
+  ): Promise<{ passage: Passage; attributes: Attributes }[]> {
+    const fileIds = filter && (await wantedEntries(store, filter))
+    if (fileIds?.length === 0) return []
+    const found = await passages.search(store, query, limit, signal, fileIds)
+    const ids = [...new Set(found.map((passage) => passage.file_id))]
+    const entries = await files.find({ assistant_id: store._id, source_id: { $in: ids } }).lean<EntryRecord[]>()
+    const attributes = new Map(entries.map((entry) => [entry.source_id, attributesOf(entry)]))
+    return found.map((passage) => ({ passage, attributes: attributes.get(passage.file_id) ?? {} }))
+  }
+
+  /** The ids of the ready entries that a filter wants. */
+  async function wantedEntries(store: VectorStoreRecord, filter: AttributeFilter): Promise<string[]> {
+    const ids: string[] = []
+    const ready = files
+      .find({ assistant_id: store._id, status: 'ready' }, { attributes_json: 1 })
+      .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
+    for await (const entry of ready.cursor()) {
+      if (isWanted(attributesOf(entry), filter)) ids.push(entry._id)
+      if (ids.length > maxFilteredFiles)
+        throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)
+    }
+    return ids
+  }
+}

@@ -1,0 +1,115 @@
+import { AppError } from '../../domain/errors.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import type { FileChunk } from '../../domain/records/chunk-group.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import { type Page, pageOf } from '../page.ts'
+import { type AddEntriesDeps, createAddEntries, setAttributes } from './add-entries.ts'
+import type { Attributes } from './attribute-filter.ts'
+import type { EntryRecord } from './entry-record.ts'
+import type { createFiles } from './files.ts'
+import { type SearchEntriesDeps, createSearchEntries } from './search-entries.ts'
+import { eachChunk } from './stored-chunks.ts'
+import { type EntryCounts, type VectorStoreRecord, countsOf } from './vector-stores.ts'
+
+interface StoreEntriesDeps extends AddEntriesDeps, SearchEntriesDeps {
+  collections: AddEntriesDeps['collections']
+  files: Pick<ReturnType<typeof createFiles>, 'remove'>
+}
+
+export type EntryPageQuery = PageQuery & {
+  status?: 'in_progress' | 'completed' | 'failed' | 'cancelled' | undefined
+  batchId?: string
+}
+
+const recordBytes = 12_000
+
+/**
+ * The files of vector stores. Each is an entry, a record like that of an assistant's file: it has chunks and vectors of
+ * its own, and shares the bytes of the project's file, by whose id callers name it.
+ */
+export function createStoreEntries(deps: StoreEntriesDeps) {
+  const { collections, files: knowledge } = deps
+  const { files } = collections
+  const ofStore = ({ _id }: Pick<VectorStoreRecord, '_id'>) => ({
+    assistant_id: _id,
+    status: { $ne: 'uploading' as const },
+  })
+
+  async function find(store: VectorStoreRecord, fileId: string): Promise<EntryRecord> {
+    const entry = await files.findOne({ source_id: fileId, ...ofStore(store) }).lean<EntryRecord>()
+    if (entry === null) throw new AppError('not_found', `The vector store has no file ${fileId}.`)
+    return entry
+  }
+
+  return {
+    ...createAddEntries(deps),
+    search: createSearchEntries(deps),
+
+    /** How far the files of a batch are. Throws `not_found` for an unknown batch. */
+    async batch(store: VectorStoreRecord, batchId: string): Promise<EntryCounts> {
+      const groups = await files.aggregate<{ _id: { status: string; cancelled?: boolean }; count: number }>([
+        { $match: { batch_id: batchId, ...ofStore(store) } },
+        { $group: { _id: { status: '$status', cancelled: '$cancelled' }, count: { $sum: 1 } } },
+      ])
+      if (groups.length === 0) throw new AppError('not_found', `The vector store has no batch ${batchId}.`)
+      return countsOf(groups)
+    },
+
+    /** Throws `not_found` for a file that is not one of the project. */
+    async requireSource({ projectId }: Pick<Caller, 'projectId'>, fileId: string): Promise<void> {
+      const own = { _id: fileId, assistant_id: projectOwner(projectId), status: 'ready' as const }
+      if ((await files.exists(own)) === null) throw new AppError('not_found', `There is no file ${fileId}.`)
+    },
+
+    find,
+
+    page(store: VectorStoreRecord, { status, batchId, ...query }: EntryPageQuery): Promise<Page<EntryRecord>> {
+      const own = {
+        ...(batchId === undefined ? {} : { batch_id: batchId }),
+        ...ofStore(store),
+        ...(status === undefined ? {} : statusFilter[status]),
+      }
+      return storedPage(query, {
+        find: (id) =>
+          files.findOne({ source_id: id, assistant_id: store._id }, { created_at: 1 }).lean<FileRecord>().exec(),
+        read: (range, sort) =>
+          files
+            .find({ ...own, ...range })
+            .sort(sort)
+            .lean<EntryRecord>(),
+        bytesOf: () => recordBytes,
+      })
+    },
+
+    async update(store: VectorStoreRecord, fileId: string, attributes: Attributes): Promise<EntryRecord> {
+      await find(store, fileId)
+      await setAttributes(collections, store, fileId, attributes)
+      return find(store, fileId)
+    },
+
+    /** Removes the file from the store; the project's file stays. */
+    async remove(store: VectorStoreRecord, fileId: string): Promise<DeletionResult> {
+      const { _id } = await find(store, fileId)
+      return knowledge.remove(store, _id)
+    },
+
+    /** The text of the file, as the store has it: overlapping chunks. */
+    async content(store: VectorStoreRecord, fileId: string, limit: number): Promise<Page<FileChunk>> {
+      const entry = await find(store, fileId)
+      return pageOf(eachChunk(collections, entry, 0, limit + 1), limit, ({ text }) => Buffer.byteLength(text))
+    },
+  }
+}
+
+const statusFilter = {
+  in_progress: {
+    status: { $in: ['queued', 'processing', 'failing'] as FileRecord['status'][] },
+    cancelled: { $ne: true },
+  },
+  completed: { status: 'ready' as const },
+  failed: { status: 'failed' as const, cancelled: { $ne: true } },
+  cancelled: { cancelled: true },
+}

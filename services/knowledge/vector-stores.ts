@@ -1,0 +1,203 @@
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { objectFromJsonText, toJsonText } from '../../domain/json-text.ts'
+import { Metadata } from '../../domain/metadata.ts'
+import type { AssistantRecord, VectorStoreFacts } from '../../domain/records/assistant.ts'
+import { openFileStatuses } from '../../domain/records/file.ts'
+import { Value } from 'typebox/value'
+import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import type { Page } from '../page.ts'
+import { holdProject } from '../parents.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+interface VectorStoresDeps {
+  collections: Pick<Collections, 'assistants' | 'files' | 'projects'>
+  transaction: RunInTransaction
+  configs: Pick<AssistantConfigs, 'fieldsOf'>
+  deletions: { deleteVectorStore(userId: string, projectId: string, storeId: string): Promise<DeletionResult> }
+}
+
+/** A record of the kind `vector_store`. */
+export type VectorStoreRecord = AssistantRecord & { kind: 'vector_store'; store: VectorStoreFacts }
+
+export interface VectorStoreMembers {
+  name?: string | null | undefined
+  description?: string | undefined
+  metadata?: Metadata | null | undefined
+}
+
+export interface EntryCounts {
+  in_progress: number
+  completed: number
+  failed: number
+  cancelled: number
+  total: number
+}
+
+/** A vector store and its entries. */
+export interface VectorStoreView {
+  record: VectorStoreRecord
+  metadata: Metadata
+  counts: EntryCounts
+  bytes: number
+}
+
+export type VectorStores = ReturnType<typeof createVectorStores>
+
+const recordBytes = 16_000
+const present = { kind: 'vector_store', deleting: { $ne: true } } as const
+/** Precision of `last_active_at`, so that not every search writes. */
+const activityPrecisionMs = 60_000
+
+/** The vector stores of a project (docs/decisions/2026-11-24-vector-stores.md). */
+export function createVectorStores({ collections, transaction, configs, deletions }: VectorStoresDeps) {
+  const { assistants } = collections
+  const viewsOf = (records: VectorStoreRecord[]) => viewsIn(collections, records)
+
+  async function find({ projectId }: Caller, id: string): Promise<VectorStoreRecord> {
+    const record = await assistants.findOne({ _id: id, project_id: projectId, ...present }).lean<VectorStoreRecord>()
+    if (record === null) throw missing(id)
+    return record
+  }
+
+  async function viewOf(record: VectorStoreRecord): Promise<VectorStoreView> {
+    const [view] = await viewsOf([record])
+    if (view === undefined) throw missing(record._id)
+    return view
+  }
+
+  return {
+    /** Throws `not_found` for a vector store of another project. */
+    find,
+
+    async create(caller: Caller, members: VectorStoreMembers, id: string = newId()): Promise<VectorStoreRecord> {
+      const now = new Date()
+      const record: VectorStoreRecord = {
+        _id: id,
+        user_id: caller.userId,
+        project_id: caller.projectId,
+        kind: 'vector_store',
+        store: {
+          ...(members.description === undefined ? {} : { description: members.description }),
+          metadata_json: toJsonText(members.metadata ?? {}),
+          last_active_at: now,
+        },
+        name: members.name ?? '',
+        public: false,
+        ...configs.fieldsOf(id, '{}'),
+        has_files: false,
+        created_at: now,
+        updated_at: now,
+      }
+      await transaction(async (session) => {
+        await holdProject(collections, caller, session)
+        await assistants.create([record], { session })
+      })
+      return record
+    },
+
+    read: async (caller: Caller, id: string): Promise<VectorStoreView> => viewOf(await find(caller, id)),
+
+    /** Changes the given members; null empties one. */
+    async update({ projectId }: Caller, id: string, { name, metadata }: VectorStoreMembers): Promise<VectorStoreView> {
+      const $set = {
+        ...(name === undefined ? {} : { name: name ?? '' }),
+        ...(metadata === undefined ? {} : { 'store.metadata_json': toJsonText(metadata ?? {}) }),
+        updated_at: new Date(),
+      }
+      const record = await assistants
+        .findOneAndUpdate({ _id: id, project_id: projectId, ...present }, { $set }, { returnDocument: 'after' })
+        .lean<VectorStoreRecord>()
+      if (record === null) throw missing(id)
+      return viewOf(record)
+    },
+
+    async page({ projectId }: Caller, query: PageQuery): Promise<Page<VectorStoreView>> {
+      const own = { project_id: projectId, ...present }
+      const { entries, hasMore } = await storedPage(query, {
+        find: (id) =>
+          assistants
+            .findOne({ _id: id, ...own }, { created_at: 1 })
+            .lean<VectorStoreRecord>()
+            .exec(),
+        read: (range, sort) =>
+          assistants
+            .find({ ...own, ...range })
+            .sort(sort)
+            .lean<VectorStoreRecord>(),
+        bytesOf: () => recordBytes,
+      })
+      return { entries: await viewsOf(entries), hasMore }
+    },
+
+    remove: ({ userId, projectId }: Caller, id: string): Promise<DeletionResult> =>
+      deletions.deleteVectorStore(userId, projectId, id),
+
+    async noteActivity({ _id, store }: VectorStoreRecord): Promise<void> {
+      const now = new Date()
+      if (now.getTime() - store.last_active_at.getTime() < activityPrecisionMs) return
+      await assistants.updateOne({ _id, ...present }, { $set: { 'store.last_active_at': now } })
+    },
+  }
+}
+
+/** Each with its metadata, and the sums of its entries. */
+async function viewsIn(
+  { files }: Pick<Collections, 'files'>,
+  records: VectorStoreRecord[],
+): Promise<VectorStoreView[]> {
+  const groups = await files.aggregate<EntryGroup>([
+    { $match: { assistant_id: { $in: records.map(({ _id }) => _id) }, status: { $ne: 'uploading' } } },
+    {
+      $group: {
+        _id: { owner: '$assistant_id', status: '$status', cancelled: '$cancelled' },
+        count: { $sum: 1 },
+        bytes: { $sum: '$size' },
+      },
+    },
+  ])
+  return records.map((record) => {
+    const own = groups.filter(({ _id }) => _id.owner === record._id)
+    const metadata: unknown = objectFromJsonText(record.store.metadata_json)
+    return {
+      record,
+      metadata: Value.Check(Metadata, metadata) ? metadata : {},
+      counts: countsOf(own),
+      bytes: own.reduce((sum, { bytes }) => sum + bytes, 0),
+    }
+  })
+}
+
+interface EntryGroup extends StatusGroup {
+  _id: StatusGroup['_id'] & { owner: string }
+  bytes: number
+}
+
+interface StatusGroup {
+  _id: { status: string; cancelled?: boolean }
+  count: number
+}
+
+export function countsOf(groups: StatusGroup[]): EntryCounts {
+  const counts: EntryCounts = { in_progress: 0, completed: 0, failed: 0, cancelled: 0, total: 0 }
+  for (const { _id, count } of groups) {
+    counts[entryStatusOf(_id)] += count
+    counts.total += count
+  }
+  return counts
+}
+
+/** The state of an entry as its callers know it. */
+export function entryStatusOf({ status, cancelled }: { status: string; cancelled?: boolean | undefined }) {
+  if (cancelled) return 'cancelled'
+  if (status === 'ready') return 'completed'
+  return status === 'failing' || openFileStatuses.some((open) => open === status) ? 'in_progress' : 'failed'
+}
+
+function missing(id: string): AppError {
+  return new AppError('not_found', `There is no vector store ${id}.`)
+}

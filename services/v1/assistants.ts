@@ -1,0 +1,87 @@
+import { newId } from '../../domain/ids.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { Assistants } from '../assistants/index.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { PageQuery } from '../cursor-page.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import type { VectorStores } from '../knowledge/vector-stores.ts'
+import type { Page } from '../page.ts'
+import {
+  type AssistantMembers,
+  type AssistantTool,
+  newAssistant,
+  shownTools,
+  withMembers,
+} from './assistant-members.ts'
+
+interface V1AssistantsDeps {
+  assistants: Pick<Assistants, 'createUnder' | 'change' | 'readIn' | 'page'>
+  configs: Pick<AssistantConfigs, 'settingsOf'>
+  deletions: { deleteAssistant(userId: string, assistantId: string): Promise<DeletionResult> }
+  vectorStores: Pick<VectorStores, 'find'>
+  defaultModel: string
+}
+
+/** An assistant as the assistants API shows it. */
+export interface V1Assistant {
+  id: string
+  createdAt: Date
+  name: string
+  description: string
+  instructions: string
+  model: string
+  temperature: number | undefined
+  tools: AssistantTool[]
+  vectorStores: string[]
+  metadata: Record<string, string>
+}
+
+/** The assistants of a project. Members that the assistants API does not know stay as they are. */
+export function createV1Assistants({ assistants, configs, deletions, vectorStores, defaultModel }: V1AssistantsDeps) {
+  /** Searches leave out stores that are gone; naming one is a mistake. */
+  async function requireStores(caller: Caller, { vectorStores: ids = [] }: AssistantMembers): Promise<void> {
+    for (const id of ids) await vectorStores.find(caller, id)
+  }
+
+  function shown(assistant: AssistantRecord): V1Assistant {
+    const settings = configs.settingsOf(assistant)
+    return {
+      id: assistant._id,
+      createdAt: assistant.created_at,
+      name: assistant.name,
+      description: settings.description,
+      instructions: settings.systemMessage,
+      model: settings.model ?? defaultModel,
+      temperature: settings.temperature,
+      tools: shownTools(settings.tools),
+      vectorStores: settings.vectorStores,
+      metadata: settings.metadata,
+    }
+  }
+
+  return {
+    async create(caller: Caller, members: AssistantMembers, id: string = newId()): Promise<V1Assistant> {
+      await requireStores(caller, members)
+      return shown(await assistants.createUnder(caller, id, newAssistant(members)))
+    },
+
+    read: async (caller: Caller, id: string): Promise<V1Assistant> => shown(await assistants.readIn(caller, id)),
+
+    /** Changes the given members. */
+    async update(caller: Caller, id: string, members: AssistantMembers): Promise<V1Assistant> {
+      await requireStores(caller, members)
+      return shown(await assistants.change(caller, id, (current) => withMembers(current, members)))
+    },
+
+    async list(caller: Caller, query: PageQuery): Promise<Page<V1Assistant>> {
+      const { entries, hasMore } = await assistants.page(caller, query)
+      return { entries: entries.map(shown), hasMore }
+    },
+
+    async remove(caller: Caller, id: string): Promise<DeletionResult> {
+      await assistants.readIn(caller, id)
+      return deletions.deleteAssistant(caller.userId, id)
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { AppError, type ErrorCode, httpStatusOf, invalidInput } from '../../domain/errors.ts'
+import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
+import { embeddingBatch, embeddingsAtOnce } from '../knowledge/embed-chunks.ts'
+import { noEmbeddingModel } from '../knowledge/embedder.ts'
+
+export interface AskedEmbeddings {
+  /** Texts, or texts as the numbers of their tokens. */
+  input: string[] | number[][]
+  /** The length of the vectors. */
+  dimensions: number
+}
+
+/** The server of the embedding model, as its callers may ask it themselves. */
+export interface EmbeddingServer {
+  /** The model's name in the settings. */
+  readonly name: string
+  /** The length of vectors in the settings. */
+  readonly dimensions: number
+  /**
+   * One vector for each text, in order, and the tokens of the texts if the server counts them. Throws `ModelFailure`;
+   * it is not retryable for a length that the model cannot make.
+   */
+  embedAsked(asked: AskedEmbeddings, signal?: AbortSignal): Promise<Embedded>
+}
+
+interface Embedded {
+  vectors: number[][]
+  tokens: number | undefined
+}
+
+export interface EmbeddingRequest {
+  model: string
+  input: AskedEmbeddings['input']
+  dimensions?: number | undefined
+  /** Bytes that one number takes in the answer. */
+  bytesOfNumber: number
+}
+
+/** 2,048 vectors of 1,536 dimensions, as base64, with room to spare. */
+const maxAnswerBytes = 24 * 1024 * 1024
+
+/** Embeddings for callers, by the model that also embeds their files. */
+export function createEmbeddings(server: EmbeddingServer | undefined) {
+  return {
+    /** The name of the model; undefined if none is configured. */
+    model: server?.name,
+
+    /**
+     * Asks the server in batches. Throws `unavailable` without a model, `not_found` for another model, `invalid_input`
+     * for more vectors than one answer can hold, and the failures of the server.
+     */
+    async embed({ model, input, dimensions, bytesOfNumber }: EmbeddingRequest, signal: AbortSignal): Promise<Embedded> {
+      if (server === undefined) throw noEmbeddingModel()
+      if (model !== server.name)
+        throw new AppError(
+          'not_found',
+          `There is no embedding model ${model} here. The embedding model is ${server.name}.`,
+        )
+      const length = dimensions ?? server.dimensions
+      const most = Math.floor(maxAnswerBytes / (length * bytesOfNumber))
+      if (input.length > most)
+        throw invalidInput(
+          ['body', 'input'],
+          `at most ${most} texts fit into one answer with vectors of ${length} dimensions in this encoding`,
+          'too_many',
+        )
+      const batches = batchesOf(input)
+      const done: Embedded[] = []
+      try {
+        for (let next = 0; next < batches.length; next += embeddingsAtOnce) {
+          const group = batches.slice(next, next + embeddingsAtOnce)
+          done.push(
+            ...(await Promise.all(
+              group.map((batch) => server.embedAsked({ input: batch, dimensions: length }, signal)),
+            )),
+          )
+        }
+      } catch (error) {
+        throw error instanceof ModelFailure ? refusalOf(error) : error
+      }
+      return {
+        vectors: done.flatMap(({ vectors }) => vectors),
+        tokens: done.reduce<number | undefined>(
+          (sum, { tokens }) => (sum === undefined || tokens === undefined ? undefined : sum + tokens),
+          0,
+        ),
+      }
+    },
+  }
+}
+
+function batchesOf(input: AskedEmbeddings['input']): AskedEmbeddings['input'][] {
+  return Array.from({ length: Math.ceil(input.length / embeddingBatch) }, (_, index) =>
+    input.slice(index * embeddingBatch, (index + 1) * embeddingBatch),
+  )
+}
+
+const codeOf: Record<ModelFailureType, ErrorCode> = {
+  model_refused_request: 'bad_request',
+  context_length_exceeded: 'bad_request',
+  model_busy: 'too_many_requests',
+  model_quota_exceeded: 'unavailable',
+  model_timeout: 'timed_out',
+  model_connection_error: 'upstream_failed',
+  model_credentials_refused: 'upstream_failed',
+  model_invalid_answer: 'upstream_failed',
+  model_answer_too_long: 'upstream_failed',
+  model_error: 'upstream_failed',
+}
+
+function refusalOf({ message, type, retryAfterMs }: ModelFailure): AppError {
+  const code = codeOf[type]
+  return new AppError(code, message, {
+    // What error bodies show as the code.
+    cause: { type, status_code: httpStatusOf[code], message },
+    ...(retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.ceil(retryAfterMs / 1000) }),
+  })
+}

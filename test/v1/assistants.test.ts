@@ -1,0 +1,186 @@
+import OpenAI from 'openai'
+import { describe, expect, it } from 'vitest'
+import { useModelService } from '../support/model-service.ts'
+import { clientWith, refusalOf, v1Client } from './v1-client.ts'
+
+const weather = {
+  type: 'function',
+  function: {
+    name: 'get_weather',
+    description: 'The weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    strict: true,
+  },
+} as const
+
+describe('assistants of /v1', () => {
+  const service = useModelService()
+
+  it('are created, read, changed, listed and deleted, and are the assistants of the native API', async () => {
+    const { client, owner } = await v1Client(service)
+    const created = await client.beta.assistants.create({
+      model: 'gpt-4o',
+      name: 'Helper',
+      description: 'Helps',
+      instructions: 'Be brief.',
+      temperature: 0.5,
+      top_p: 1,
+      response_format: 'auto',
+      metadata: { team: 'blue' },
+      tools: [weather, { type: 'file_search', file_search: { max_num_results: 3 } }],
+    })
+    expect(created).toEqual({
+      id: expect.any(String),
+      object: 'assistant',
+      created_at: expect.any(Number),
+      model: 'gpt-4o',
+      name: 'Helper',
+      description: 'Helps',
+      instructions: 'Be brief.',
+      temperature: 0.5,
+      top_p: 1,
+      response_format: 'auto',
+      metadata: { team: 'blue' },
+      tools: [weather, { type: 'file_search', file_search: { max_num_results: 3 } }],
+      tool_resources: {},
+    })
+    expect(await client.beta.assistants.retrieve(created.id)).toEqual(created)
+    const native = await owner.get(`/assistants/${created.id}`)
+    expect(native).toMatchObject({
+      name: 'Helper',
+      config: { 'type==agent/model': 'gpt-4o', 'type==agent/system_message': 'Be brief.' },
+    })
+
+    const updated = await client.beta.assistants.update(created.id, {
+      name: 'Renamed',
+      description: null,
+      metadata: { team: 'red' },
+      tools: [{ type: 'file_search' }],
+    })
+    expect(updated).toEqual({
+      ...created,
+      name: 'Renamed',
+      description: null,
+      metadata: { team: 'red' },
+      tools: [{ type: 'file_search' }],
+    })
+
+    const deleted = await client.beta.assistants.delete(created.id)
+    expect(deleted).toMatchObject({ id: created.id, object: 'assistant.deleted', deleted: true })
+    const { receipt_id: receiptId } = deleted as unknown as { receipt_id: string }
+    expect(await owner.get(`/receipts/${receiptId}`)).toMatchObject({ status: 'complete', subject_id: created.id })
+    expect(await refusalOf(client.beta.assistants.retrieve(created.id))).toBeInstanceOf(OpenAI.NotFoundError)
+  })
+
+  it('keep what only the native API knows', async () => {
+    const { client, owner } = await v1Client(service)
+    const search = { type: 'web_search' }
+    const { assistant_id: id } = await owner.post('/assistants/', {
+      name: 'Native',
+      config: { 'type==agent/max_steps': 3, 'type==agent/tools': [search], own: { a: 1 } },
+    })
+    expect(await client.beta.assistants.retrieve(String(id))).toMatchObject({ name: 'Native', tools: [] })
+    await client.beta.assistants.update(String(id), { instructions: 'New', tools: [weather] })
+    expect((await owner.get(`/assistants/${String(id)}`)).config).toEqual({
+      'type==agent/max_steps': 3,
+      'type==agent/system_message': 'New',
+      'type==agent/tools': [
+        search,
+        {
+          type: 'client',
+          name: 'get_weather',
+          config: {
+            description: 'The weather of a city',
+            parameters: weather.function.parameters,
+            strict: true,
+          },
+        },
+      ],
+      own: { a: 1 },
+    })
+    // A run leaves out what it cannot call, and the owner sees why.
+    const view = await owner.get(`/runs/debug/assistant/${String(id)}`)
+    expect(view.tool_problems).toContainEqual(expect.objectContaining({ type: 'client', name: 'get_weather' }))
+  })
+
+  it('are paged in both directions', async () => {
+    const { client, owner } = await v1Client(service)
+    const ids: string[] = []
+    for (const name of ['one', 'two', 'three', 'four'])
+      ids.push((await client.beta.assistants.create({ model: 'm', name })).id)
+    const [one = '', two = '', three = '', four = ''] = ids
+    const list = async (query: OpenAI.Beta.AssistantListParams) => {
+      const page = await client.beta.assistants.list(query)
+      return [page.data.map(({ id }) => id), page.has_more]
+    }
+    expect(await list({})).toEqual([[four, three, two, one], false])
+    expect(await list({ order: 'asc', limit: 2 })).toEqual([[one, two], true])
+    expect(await list({ order: 'asc', limit: 2, after: two })).toEqual([[three, four], false])
+    expect(await list({ order: 'desc', after: three })).toEqual([[two, one], false])
+    expect(await list({ order: 'asc', before: four, limit: 2 })).toEqual([[two, three], true])
+    expect((await Array.fromAsync(client.beta.assistants.list({ limit: 1 }))).map(({ id }) => id)).toEqual(
+      ids.toReversed(),
+    )
+    const page = await owner.get('/v1/assistants?limit=2')
+    expect(page).toMatchObject({ object: 'list', first_id: four, last_id: three, has_more: true })
+    expect((await refusalOf(client.beta.assistants.list({ after: 'unknown' }))).status).toBe(404)
+    expect((await refusalOf(client.beta.assistants.list({ limit: 101 }))).param).toBe('limit')
+  })
+
+  it('refuse what would be ignored, by its name', async () => {
+    const { client } = await v1Client(service)
+    const refused = async (body: object) => {
+      const error = await refusalOf(
+        client.beta.assistants.create({ model: 'm', ...body } as OpenAI.Beta.AssistantCreateParams),
+      )
+      return [error.status, error.param, error.code]
+    }
+    expect(await refused({ tools: [{ type: 'code_interpreter' }] })).toEqual([
+      400,
+      'tools[0].type',
+      'unsupported_parameter',
+    ])
+    expect(await refused({ tool_resources: { code_interpreter: { file_ids: ['f'] } } })).toEqual([
+      400,
+      'tool_resources.code_interpreter',
+      'unsupported_parameter',
+    ])
+    expect(await refused({ top_p: 0.5 })).toEqual([400, 'top_p', 'unsupported_parameter'])
+    expect(await refused({ response_format: { type: 'json_object' } })).toEqual([
+      400,
+      'response_format',
+      'unsupported_parameter',
+    ])
+    expect(await refused({ reasoning_effort: 'low' })).toEqual([400, 'reasoning_effort', 'unsupported_parameter'])
+    expect(await refused({ file_ids: [] })).toEqual([400, 'file_ids', 'unknown_parameter'])
+    expect(await refused({ tools: [{ type: 'function' }] })).toEqual([
+      400,
+      'tools[0].function',
+      'missing_required_parameter',
+    ])
+    expect((await refused({ metadata: { key: 'x'.repeat(513) } }))[0]).toBe(400)
+    expect((await refused({ metadata: { ['k'.repeat(65)]: 'x' } }))[0]).toBe(400)
+    expect(
+      (await refused({ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'x'])) }))[0],
+    ).toBe(400)
+    const error = await refusalOf(client.beta.assistants.create({ model: 'm', tools: [{ type: 'code_interpreter' }] }))
+    expect(error).toBeInstanceOf(OpenAI.BadRequestError)
+    expect(error.message).toContain('does not execute code')
+  })
+
+  it('belong to one project', async () => {
+    const { client, owner } = await v1Client(service)
+    const { project_id: other } = await owner.post('/projects/', { name: 'Other' })
+    const { jwt_token: token } = await owner.get(`/projects/${String(other)}`)
+    const second = clientWith(service, String(token))
+    const { id } = await second.beta.assistants.create({ model: 'm' })
+    expect((await client.beta.assistants.list()).data.map((one) => one.id)).not.toContain(id)
+    for (const request of [
+      () => client.beta.assistants.retrieve(id),
+      () => client.beta.assistants.update(id, { name: 'x' }),
+      () => client.beta.assistants.delete(id),
+    ])
+      expect((await refusalOf(request())).status).toBe(404)
+    expect((await second.beta.assistants.retrieve(id)).name).toBe('Assistant')
+  })
+})
