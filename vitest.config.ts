@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config'
 import { longTests } from './test/support/tiers.ts'
 
-/** Their processes install a runtime of Temporal of their own, which a process does once. */
-const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts']
+/** They measure their process, or install a runtime of Temporal of their own, which a process does once. */
+const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts', 'test/api/follow-run.test.ts']
 
 export const limits = { testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 30_000 }
 
