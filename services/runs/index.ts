@@ -21,6 +21,7 @@ export type Runs = ReturnType<typeof createRuns>
 /** What callers can do with runs. They check access before. */
 export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & { scanLog: ScanLog }) {
   const { runs } = deps.collections
+  const decisions = createDecisions(deps)
   const output = createRunOutput(deps.scanLog)
   const feeds = createRunFeeds({ ...deps, snapshot: createRunSnapshots(deps.collections, output) })
   return {
@@ -51,7 +52,10 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
       return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
     },
 
-    resume: createDecisions(deps).resumeRun,
+    resume: decisions.resumeRun,
+    submitOutputs: decisions.submitOutputs,
+    /** The calls for which a run waits. */
+    waitingCalls: (run: RunRecord) => (run.status === 'interrupted' ? decisions.waitingCalls(run) : []),
 
     close: feeds.close,
   }
