@@ -78,8 +78,8 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
     contextWindowOf: windowOf(settings),
-    async toolsOf(assistant, { overrides }, signal) {
-      const resolved = await tools.resolve(assistant, signal, wantedTools(overrides))
+    async toolsOf(assistant, run, signal) {
+      const resolved = await tools.resolve(assistant, signal, wantedTools(run))
       for (const problem of resolved.problems)
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
       return resolved.tools

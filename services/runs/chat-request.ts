@@ -116,8 +116,8 @@ function toolChoiceOf(
 }
 
 /**
- * The system messages, and the newest `count` of the others with what follows them. Results of tools, and the answers
- * that called them, do not count: they belong to what they led to.
+ * The system messages, and from the newest `count` of the others on. Results of tools, and the answers that called them,
+ * do not count.
  */
 export function newestMessages(messages: Message[], count: number | undefined): Message[] {
   if (count === undefined) return messages

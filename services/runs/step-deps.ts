@@ -28,7 +28,11 @@ export interface StepDeps {
   /** The account that pays for the assistant's runs; undefined if no model is configured. */
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   /** The current tools of an assistant, and those that the client of the run brings. */
-  toolsOf(assistant: AssistantRecord, run: Pick<RunRecord, 'overrides'>, signal: AbortSignal): Promise<Tool[]>
+  toolsOf(
+    assistant: AssistantRecord,
+    run: Pick<RunRecord, 'overrides' | 'public'>,
+    signal: AbortSignal,
+  ): Promise<Tool[]>
   /** The context window of a model in tokens, question and answer together. */
   contextWindowOf(model: string): number
   countTokens: CountTokens

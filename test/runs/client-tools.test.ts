@@ -89,6 +89,22 @@ describe('functions of the client', () => {
     await recordHistory('thread-client-results-local', history)
   })
 
+  it('end a run with the error expired when their results do not come in time, and its thread goes on', async () => {
+    const talk = await conversation(service)
+    service.model.reply(calls('Paris'))
+    const run = await talk.stream('Weather?', { tools: [weather], client_calls_expire_seconds: 1 })
+    const joined = await talk.join(run.runId, run.events.at(-1)?.id)
+    expect(joined.error ?? (await talk.join(run.runId)).error).toMatchObject({ type: 'expired', status_code: 504 })
+    await talk.client.post(`/runs/${run.runId}/resume`, outputs(['w0', 'Rain']), 409)
+    await historyOf(talk.threadId)
+    const asked = service.model.reply({ text: 'Hello' })
+    expect((await talk.stream('Hello?')).end).toBe('end')
+    expect((await asked.arrived).body.messages.at(-2)).toMatchObject({
+      role: 'tool',
+      content: expect.stringContaining('was not made'),
+    })
+  })
+
   it('of the assistant are listed, shown and offered', async () => {
     const talk = await conversation(service, {
       'type==agent/tools': [
