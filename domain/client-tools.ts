@@ -33,10 +33,10 @@ export type ClientFunction = Static<typeof ClientFunction>
 /** The `config` of an assistant's tool of type `client`. Without a name in it, that of the tool counts. */
 export const ClientToolConfig = Type.Object({ name: Type.Optional(functionName), ...described })
 
-const NamedFunction = Type.Object({
-  type: Type.Literal('function'),
-  function: Type.Object({ name: functionName }),
-})
+const NamedFunction = Type.Object(
+  { type: Type.Literal('function'), function: Type.Object({ name: functionName }) },
+  { title: 'NamedFunction' },
+)
 const modes = ['none', 'auto', 'required'] as const
 
 /** Which tools the model may or must call, as in the chat-completions API; `retrieval` is the assistant's search. */
@@ -44,14 +44,17 @@ export const ToolChoice = Type.Union(
   [
     Type.Enum([...modes], { title: 'ToolChoiceMode' }),
     NamedFunction,
-    Type.Object({ type: Type.Literal('retrieval') }),
-    Type.Object({
-      type: Type.Literal('allowed_tools'),
-      allowed_tools: Type.Object({
-        mode: Type.Enum(['auto', 'required'], { title: 'AllowedToolsMode' }),
-        tools: Type.Array(NamedFunction, { minItems: 1, maxItems: maxClientFunctions }),
-      }),
-    }),
+    Type.Object({ type: Type.Literal('retrieval') }, { title: 'RetrievalChoice' }),
+    Type.Object(
+      {
+        type: Type.Literal('allowed_tools'),
+        allowed_tools: Type.Object({
+          mode: Type.Enum(['auto', 'required'], { title: 'AllowedToolsMode' }),
+          tools: Type.Array(NamedFunction, { minItems: 1, maxItems: maxClientFunctions }),
+        }),
+      },
+      { title: 'AllowedTools' },
+    ),
   ],
   { title: 'ToolChoice' },
 )

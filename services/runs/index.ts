@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
+import { createClientResults } from './client-results.ts'
 import { type DecisionDeps, createDecisions } from './decisions.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type PrepareRunDeps, createPrepareRun } from './prepare-run.ts'
@@ -53,7 +54,7 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
     },
 
     resume: decisions.resumeRun,
-    submitOutputs: decisions.submitOutputs,
+    submitOutputs: createClientResults(deps),
     /** The calls for which a run waits. */
     waitingCalls: (run: RunRecord) => (run.status === 'interrupted' ? decisions.waitingCalls(run) : []),
 
