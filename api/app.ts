@@ -129,7 +129,7 @@ export async function buildApp(deps: AppDeps) {
   installIdempotency(app, deps.services.idempotency)
   // The scopes of static pages have the hooks that were added before.
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
-  await installOpenApi(app, settings)
+  await installOpenApi(app, { ...settings, whenAsked: settings.checkResponses === true })
   await installConsole(app, settings)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
