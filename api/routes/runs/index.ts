@@ -36,8 +36,13 @@ type Deps = Pick<Services, 'runs' | 'threads'> & { openStreams: OpenStreams }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { runs, threads, openStreams } = deps
+  await app.register(startRoutes, deps)
+  await app.register(readRoutes, deps)
+  await app.register(controlRoutes, deps)
+  await app.register(listRoutes, deps)
+}
 
+const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
   const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
     const newRun = await runs.prepare(userId, request.body)
     await confirm()
@@ -99,7 +104,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return runView(run)
     },
   )
+}
 
+const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
   app.get(
     '/runs/:run_id',
     {
@@ -149,7 +156,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return reply
     },
   )
+}
 
+const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs }) => {
   app.post(
     '/runs/:run_id/cancel',
     {
@@ -181,7 +190,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request) =>
       runView(await runs.resume(await runs.get(sessionOf(request).user._id, request.params.run_id), request.body)),
   )
+}
 
+const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, threads }) => {
   app.get(
     '/threads/:tid/runs',
     {
