@@ -35,10 +35,8 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
   let begun = false
 
   return {
-    begin: (): RunEvent[] => [
-      { name: 'thread.run.created', data: runShape(run, about) },
-      { name: 'thread.run.queued', data: runShape(run, about) },
-    ],
+    begin: (): RunEvent[] =>
+      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: runShape(run, about) })),
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
@@ -80,7 +78,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     const at = now()
     const messageSoFar = () => {
       const content = progress.sent(id)
-      return messageOf(run, { id, content, at }, content === '' ? [] : citedFiles())
+      return messageOf(run, { id, content, at }, content === '' ? [] : citedFilesIn(shown, run._id))
     }
     const before = closeOpen('completed')
     open = {
@@ -126,11 +124,11 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     open = undefined
     return events
   }
+}
 
-  function citedFiles() {
-    const logged = shown.map((message) => ({ message, runId: run._id }))
-    return citedFilesOf(new Set([run._id]), logged).get(run._id)
-  }
+function citedFilesIn(messages: Message[], runId: string) {
+  const logged = messages.map((message) => ({ message, runId }))
+  return citedFilesOf(new Set([runId]), logged).get(runId)
 }
 
 function messageOf(
