@@ -113,7 +113,7 @@ function createClient({ url, apiKey, requestTimeoutMs = 30_000 }: QdrantOptions)
   const { origin, pathname } = new URL(url)
   return new QdrantClient({
     url: origin,
-    // The address means what it says: without a port, the client would take 6333.
+    // Otherwise the client would use port 6333 for an address without a port.
     port: null,
     prefix: pathname === '/' ? '' : pathname,
     // As a header, because the client warns on the console about a key without TLS.

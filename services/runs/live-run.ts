@@ -150,7 +150,7 @@ export class LiveRun {
 
   /** The run's parents have been checked, and its thread is `same` as when it was read, or has `changed`. */
   noteParents(found: 'same' | 'changed'): void {
-    // A step that begins later reads the thread itself: the check does not speak for what is added from now on.
+    // A step that begins later reads the thread itself, because entries may be added after this check.
     if (this.#state === 'offered' && this.known) this.known = { ...this.known, thread: undefined }
     if (found === 'changed') this.apply('change')
     if (this.#state !== 'dropped') this.#parents.resolve()
