@@ -164,7 +164,7 @@ async function withEntriesOfOthers(
   return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
 }
 
-/** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
+/** A conversation keeps its system messages, however old they are. Most threads have none, and their records say so. */
 async function systemMessagesBefore({ checkpoints, threads }: Log, threadId: string, seq: number): Promise<Message[]> {
   const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
   if (thread?.has_system === false) return []
