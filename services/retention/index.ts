@@ -94,7 +94,7 @@ export function createRetention({ collections, workflows, runs: { cancel }, sett
   }
 }
 
-/** One after the other. If one fails, the next ones are handled all the same. */
+/** One after the other; one that fails does not keep the next from being handled. */
 async function each<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = []
   for (const item of items) await work(item).catch((error: unknown) => failures.push(error))

@@ -64,8 +64,8 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const canRejoin = typeof request.headers['idempotency-key'] === 'string'
       const forget = async () => {
         if (isStored) return
-        // A caller who left may repeat the request with the same key. If not, the retention deletes the thread. It also does
-        // so when this deletion cannot begin.
+        // A caller who left may repeat the request with the same key. Otherwise the retention deletes the thread, and
+        // also when this deletion cannot begin.
         if (canRejoin && endOf(followed.feed.view) === undefined) return
         await publicFamily
           .forget(followed.run)
