@@ -56,7 +56,7 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
     const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
     const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
-    // If the thread has a problem, that is reported, and nobody awaits this read: its failure must not count as unhandled.
+    // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
