@@ -3,10 +3,9 @@ import type { Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
-import type { PublicAssistant } from '../../../services/public/index.ts'
 import { messageStep, outputsOf, toolStep } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
-import { messageShape, runShape, secondsOf } from './thread-shapes.ts'
+import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
 
 /** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {
@@ -17,14 +16,27 @@ export interface RunEvent {
 /** A step that has been announced and not closed yet; for a message, with what its closing needs. */
 interface OpenStep {
   id: string
-  close(how: 'completed' | 'failed' | 'cancelled'): RunEvent[]
+  close(how: How): RunEvent[]
+}
+
+type How = 'completed' | 'failed' | 'cancelled' | 'expired'
+
+/** How an API shows a run. */
+export interface RunEventsOptions {
+  shapeOf(run: RunRecord): { status: string }
+  /** Whether a step announces its calls as deltas, as the assistants API does. */
+  withStepDeltas?: boolean
 }
 
 /**
  * Converts a run into the events of the assistants API. At most one step is open at a time, as its clients require:
  * a message's step while the message is written, then the step of its tool calls.
  */
-export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () => Date) {
+export function createRunEvents(
+  run: RunRecord,
+  { shapeOf, withStepDeltas = false }: RunEventsOptions,
+  now: () => Date,
+) {
   const progress = createTextProgress()
   const closed = new Set<string>()
   /** The whole messages of the run so far. */
@@ -34,8 +46,8 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
 
   return {
     begin: (): RunEvent[] => [
-      { name: 'thread.run.created', data: runShape(run, about) },
-      { name: 'thread.run.queued', data: runShape(run, about) },
+      { name: 'thread.run.created', data: shapeOf(run) },
+      { name: 'thread.run.queued', data: shapeOf(run) },
     ],
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
@@ -55,8 +67,18 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
 
     /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
-      const how = stored.status === 'cancelled' ? 'cancelled' : stored.status === 'error' ? 'failed' : 'completed'
-      return [...started(), ...closeOpen(how), { name: `thread.run.${how}`, data: runShape(stored, about) }]
+      const data = shapeOf(stored)
+      const isExpired = stored.error?.type === 'expired'
+      const failed = stored.status === 'error' ? (isExpired ? 'expired' : 'failed') : 'completed'
+      const how = stored.status === 'cancelled' ? 'cancelled' : failed
+      return [...started(), ...closeOpen(how), { name: `thread.run.${data.status}`, data }]
+    },
+
+    /** What a reader who resumes the run has received before. */
+    skip(view: RunView): RunEvent[] {
+      this.advance(view)
+      begun = false
+      return [{ name: 'thread.run.queued', data: shapeOf({ ...run, status: 'pending' }) }, ...started()]
     },
 
     /** Closes open steps before a stream that cannot continue sends its error. */
@@ -66,7 +88,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
   function started(): RunEvent[] {
     if (begun) return []
     begun = true
-    return [{ name: 'thread.run.in_progress', data: runShape({ ...run, status: 'running', started_at: now() }, about) }]
+    return [{ name: 'thread.run.in_progress', data: shapeOf({ ...run, status: 'running', started_at: now() }) }]
   }
 
   function said(messageId: string, delta: string): RunEvent[] {
@@ -91,15 +113,16 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
         closed.add(id)
         const end = now()
         const whole = { ...messageOf(id, progress.sent(id), at), completed_at: secondsOf(end) }
+        const cut = cutOf(id)
         const broken: CompatMessage = {
           ...whole,
           status: 'incomplete',
           completed_at: null,
           incomplete_at: secondsOf(end),
-          incomplete_details: { reason: how === 'cancelled' ? 'run_cancelled' : 'run_failed' },
+          incomplete_details: { reason: how === 'completed' ? incompleteReasonOf(cut) : `run_${how}` },
         }
         return [
-          how === 'completed'
+          how === 'completed' && cut === undefined
             ? { name: 'thread.message.completed', data: whole }
             : { name: 'thread.message.incomplete', data: broken },
           { name: `thread.run.step.${how}`, data: messageStep(run, id, how, end) },
@@ -125,7 +148,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     const outputs = outputsOf(following.map(shownMessage))
     const at = now()
     if (open?.id !== toolsId) {
-      events.push(...closeOpen('completed'), ...opened(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
+      events.push(...closeOpen('completed'), ...openedTools(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
       open = {
         id: toolsId,
         close(how) {
@@ -142,7 +165,26 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     return events
   }
 
-  function closeOpen(how: 'completed' | 'failed' | 'cancelled'): RunEvent[] {
+  function cutOf(id: string) {
+    const message = shown.find((other) => other.data.id === id)
+    return message?.type === 'AIMessage' ? message.data.cut : undefined
+  }
+
+  /** With deltas, a step begins without calls: each is then added as a whole. */
+  function openedTools(step: CompatRunStep): RunEvent[] {
+    const { step_details: details, id } = step
+    if (!withStepDeltas || details.type !== 'tool_calls') return opened(step)
+    const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
+    return [
+      ...opened({ ...step, step_details: { type: 'tool_calls', tool_calls: [] } }),
+      {
+        name: 'thread.run.step.delta',
+        data: { id, object: 'thread.run.step.delta', delta: { step_details: { type: 'tool_calls', tool_calls } } },
+      },
+    ]
+  }
+
+  function closeOpen(how: How): RunEvent[] {
     const events = open?.close(how) ?? []
     open = undefined
     return events
