@@ -6,20 +6,20 @@ import { createVectorStores } from '../services/knowledge/vector-stores.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createV1Models } from '../services/v1/models.ts'
+import { createV1Runs } from '../services/v1/runs.ts'
+import { createV1Threads } from '../services/v1/threads.ts'
 import type { Core } from './core.ts'
 import type { composeDeletion } from './deletion.ts'
 import type { composeKnowledge } from './knowledge.ts'
 import type { composeRuns } from './runs.ts'
 
-type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels'> &
+type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels' | 'runs'> &
   Pick<ReturnType<typeof composeDeletion>, 'deletions'> &
   Pick<ReturnType<typeof composeKnowledge>, 'files' | 'passages' | 'startIngestion'>
 
 /** What only `/v1` offers: a whole project in the shapes of OpenAI's interface. */
-export function composeV1(
-  { settings, infra, collections, transaction, assistants, assistantConfigs: configs }: Core,
-  { listModels, deletions, files, passages, startIngestion }: Parts,
-) {
+export function composeV1(core: Core, { listModels, runs, deletions, files, passages, startIngestion }: Parts) {
+  const { settings, infra, collections, transaction, assistants, assistantConfigs: configs } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
@@ -34,6 +34,8 @@ export function composeV1(
       vectorStores,
       defaultModel: settings.defaultModel,
     }),
+    threads: createV1Threads({ ...core, deletions }),
+    runs: createV1Runs({ ...core, runs }),
     files: createProjectFiles({
       collections,
       blobs,

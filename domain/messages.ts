@@ -41,6 +41,8 @@ const aiMembers = {
 const kept = {
   /** Metadata that a caller of the compat family stores with a message. */
   metadata: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+  /** Its content was deleted, everywhere; what is left keeps its place. */
+  deleted: Type.Optional(Type.Boolean()),
 }
 const keptOfAnswers = {
   ...kept,

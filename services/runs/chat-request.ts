@@ -241,6 +241,7 @@ export function promptOf(messages: Message[], systemMessages: string[]): PromptM
 function promptParts(message: Message, answers: Map<string, string>): PromptMessage[] {
   switch (message.type) {
     case 'HumanMessage':
+      if (message.data.deleted) return []
       return [{ role: 'user', content: message.data.content }]
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]

@@ -20,6 +20,8 @@ export interface NewRun {
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
+  /** The member of the request with the input; default: `input`. */
+  inputLoc?: string[]
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
@@ -99,12 +101,21 @@ const firstCheckAfterMs = 15_000
  */
 export async function admitRun(
   { budgetCounting, conversations, tracing, accountOf }: AdmitRunDeps,
-  { thread, withThread = false, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
+  {
+    thread,
+    withThread = false,
+    assistant,
+    input,
+    inputLoc,
+    overrides = {},
+    metadataJson,
+    public: isPublic = false,
+  }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
     throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-  await checkResults(conversations, { thread, input, isNewThread: withThread })
+  await checkResults(conversations, { thread, input, isNewThread: withThread, loc: inputLoc })
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)

@@ -66,6 +66,12 @@ export function createV1Assistants({ assistants, configs, deletions, vectorStore
       return shown(await assistants.createUnder(caller, id, newAssistant(members)))
     },
 
+    /** For runs. */
+    async find(caller: Caller, id: string): Promise<{ record: AssistantRecord; shown: V1Assistant }> {
+      const record = await assistants.readIn(caller, id)
+      return { record, shown: shown(record) }
+    },
+
     read: async (caller: Caller, id: string): Promise<V1Assistant> => shown(await assistants.readIn(caller, id)),
 
     /** Changes the given members. */

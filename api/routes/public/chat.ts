@@ -52,6 +52,7 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
         withThread: true,
         assistant,
         input,
+        inputLoc: ['body', 'messages'],
         overrides: overridesOf(request.body),
         strategy: 'enqueue' as const,
       }
