@@ -4,6 +4,7 @@ import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
+import { createCreateStore } from '../services/v1/create-store.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createV1Models } from '../services/v1/models.ts'
 import type { Core } from './core.ts'
@@ -24,6 +25,15 @@ export function composeV1(
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
+  const entries = createStoreEntries({
+    collections,
+    vectors,
+    startIngestion,
+    files,
+    passages,
+    canEmbed: embedder !== undefined,
+  })
+  const createStore = createCreateStore({ vectorStores, entries })
   return {
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
@@ -32,6 +42,7 @@ export function composeV1(
       configs,
       deletions,
       vectorStores,
+      createStore,
       defaultModel: settings.defaultModel,
     }),
     files: createProjectFiles({
@@ -41,13 +52,7 @@ export function composeV1(
       receive: createReceiveProjectFile({ collections, blobs, storageQuota }),
     }),
     vectorStores,
-    entries: createStoreEntries({
-      collections,
-      vectors,
-      startIngestion,
-      files,
-      passages,
-      canEmbed: embedder !== undefined,
-    }),
+    entries,
+    createStore,
   }
 }

@@ -9,6 +9,7 @@ import { listOf } from '../public/thread-schemas.ts'
 import { secondsOf } from '../public/thread-shapes.ts'
 import { nullable } from '../schemas.ts'
 import { strict } from './v1-route.ts'
+import { ChunkingInput, fileId, maxFiles } from './vector-store-schemas.ts'
 
 /** Following the types of the `openai` package (resources/beta/assistants). */
 const FileSearchSetting = strict(
@@ -42,12 +43,37 @@ const Tool = strict(
 
 const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })
 const storeIds = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxVectorStores })
+const codeFiles = Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) })))
 const ToolResources = strict(
   {
     file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(storeIds) }))),
-    code_interpreter: Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) }))),
+    code_interpreter: codeFiles,
   },
   { title: 'V1ToolResources' },
+)
+const StoreOfAssistant = strict({
+  file_ids: Type.Optional(Type.Array(fileId, { maxItems: maxFiles })),
+  chunking_strategy: Type.Optional(ChunkingInput),
+  metadata: Type.Optional(nullable(Metadata)),
+})
+const NewToolResources = strict(
+  {
+    file_search: Type.Optional(
+      nullable(
+        strict({
+          vector_store_ids: Type.Optional(storeIds),
+          vector_stores: Type.Optional(
+            Type.Array(StoreOfAssistant, {
+              maxItems: 1,
+              description: 'A vector store that is made for the assistant. Not together with `vector_store_ids`.',
+            }),
+          ),
+        }),
+      ),
+    ),
+    code_interpreter: codeFiles,
+  },
+  { title: 'V1NewToolResources' },
 )
 
 const model = Type.String({ minLength: 1, maxLength: 200 })
@@ -67,13 +93,14 @@ const description =
   'Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet.'
 
 export const V1AssistantCreateRequest = strict(
-  { ...members, model },
+  { ...members, model, tool_resources: Type.Optional(nullable(NewToolResources)) },
   { title: 'V1AssistantCreateRequest', description },
 )
 export const V1AssistantUpdateRequest = strict(
   { ...members, model: Type.Optional(model) },
   { title: 'V1AssistantUpdateRequest', description },
 )
+export type V1AssistantCreateRequest = Static<typeof V1AssistantCreateRequest>
 export type V1AssistantUpdateRequest = Static<typeof V1AssistantUpdateRequest>
 
 export const AssistantShape = Type.Object(

@@ -26,6 +26,7 @@ const FileObject = Type.Object(
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
     filename: Type.String(),
     purpose: Type.String(),
+    expires_at: Type.Optional(Type.Integer()),
     status: Type.Literal('processed'),
     status_details: Type.Null(),
   },
@@ -34,7 +35,12 @@ const FileObject = Type.Object(
 
 /** For the description only: the parts are read as they arrive. */
 const UploadBody = Type.Object(
-  { file: Type.String({ format: 'binary' }), purpose: Type.Enum([...purposes]) },
+  {
+    file: Type.String({ format: 'binary' }),
+    purpose: Type.Enum([...purposes]),
+    'expires_after[anchor]': Type.Optional(Type.Literal('created_at')),
+    'expires_after[seconds]': Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
+  },
   { title: 'V1FileUploadRequest' },
 )
 
@@ -150,21 +156,30 @@ async function* partsOf(request: FastifyRequest): AsyncGenerator<FormPart> {
   }
 }
 
-function membersOf(fields: Map<string, string>): { purpose: string } {
+const expiryFields = ['expires_after[anchor]', 'expires_after[seconds]']
+
+function membersOf(fields: Map<string, string>): Pick<FileRecord, 'purpose' | 'expires_at'> {
   for (const name of fields.keys()) {
-    if (name === 'purpose') continue
+    if (name === 'purpose' || expiryFields.includes(name)) continue
     const [member = ''] = name.split('[')
-    throw invalidInput(
-      ['body', member],
-      member === 'expires_after' ? 'files do not expire here' : 'is not known',
-      member === 'expires_after' ? 'unsupported' : 'additionalProperties',
-    )
+    throw invalidInput(['body', member], 'is not known', 'additionalProperties')
   }
   const purpose = fields.get('purpose')
   if (purpose === undefined) throw invalidInput(['body', 'purpose'], 'is required', 'missing')
   if (!purposes.some((known) => known === purpose))
     throw invalidInput(['body', 'purpose'], `is one of ${purposes.join(', ')}`, 'enum')
-  return { purpose }
+  const [anchor, seconds] = expiryFields.map((name) => fields.get(name))
+  if (anchor === undefined && seconds === undefined) return { purpose }
+  if (anchor !== 'created_at') throw invalidInput(['body', 'expires_after', 'anchor'], 'is created_at', 'enum')
+  return { purpose, expires_at: expiryAfter(seconds) }
+}
+
+/** As the interface says: from an hour to thirty days. */
+function expiryAfter(text: string | undefined): Date {
+  const seconds = Number(text)
+  if (text === undefined || !/^\d{1,9}$/.test(text) || seconds < 3600 || seconds > 2_592_000)
+    throw invalidInput(['body', 'expires_after', 'seconds'], 'is a whole number from 3600 to 2592000')
+  return new Date(Date.now() + seconds * 1000)
 }
 
 function showFile(file: FileRecord): Static<typeof FileObject> {
@@ -175,6 +190,7 @@ function showFile(file: FileRecord): Static<typeof FileObject> {
     created_at: secondsOf(file.created_at),
     filename: file.name,
     purpose: file.purpose ?? 'assistants',
+    ...(file.expires_at === undefined ? {} : { expires_at: secondsOf(file.expires_at) }),
     status: 'processed',
     status_details: null,
   }
