@@ -1,3 +1,5 @@
+import { createPartUploads } from '../services/knowledge/part-uploads.ts'
+import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
 import { createProjectFiles } from '../services/knowledge/project-files.ts'
 import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
@@ -24,6 +26,7 @@ export function composeV1(
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
+  const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
   const entries = createStoreEntries({
     collections,
@@ -49,8 +52,9 @@ export function composeV1(
       collections,
       blobs,
       files,
-      receive: createReceiveProjectFile({ collections, blobs, storageQuota }),
+      receive: createReceiveProjectFile({ collections, records }),
     }),
+    uploads: createPartUploads({ collections, blobs, records, storageQuota }),
     vectorStores,
     entries,
     createStore,

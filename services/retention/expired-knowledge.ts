@@ -5,6 +5,7 @@ import { projectOf } from '../../domain/knowledge/project-files.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
+import type { BlobStore } from '../knowledge/blob-store.ts'
 import { deletionOf } from '../knowledge/files.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { each } from './each.ts'
@@ -12,15 +13,28 @@ import { each } from './each.ts'
 interface ExpiryDeps {
   collections: Pick<Collections, 'assistants' | 'files'>
   workflows: Pick<WorkflowClient, 'start'>
+  blobs: Pick<BlobStore, 'delete'>
 }
 
 type Owned = Pick<AssistantRecord, '_id' | 'user_id' | 'project_id'>
 
 /**
- * Deletes vector stores and files of projects whose time is over: they leave receipts, as if their owner had deleted
+ * Deletes vector stores, files of projects and unfinished uploads whose time is over: they leave receipts, as if their owner had deleted
  * them. At most `limit` of each kind.
  */
-export function createExpiry({ collections: { assistants, files }, workflows }: ExpiryDeps) {
+export function createExpiry({ collections: { assistants, files }, workflows, blobs }: ExpiryDeps) {
+  /** Uploads that were not completed, and their parts. Nobody has seen them as files, so that they leave no receipt. */
+  async function removeUnfinished(now: Date, limit: number): Promise<void> {
+    const due = await files
+      .find({ expires_at: { $lt: now }, status: 'uploading' }, { blob_id: 1 })
+      .limit(limit)
+      .lean<Pick<FileRecord, '_id' | 'blob_id'>[]>()
+    await each(due, async ({ _id, blob_id: blobId }) => {
+      await blobs.delete([blobId])
+      await files.deleteOne({ _id, status: 'uploading' })
+    })
+  }
+
   return {
     async vectorStores(now: Date, limit: number): Promise<void> {
       const isOver = { kind: 'vector_store', 'store.expires_at': { $lt: now } } as const
@@ -37,8 +51,9 @@ export function createExpiry({ collections: { assistants, files }, workflows }: 
     },
 
     async files(now: Date, limit: number): Promise<void> {
+      await removeUnfinished(now, limit)
       const due = await files
-        .find({ expires_at: { $lt: now } })
+        .find({ expires_at: { $lt: now }, status: { $ne: 'uploading' } })
         .limit(limit)
         .lean<FileRecord[]>()
       await each(due, (file) =>

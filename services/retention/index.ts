@@ -4,6 +4,7 @@ import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
+import type { BlobStore } from '../knowledge/blob-store.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import { unstoredMs } from '../public/threads.ts'
 import { each } from './each.ts'
@@ -20,6 +21,7 @@ interface RetentionDeps {
   collections: Pick<Collections, 'users' | 'threads' | 'runs' | 'assistants' | 'files'>
   workflows: Pick<WorkflowClient, 'start'>
   runs: { cancel(run: RunRecord): Promise<unknown> }
+  blobs: Pick<BlobStore, 'delete'>
   settings: RetentionSettings
 }
 
@@ -33,9 +35,9 @@ type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
  * Deletes data whose retention time has passed. Each removal is one that an owner can request, with its receipt.
  * Several processes may execute rounds at the same time: they join each other's deletions.
  */
-export function createRetention({ collections, workflows, runs: { cancel }, settings }: RetentionDeps) {
+export function createRetention({ collections, workflows, runs: { cancel }, blobs, settings }: RetentionDeps) {
   const { users, threads, runs } = collections
-  const expiry = createExpiry({ collections, workflows })
+  const expiry = createExpiry({ collections, workflows, blobs })
 
   /** One round. A failure of one part does not keep the others from running; all failures are thrown at the end. */
   return async (clock: () => number = Date.now): Promise<void> => {

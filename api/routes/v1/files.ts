@@ -15,10 +15,10 @@ import { PathId } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
 import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
-const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const
+export const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const
 const params = Type.Object({ file_id: PathId })
 
-const FileObject = Type.Object(
+export const FileObject = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('file'),
@@ -143,7 +143,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
   )
 }
 
-async function* partsOf(request: FastifyRequest): AsyncGenerator<FormPart> {
+export async function* partsOf(request: FastifyRequest): AsyncGenerator<FormPart> {
   if (request.raw.destroyed) throw brokenOff(new Error('the connection was closed'))
   try {
     for await (const part of request.parts({ limits: uploadLimits })) {
@@ -175,14 +175,17 @@ function membersOf(fields: Map<string, string>): Pick<FileRecord, 'purpose' | 'e
 }
 
 /** As the interface says: from an hour to thirty days. */
+export const expirySeconds = { minimum: 3600, maximum: 2_592_000 }
+
 function expiryAfter(text: string | undefined): Date {
+  const { minimum, maximum } = expirySeconds
   const seconds = Number(text)
-  if (text === undefined || !/^\d{1,9}$/.test(text) || seconds < 3600 || seconds > 2_592_000)
-    throw invalidInput(['body', 'expires_after', 'seconds'], 'is a whole number from 3600 to 2592000')
+  if (text === undefined || !/^\d{1,9}$/.test(text) || seconds < minimum || seconds > maximum)
+    throw invalidInput(['body', 'expires_after', 'seconds'], `is a whole number from ${minimum} to ${maximum}`)
   return new Date(Date.now() + seconds * 1000)
 }
 
-function showFile(file: FileRecord): Static<typeof FileObject> {
+export function showFile(file: FileRecord): Static<typeof FileObject> {
   return {
     id: file._id,
     object: 'file',
