@@ -14,9 +14,11 @@ import type { LiveRun } from './live-run.ts'
 import { type LiveRuns, firstFence } from './live-runs.ts'
 import type { Steps } from './steps.ts'
 import { parentsOfRun, parentsRemain } from '../parents.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { checkResults } from './check-results.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
@@ -50,6 +52,7 @@ export interface StartRunDeps extends HandOverDeps {
   workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart' | 'signal'>
   stream: RunStream
   tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
+  conversations: Pick<Conversations, 'read'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   onError(error: unknown): void
 }
@@ -151,6 +154,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
   ): Promise<{ run: RunRecord; isHere: boolean; confirmed: Promise<void> }> {
     if (deps.accountOf(assistant) === undefined)
       throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
+    await checkResults(deps.conversations, { thread, input, isNewThread: withThread })
     const inputJson = messagesToJson(input)
     requireRoom(thread, Buffer.byteLength(inputJson))
     const bytes = (thread.log_bytes ?? 0) + Buffer.byteLength(inputJson)
