@@ -1,3 +1,4 @@
+import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -40,6 +41,9 @@ export interface V1Assistant {
   instructions: string
   model: string
   temperature: number | undefined
+  topP: number | undefined
+  responseFormat: AssistantSettings['responseFormat']
+  reasoningEffort: AssistantSettings['reasoningEffort']
   tools: AssistantTool[]
   vectorStores: string[]
   metadata: Record<string, string>
@@ -64,6 +68,9 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       instructions: settings.systemMessage,
       model: settings.model ?? defaultModel,
       temperature: settings.temperature,
+      topP: settings.topP,
+      responseFormat: settings.responseFormat,
+      reasoningEffort: settings.reasoningEffort,
       tools: shownTools(settings.tools),
       vectorStores: settings.vectorStores,
       metadata: settings.metadata,

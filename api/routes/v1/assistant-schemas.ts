@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { maxVectorStores } from '../../../domain/assistant-config.ts'
 import { Metadata } from '../../../domain/metadata.ts'
+import { reasoningEfforts } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
 import type { V1Assistant } from '../../../services/v1/assistants.ts'
 import { sharedParameters } from '../public/model-parameters.ts'
@@ -87,10 +88,10 @@ const members = {
   temperature: sharedParameters.temperature,
   top_p: sharedParameters.top_p,
   response_format: Type.Optional(nullable(Type.Union([Type.Literal('auto'), ResponseFormat]))),
-  reasoning_effort: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
+  reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts]))),
 }
 const description =
-  'Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet.'
+  '`code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API.'
 
 export const V1AssistantCreateRequest = strict(
   { ...members, model, tool_resources: Type.Optional(nullable(NewToolResources)) },
@@ -125,7 +126,8 @@ export const AssistantShape = Type.Object(
     metadata: Type.Record(AnyKey, Type.String()),
     temperature: nullable(Type.Number()),
     top_p: nullable(Type.Number()),
-    response_format: Type.Literal('auto'),
+    response_format: Type.Union([Type.Literal('auto'), ResponseFormat]),
+    reasoning_effort: Type.Optional(Type.String()),
   },
   { title: 'V1Assistant' },
 )
@@ -145,7 +147,8 @@ export function showAssistant(assistant: V1Assistant): Static<typeof AssistantSh
     tool_resources: vectorStores.length > 0 ? { file_search: { vector_store_ids: vectorStores } } : {},
     metadata: assistant.metadata,
     temperature: assistant.temperature ?? null,
-    top_p: 1,
-    response_format: 'auto',
+    top_p: assistant.topP ?? null,
+    response_format: assistant.responseFormat ?? 'auto',
+    ...(assistant.reasoningEffort === undefined ? {} : { reasoning_effort: assistant.reasoningEffort }),
   }
 }

@@ -5,7 +5,7 @@ import { type AssistantMembers, noCode } from '../../../services/v1/assistant-me
 import type { OwnStore } from '../../../services/v1/assistants.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
-import { refuseUnmetAssistant } from '../public/unmet-demands.ts'
+import { formatText } from '../public/model-parameters.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
 import { listPage } from '../public/thread-shapes.ts'
 import { PathId } from '../schemas.ts'
@@ -119,8 +119,9 @@ function ownStoreOf({ tool_resources: resources }: V1AssistantCreateRequest): Ow
 }
 
 function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
-  refuseUnmetAssistant(body)
+  if (typeof body.response_format === 'object' && body.response_format !== null) formatText(body.response_format)
   const { name, description, instructions, model, temperature, tools, metadata, tool_resources: resources } = body
+  const { top_p: topP, response_format: responseFormat, reasoning_effort: reasoningEffort } = body
   if ((resources?.code_interpreter?.file_ids ?? []).length > 0)
     throw noCode(['body', 'tool_resources', 'code_interpreter'])
   const vectorStores = resources === null ? [] : resources?.file_search?.vector_store_ids
@@ -130,6 +131,9 @@ function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...(tools === undefined ? {} : { tools }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(vectorStores === undefined ? {} : { vectorStores }),
