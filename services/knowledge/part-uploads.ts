@@ -164,6 +164,11 @@ export function createPartUploads({ collections: { files }, blobs, records, stor
       return { ...record, upload }
     },
 
+    /** Throws `not_found` for an upload of another project, and `bad_request` for one that is complete. */
+    async requirePending(caller: Caller, id: string): Promise<void> {
+      await findPending(caller, id)
+    },
+
     /** Stores a part. Throws `payload_too_large` for one beyond 64 MB. */
     async addPart(caller: Caller, uploadId: string, content: Readable): Promise<FileRecord> {
       const upload = await findPending(caller, uploadId)

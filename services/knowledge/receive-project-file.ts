@@ -39,8 +39,9 @@ export function createReceiveProjectFile({ collections: { files }, records }: Re
           if ('field' in part) fields.set(part.field, part.value)
           else if (record !== undefined) throw invalidInput(['body', 'file'], 'an upload has one file')
           else {
-            record = await records.open(caller, part.file)
-            refusal = await records.store(record, part.file.content)
+            const { name, contentType, content } = part.file
+            record = await records.open(caller, { name, contentType })
+            refusal = await records.store(record, content)
           }
         }
       })

@@ -100,8 +100,9 @@ export const v1UploadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = asy
       },
     },
     async (request) => {
-      if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the part as multipart/form-data.')
       const { upload_id: uploadId } = request.params
+      await uploads.requirePending(callerOf(request), uploadId)
+      if (!request.isMultipart()) throw new AppError('unsupported_media_type', 'Send the part as multipart/form-data.')
       let stored: Static<typeof PartShape> | undefined
       for await (const part of partsOf(request)) {
         if (!('file' in part) || stored !== undefined) throw invalidInput(['body', 'data'], 'a request has one part')
