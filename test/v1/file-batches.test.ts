@@ -67,6 +67,30 @@ describe('batches of files of /v1', () => {
     expect((await refused({ file_ids: ['unknown'] }))[0]).toBe(404)
   })
 
+  it('are cut as their caller says', async () => {
+    const { client } = await v1Client(service)
+    const words = Array.from({ length: 2000 }, (_, index) => `The number of this line is ${index}.`).join('\n')
+    const file = await upload(client, 'long.txt', words)
+    const chunksOf = async (most: number, overlap: number) => {
+      const chunking_strategy = {
+        type: 'static',
+        static: { max_chunk_size_tokens: most, chunk_overlap_tokens: overlap },
+      } as const
+      const { id: store } = await client.vectorStores.create({ file_ids: [file], chunking_strategy })
+      await eventually('the ingestion', async () => (await client.vectorStores.retrieve(store)).status === 'completed')
+      const entry = await client.vectorStores.files.retrieve(file, { vector_store_id: store })
+      expect(entry).toMatchObject({ status: 'completed', chunking_strategy })
+      return (await client.vectorStores.files.content(file, { vector_store_id: store })).data.map(({ text }) => text)
+    }
+    const [large, small] = [await chunksOf(4096, 0), await chunksOf(800, 400)]
+    expect(large.length).toBeLessThan(10)
+    expect(small.length).toBeGreaterThan(30)
+    expect(large.join('\n')).toBe(words)
+    const refused = await refusalOf(chunksOf(4097, 0))
+    expect([refused.status, refused.param]).toEqual([400, 'chunking_strategy.static.max_chunk_size_tokens'])
+    expect((await refusalOf(chunksOf(400, 201))).param).toBe('chunking_strategy.static.chunk_overlap_tokens')
+  })
+
   it('an assistant is created with a vector store of its own', async () => {
     const { client } = await v1Client(service)
     const file = await upload(client, 'a.txt', 'Some words.')

@@ -1,6 +1,6 @@
 import { AnyKey, ShortKey } from '../../../domain/any-key.ts'
 import Type, { type Static } from 'typebox'
-import { defaultChunkerOptions } from '../../../domain/chunking/chunker-options.ts'
+import { defaultChunkerOptions, maxChunkTokens } from '../../../domain/chunking/chunker-options.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
@@ -21,8 +21,6 @@ import { strict } from './v1-route.ts'
 /** Following the types of the `openai` package (resources/vector-stores). */
 const seconds = Type.Integer({ description: 'Seconds since 1970.' })
 export const fileId = Type.String({ minLength: 1, maxLength: 128 })
-/** Larger ones could exceed what a reader may send (`infra/extract/messages.ts`). */
-const maxChunkTokens = 512
 export const maxFiles = 500
 
 export const AttributesInput = Type.Record(
@@ -37,10 +35,10 @@ export const ChunkingInput = strict(
       strict({
         max_chunk_size_tokens: Type.Integer({
           minimum: 100,
-          maximum: 4096,
-          description: `At most ${maxChunkTokens} here.`,
+          maximum: maxChunkTokens,
+          description: 'The embedding model must take texts of this length.',
         }),
-        chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: 2048 }),
+        chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: maxChunkTokens / 2 }),
       }),
     ),
   },
@@ -274,12 +272,6 @@ export function chunkingOf(
   if (asked === undefined || asked.type === 'auto') return undefined
   if (asked.static === undefined) throw invalidInput([...loc, 'static'], 'is required', 'missing')
   const { max_chunk_size_tokens: most, chunk_overlap_tokens: overlap } = asked.static
-  if (most > maxChunkTokens)
-    throw invalidInput(
-      [...loc, 'static', 'max_chunk_size_tokens'],
-      `chunks have at most ${maxChunkTokens} tokens here`,
-      'unsupported',
-    )
   if (overlap * 2 > most)
     throw invalidInput([...loc, 'static', 'chunk_overlap_tokens'], 'is at most half of max_chunk_size_tokens')
   return { max_tokens: most, overlap_tokens: overlap }
