@@ -1,9 +1,12 @@
+import { createPartUploads } from '../services/knowledge/part-uploads.ts'
+import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
 import { createProjectFiles } from '../services/knowledge/project-files.ts'
 import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
+import { createCreateStore } from '../services/v1/create-store.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createV1Models } from '../services/v1/models.ts'
 import { createV1Runs } from '../services/v1/runs.ts'
@@ -23,7 +26,17 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
+  const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
+  const entries = createStoreEntries({
+    collections,
+    vectors,
+    startIngestion,
+    files,
+    passages,
+    canEmbed: embedder !== undefined,
+  })
+  const createStore = createCreateStore({ vectorStores, entries })
   return {
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
@@ -32,6 +45,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       configs,
       deletions,
       vectorStores,
+      createStore,
       defaultModel: settings.defaultModel,
     }),
     threads: createV1Threads({ ...core, deletions }),
@@ -40,16 +54,11 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       collections,
       blobs,
       files,
-      receive: createReceiveProjectFile({ collections, blobs, storageQuota }),
+      receive: createReceiveProjectFile({ collections, records }),
     }),
+    uploads: createPartUploads({ collections, blobs, records, storageQuota }),
     vectorStores,
-    entries: createStoreEntries({
-      collections,
-      vectors,
-      startIngestion,
-      files,
-      passages,
-      canEmbed: embedder !== undefined,
-    }),
+    entries,
+    createStore,
   }
 }

@@ -5,6 +5,7 @@ import type { Embedder } from './embedder.ts'
 import { isOfModel } from './embedding-model.ts'
 import { retrievalConfigOf } from './retrieval-config.ts'
 import { type RetrieveDeps, retrieve } from './retrieve.ts'
+import { type VectorStoreRecord, isExpired, noteActivity } from './vector-stores.ts'
 
 export const retrievalPassages = 5
 const maxQueryCharacters = 2000
@@ -48,6 +49,7 @@ export async function createRetrievalTool(
         retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit }, signal),
       )
       const found = (await Promise.all(searches)).flat()
+      for (const owner of searched) if (isStore(owner)) await noteActivity(deps.collections, owner)
       if (searched.length > 1) found.sort((a, b) => b.score - a.score)
       const passages = found.filter(({ score }) => score >= (ranking?.score_threshold ?? 0)).slice(0, limit)
       const notice = searched.every((owner) => isOfModel(owner, deps.embedder.model))
@@ -68,11 +70,17 @@ async function searchedOwners(
   const own = { kind: 'vector_store', project_id: assistant.project_id, deleting: { $ne: true } } as const
   const stores =
     storeIds.length === 0 ? [] : await assistants.find({ _id: { $in: storeIds }, ...own }).lean<AssistantRecord[]>()
-  const owners = [assistant, ...stores].filter(({ has_files: hasFiles }) => hasFiles !== false)
+  const owners = [assistant, ...stores.filter((store) => !isStore(store) || !isExpired(store))].filter(
+    ({ has_files: hasFiles }) => hasFiles !== false,
+  )
   const ready = await Promise.all(
     owners.map(({ _id }) => files.exists({ assistant_id: _id, status: 'ready', chunks: { $gt: 0 } })),
   )
   return owners.filter((_owner, index) => ready[index] !== null)
+}
+
+function isStore(owner: AssistantRecord): owner is VectorStoreRecord {
+  return owner.kind === 'vector_store' && owner.store !== undefined
 }
 
 /** Embeds each query once, for all spaces. */

@@ -5,7 +5,7 @@ import type { KnowledgeCollections } from './collections.ts'
 import { type EntryRecord, attributesOf } from './entry-record.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
-import type { VectorStoreRecord } from './vector-stores.ts'
+import { type VectorStoreRecord, requireUnexpired } from './vector-stores.ts'
 
 export interface SearchEntriesDeps {
   collections: Pick<KnowledgeCollections, 'files'>
@@ -29,6 +29,7 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     { query, limit, filter }: EntrySearch,
     signal: AbortSignal,
   ): Promise<{ passage: Passage; attributes: Attributes }[]> {
+    requireUnexpired(store)
     const fileIds = filter && (await wantedEntries(store, filter))
     if (fileIds?.length === 0) return []
     const found = await passages.search(store, query, limit, signal, fileIds)

@@ -196,6 +196,8 @@ export async function createSide(
   }
   const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
   const entry = await service.collections.files.findOne({ source_id: estate.projectFiles[0] }).lean()
+  const announced = { filename: 'a.txt', mime_type: 'text/plain', bytes: 3, purpose: 'assistants' }
+  const { body: upload } = await user.call('POST', '/v1/uploads', announced)
   const receiptId = newId()
   await service.collections.receipts.create({
     _id: receiptId,
@@ -222,6 +224,7 @@ export async function createSide(
       vector_store_id: estate.stores[0] ?? '',
       project_file_id: estate.projectFiles[0] ?? '',
       batch_id: entry?.batch_id ?? '',
+      upload_id: upload.id,
       ingestion_id: file?.ingestion_id ?? '',
       tid,
       thread_id: publicThread,

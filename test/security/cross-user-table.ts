@@ -18,6 +18,7 @@ export interface Ids {
   /** What `file_id` means on `/v1`. */
   project_file_id: string
   batch_id: string
+  upload_id: string
 }
 
 interface ForeignBody {
@@ -144,6 +145,12 @@ export const native: Record<string, Expectation> = {
   'v1.files.read': { foreign: 404 },
   'v1.files.content': { foreign: 404 },
   'v1.files.delete': { foreign: 404 },
+  'v1.uploads.create': {
+    takesNoIds: 'announces a file that does not exist yet',
+  },
+  'v1.uploads.parts.create': { foreign: 404 },
+  'v1.uploads.complete': { foreign: 404, body: () => ({ part_ids: ['mine'] }) },
+  'v1.uploads.cancel': { foreign: 404 },
   'v1.vectorStores.list': secret,
   'v1.vectorStores.create': {
     foreignBody: [{ status: 404, body: (_own, other) => ({ file_ids: [other.file_id] }) }],
@@ -160,6 +167,7 @@ export const native: Record<string, Expectation> = {
   'v1.vectorStores.files.content': { foreign: 404 },
   'v1.vectorStores.fileBatches.create': { foreign: 404, body: (own) => ({ file_ids: [own.file_id] }) },
   'v1.vectorStores.fileBatches.read': { foreign: 404 },
+  'v1.vectorStores.fileBatches.cancel': { foreign: 404 },
   'v1.vectorStores.fileBatches.listFiles': { foreign: 404 },
   'v1.assistants.list': secret,
   'v1.assistants.create': ownBody,

@@ -57,14 +57,13 @@ export function overridesOf(asked: AskedParameters): RunOverrides {
     ...(typeof frequency_penalty === 'number' ? { frequency_penalty } : {}),
     ...(typeof presence_penalty === 'number' ? { presence_penalty } : {}),
     ...(stop.length > 0 ? { stop } : {}),
-    // `auto` and `text` are the default; some models support no other formats.
-    ...(typeof format === 'object' && format !== null && format.type !== 'text'
-      ? { response_format_json: formatText(format) }
-      : {}),
+    // Text is the default of models, and may replace another format of the assistant.
+    ...(typeof format === 'object' && format !== null ? { response_format_json: formatText(format) } : {}),
   }
 }
 
-function formatText(format: ResponseFormat): string {
+/** Throws `invalid_input` for a format without its schema, and for one that is too long. */
+export function formatText(format: ResponseFormat): string {
   if (format.type === 'json_schema' && format.json_schema === undefined)
     throw invalidInput(['body', 'response_format', 'json_schema'], 'is required of the type json_schema', 'missing')
   const text = checkFreeForm(['body', 'response_format'], format)

@@ -11,6 +11,7 @@ import { v1FileRoutes } from './files.ts'
 import { v1ModelRoutes } from './models.ts'
 import { v1StoreFileRoutes } from './store-files.ts'
 import type { V1Deps } from './v1-route.ts'
+import { v1UploadRoutes } from './uploads.ts'
 import { v1VectorStoreRoutes } from './vector-stores.ts'
 
 /** `/v1`: a project, for applications that were written for OpenAI's interface. */
@@ -28,6 +29,7 @@ export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStre
       await v1.register(v1MessageRoutes, deps)
       await v1.register(v1RunRoutes, deps)
       await v1.register(v1FileRoutes, deps)
+      await v1.register(v1UploadRoutes, deps)
       await v1.register(v1VectorStoreRoutes, deps)
       await v1.register(v1StoreFileRoutes, deps)
     },
