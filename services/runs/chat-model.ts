@@ -1,6 +1,7 @@
 import type { CutReason } from '../../domain/messages.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
+import type { PromptPart } from '../attachments/prompt-parts.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
 /** The model of a run, and the account that pays. */
@@ -13,7 +14,8 @@ export interface ModelAccount {
 
 /** A message in the format of the chat-completions API. */
 export type PromptMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | PromptPart[] }
   | { role: 'assistant'; content: string | null; tool_calls?: PromptToolCall[] }
   | { role: 'tool'; content: string; tool_call_id: string }
 

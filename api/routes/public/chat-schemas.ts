@@ -10,8 +10,19 @@ const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
 
 /** Schemas of the chat-completions API, following the types of the `openai` package (resources/chat/completions). */
 export const ContentPart = Type.Object(
-  { type: name, text: Type.Optional(text), refusal: Type.Optional(text) },
-  { title: 'CompatContentPart', description: 'Parts of the types `text` and `refusal` are read; others are refused.' },
+  {
+    type: name,
+    text: Type.Optional(text),
+    refusal: Type.Optional(text),
+    image_url: Type.Optional(Type.Unknown()),
+    input_audio: Type.Optional(Type.Unknown()),
+    file: Type.Optional(Type.Unknown()),
+  },
+  {
+    title: 'CompatContentPart',
+    description:
+      'Parts of the types `text` and `refusal`; of a message of the role `user` also `image_url`, `input_audio` and `file`, as `ContentPartInput` describes them. Others are refused.',
+  },
 )
 export type ContentPart = Static<typeof ContentPart>
 

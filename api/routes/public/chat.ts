@@ -1,7 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { maxMessageBytes } from '../../../domain/message-size.ts'
-import { inputMessages } from '../../../services/runs/index.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
@@ -43,21 +41,18 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       const assistant = assistantOf(request)
       refuseUnmetChat(request.body)
       const isStored = request.body.store !== false
-      const input = inputMessages(messagesOfChat(messages), {
-        maxBytes: maxMessageBytes.public,
-        loc: ['body', 'messages'],
-      })
-      const newRun = {
+      const given = messagesOfChat(messages)
+      const asked = {
         thread: publicFamily.threads.draft(assistant, { isStored }),
         withThread: true,
         assistant,
-        input,
         overrides: overridesOf(request.body),
         strategy: 'enqueue' as const,
       }
       const followed = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
-        start: (id) => publicFamily.start(newRun, id),
+        start: async (id) =>
+          publicFamily.start({ ...asked, ...(await publicFamily.input(given, ['body', 'messages'])) }, id),
         keyEndsWithThread: isStored,
       })
       logRun(reply, followed.run)

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
+import { Message, RunMessageInput, TokenUsage } from '../../../domain/messages.ts'
 import { eventIdPattern } from '../../../domain/event-ids.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
 import { BeforeMessage, PathId, Timestamp, freeForm } from '../schemas.ts'
 
-const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 
 export const RunInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'RunInput',
