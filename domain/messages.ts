@@ -26,6 +26,19 @@ export const TokenUsage = Type.Object(
   { title: 'TokenUsage' },
 )
 
+const logprob = {
+  token: Type.String(),
+  logprob: Type.Number(),
+  bytes: Type.Union([Type.Array(Type.Integer()), Type.Null()]),
+}
+
+/** How probable a token was to the model, and which others were. */
+export const TokenLogprob = Type.Object(
+  { ...logprob, top_logprobs: Type.Array(Type.Object(logprob)) },
+  { title: 'TokenLogprob' },
+)
+export type TokenLogprob = Static<typeof TokenLogprob>
+
 /** Why a model stopped before the end of its answer. */
 export const cutReasons = ['length', 'content_filter'] as const
 export type CutReason = (typeof cutReasons)[number]
@@ -49,6 +62,8 @@ const keptOfAnswers = {
   ...kept,
   /** Set on an answer that the model cut off. */
   cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
+  /** Of the tokens of the answer, if its run asked for them. */
+  logprobs: Type.Optional(Type.Array(TokenLogprob)),
 }
 const toolMembers = { ...shared, tool_call_id: Type.String() }
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>

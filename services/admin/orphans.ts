@@ -99,11 +99,16 @@ interface Ownership {
   _id: string
   user_id: string
   project_id: string
-  kind?: 'vector_store'
+  kind?: 'vector_store' | 'gateway'
 }
 
 function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget {
-  return { kind: record.kind ?? kind, id: record._id, userId: record.user_id, projectId: record.project_id }
+  return {
+    kind: record.kind === 'vector_store' ? record.kind : kind,
+    id: record._id,
+    userId: record.user_id,
+    projectId: record.project_id,
+  }
 }
 
 /** The parts of collections that are used here. */

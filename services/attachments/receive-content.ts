@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { AttachmentLimits, ContentPartInput, MessagePart } from '../../domain/content-parts.ts'
+import {
+  type AttachmentLimits,
+  type ContentPartInput,
+  type MessagePart,
+  isAttached,
+} from '../../domain/content-parts.ts'
 import { invalidInput } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type Message, type MessageInput, type RunMessageInput, normaliseMessage } from '../../domain/messages.ts'
@@ -67,6 +72,24 @@ export async function receiveContent(
     message.data.parts = parts
   }
   return { input: messages, attachments }
+}
+
+/** The same input for another thread, which has its own copies of the bytes. */
+export function copyForThread({ input, attachments }: Received): Received {
+  const newIds = new Map(attachments.map(({ _id }) => [_id, newId()]))
+  const idOf = (id: string) => newIds.get(id) ?? id
+  return {
+    attachments: attachments.map((attachment) => ({ ...attachment, _id: idOf(attachment._id) })),
+    input: input.map((message) =>
+      message.type === 'HumanMessage' && message.data.parts !== undefined
+        ? { ...message, data: { ...message.data, parts: message.data.parts.map(withNewId) } }
+        : message,
+    ),
+  }
+
+  function withNewId(part: MessagePart): MessagePart {
+    return isAttached(part) ? { ...part, attachment_id: idOf(part.attachment_id) } : part
+  }
 }
 
 function contentOf(input: RunMessageInput): string | ContentPartInput[] {

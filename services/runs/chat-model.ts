@@ -1,4 +1,4 @@
-import type { CutReason } from '../../domain/messages.ts'
+import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import type { PromptPart } from '../attachments/prompt-parts.ts'
@@ -48,6 +48,7 @@ export type ModelDelta =
   | { type: 'model'; model: string }
   | { type: 'text'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
+  | { type: 'logprobs'; tokens: TokenLogprob[] }
   | { type: 'usage'; usage: Usage }
   /** The answer was cut off: by the token limit, or by the provider's filter. */
   | { type: 'cut'; reason: CutReason }

@@ -294,6 +294,10 @@ const samplingMembers = [
   'service_tier',
   'logprobs',
   'top_logprobs',
+  'verbosity',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
 ] as const satisfies (keyof SamplingParameters)[]
 
 function samplingOf(overrides: RunOverrides): SamplingParameters {

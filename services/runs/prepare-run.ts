@@ -5,7 +5,13 @@ import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type AttachmentLimits, attachmentLimits } from '../../domain/content-parts.ts'
 import { type Message, type RunMessageInput, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { ClientCallMode, MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import type {
+  ClientCallMode,
+  CompletionFacts,
+  MultitaskStrategy,
+  RunOverrides,
+  RunRecord,
+} from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import { type NewAttachment, type Received, receiveContent } from '../attachments/receive-content.ts'
@@ -26,6 +32,7 @@ export interface NewRun {
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
+  completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
 }
@@ -102,7 +109,7 @@ const firstCheckAfterMs = 15_000
  */
 export async function admitRun(
   { budgetCounting, tracing, accountOf }: AdmitRunDeps,
-  { thread, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
+  { thread, assistant, input, overrides = {}, metadataJson, completion, public: isPublic = false }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
@@ -124,6 +131,7 @@ export async function admitRun(
     status: 'pending',
     input_json: inputJson,
     overrides,
+    ...(completion === undefined ? {} : { completion }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
     ...(budgets.length > 0 ? { budgets } : {}),
     fence: firstFence,
