@@ -115,6 +115,8 @@ export interface CompletionFacts {
   others?: { run_id: string; thread_id: string }[]
   /** Whether it is to be listed. */
   stored?: boolean
+  /** The names of the assistant's own functions of the client, as they were then. */
+  client_tools?: string[]
   /** The metadata as `key=value`, to filter by. */
   tags?: string[]
 }

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { ClientFunction, maxClientFunctions } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
-import { nullable } from '../schemas.ts'
+import { freeForm, nullable } from '../schemas.ts'
 import { chatParameters } from './model-parameters.ts'
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
@@ -127,6 +127,7 @@ export const ChatCompletion = Type.Object(
       }),
     ),
     usage: Type.Optional(TokenUsage),
+    metadata: Type.Optional(freeForm('Of a stored completion.')),
   },
   { title: 'CompatChatCompletion' },
 )
