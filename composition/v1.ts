@@ -5,12 +5,16 @@ import { createReceiveProjectFile } from '../services/knowledge/receive-project-
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
+import { createAnsweringModels } from '../services/v1/answering-models.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
 import { createCreateStore } from '../services/v1/create-store.ts'
+import { createV1Chat } from '../services/v1/chat.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
+import { createGateway } from '../services/v1/gateway.ts'
 import { createV1Models } from '../services/v1/models.ts'
 import { createV1Runs } from '../services/v1/runs.ts'
 import { createV1Threads } from '../services/v1/threads.ts'
+import { createStoredCompletions } from '../services/v1/stored-completions.ts'
 import type { Core } from './core.ts'
 import type { composeDeletion } from './deletion.ts'
 import type { composeKnowledge } from './knowledge.ts'
@@ -22,7 +26,16 @@ type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels' | 'runs'> &
 
 /** What only `/v1` offers: a whole project in the shapes of OpenAI's interface. */
 export function composeV1(core: Core, { listModels, runs, deletions, files, passages, startIngestion }: Parts) {
-  const { settings, infra, collections, transaction, assistants, assistantConfigs: configs } = core
+  const {
+    settings,
+    infra,
+    collections,
+    transaction,
+    assistants,
+    assistantConfigs: configs,
+    partSources,
+    workflows,
+  } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
@@ -37,6 +50,12 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     canEmbed: embedder !== undefined,
   })
   const createStore = createCreateStore({ vectorStores, entries })
+  const projectFiles = createProjectFiles({
+    collections,
+    blobs,
+    files,
+    receive: createReceiveProjectFile({ collections, records }),
+  })
   return {
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
@@ -50,13 +69,21 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     }),
     threads: createV1Threads({ ...core, deletions }),
     runs: createV1Runs({ ...core, runs }),
-    files: createProjectFiles({
-      collections,
-      blobs,
-      files,
-      receive: createReceiveProjectFile({ collections, records }),
-    }),
+    files: projectFiles,
     uploads: createPartUploads({ collections, blobs, records, storageQuota }),
+    chat: createV1Chat({
+      configs,
+      answering: createAnsweringModels({
+        assistants,
+        gateway: createGateway({ collections, transaction, configs }),
+        listModels,
+      }),
+      runs,
+      partSources,
+      files: projectFiles,
+      workflows,
+    }),
+    completions: createStoredCompletions({ collections, runs, deletions }),
     vectorStores,
     entries,
     createStore,

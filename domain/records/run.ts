@@ -71,6 +71,11 @@ export interface RunOverrides {
   client_calls_expire_seconds?: number
   reasoning_effort?: (typeof reasoningEfforts)[number]
   service_tier?: string
+  verbosity?: 'low' | 'medium' | 'high'
+  /** Who asks, for the model's server: names of an application's own users, and keys of its caches. */
+  user?: string
+  safety_identifier?: string
+  prompt_cache_key?: string
   logprobs?: boolean
   top_logprobs?: number
   /** Biases by token, as JSON text. */
@@ -96,7 +101,25 @@ export type SamplingParameters = Pick<
   | 'service_tier'
   | 'logprobs'
   | 'top_logprobs'
+  | 'verbosity'
+  | 'user'
+  | 'safety_identifier'
+  | 'prompt_cache_key'
 >
+
+/** What is kept of a request for chat completions, beside its run. */
+export interface CompletionFacts {
+  /** As the request named it. */
+  model: string
+  /** The runs of the other choices. */
+  others?: { run_id: string; thread_id: string }[]
+  /** Whether it is to be listed. */
+  stored?: boolean
+  /** The names of the assistant's own functions of the client, as they were then. */
+  client_tools?: string[]
+  /** The metadata as `key=value`, to filter by. */
+  tags?: string[]
+}
 
 export interface RunRecord {
   _id: string
@@ -109,6 +132,8 @@ export interface RunRecord {
   /** `Message[]` as JSON text. */
   input_json: string
   overrides: RunOverrides
+  /** Of a run that answers a request for chat completions on `/v1`. */
+  completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadata_json?: string
   /**

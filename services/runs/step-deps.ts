@@ -16,7 +16,7 @@ import type { LiveRuns } from './live-runs.ts'
 /** What the steps of a run depend on. */
 export interface StepDeps {
   budgetCounting: Pick<BudgetCounting, 'settle' | 'settleStored'>
-  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
+  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls' | 'attachments'>
   /** The runs of this process. */
   liveRuns: LiveRuns
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
