@@ -1,7 +1,7 @@
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
 
-/** The condition that a record of the collection is an assistant, and not a vector store. */
+/** The condition that a record of the collection is an assistant, and neither a vector store nor a gateway. */
 export const isAssistant = { kind: { $exists: false } } as const
 
 /**
@@ -10,8 +10,11 @@ export const isAssistant = { kind: { $exists: false } } as const
  */
 export interface AssistantRecord {
   _id: string
-  /** Absent: an assistant. */
-  kind?: 'vector_store'
+  /**
+   * Absent: an assistant. `gateway`: stands for a project's runs on `/v1` that name a model and no assistant
+   * (`services/v1/resolve-model.ts`).
+   */
+  kind?: 'vector_store' | 'gateway'
   store?: VectorStoreFacts
   user_id: string
   project_id: string

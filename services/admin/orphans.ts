@@ -1,4 +1,5 @@
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type Erasable, eraseAll } from '../deletion/many.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
@@ -99,11 +100,16 @@ interface Ownership {
   _id: string
   user_id: string
   project_id: string
-  kind?: 'vector_store'
+  kind?: AssistantRecord['kind']
 }
 
 function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget {
-  return { kind: record.kind ?? kind, id: record._id, userId: record.user_id, projectId: record.project_id }
+  return {
+    kind: record.kind === 'vector_store' ? record.kind : kind,
+    id: record._id,
+    userId: record.user_id,
+    projectId: record.project_id,
+  }
 }
 
 /** The parts of collections that are used here. */
