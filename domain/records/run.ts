@@ -31,6 +31,8 @@ export interface ModelUsage extends Usage {
 
 /** What a caller may override for one run. */
 export interface RunOverrides {
+  /** Instead of the assistant's model. */
+  model?: string
   temperature?: number
   max_tokens?: number
   instructions?: string
@@ -62,6 +64,8 @@ export interface RunRecord {
   overrides: RunOverrides
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadata_json?: string
+  /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
+  response_json?: string
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
    * nor published. The first number belongs to the process that stored the run.

@@ -4,9 +4,14 @@ export interface ThreadRecord {
   user_id: string
   project_id: string
   assistant_id?: string
+  /** Absent: an ordinary thread. `response`: of one response of `/v1` alone; `conversation`: of a conversation of `/v1`. */
+  kind?: 'response' | 'conversation'
   name: string
   metadata_json: string
-  /** Created by a public caller: the thread belongs to its assistant and does not count against a quota. */
+  /**
+   * Not among the owner's threads, and not counted against the quota: created by a public caller, when it belongs to its
+   * assistant, or by a response.
+   */
   public: boolean
   /** A public thread that came with an archive: it counts against the quota all the same. */
   counted?: boolean

@@ -58,7 +58,8 @@ export const archived = {
     project_id: thread.project_id,
     assistant_id: thread.assistant_id,
     name: thread.name,
-    public: thread.public,
+    // Here a response has a thread of its own; elsewhere it is a conversation like any other.
+    public: thread.public && thread.kind !== 'response',
     last_outcome: thread.last_outcome,
     metadata: objectFromJsonText(metadata_json),
     created_at: thread.created_at,

@@ -60,10 +60,13 @@ export function createRetention({ collections, workflows, runs: { cancel }, sett
   }
 
   async function deletePublicThreads(before: Date): Promise<void> {
-    await each(await dueThreads({ public: true, updated_at: { $lt: before } }), deleteThread)
+    const due = { public: true, updated_at: { $lt: before }, kind: { $ne: 'response' } } as const
+    await each(await dueThreads(due), deleteThread)
   }
 
-  function dueThreads(due: { expires_at: { $lt: Date } } | { public: true; updated_at: { $lt: Date } }) {
+  function dueThreads(
+    due: { expires_at: { $lt: Date } } | { public: true; updated_at: { $lt: Date }; kind: { $ne: 'response' } },
+  ) {
     return threads
       .find({ ...due, deleting: { $ne: true } }, { user_id: 1, project_id: 1, created_at: 1 })
       .limit(perRound)

@@ -46,7 +46,7 @@ export async function chatRequestFor(
 ): Promise<{ request: ChatRequest; conversation: Conversation }> {
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
-  const model = config.model ?? deps.defaultModel
+  const model = run.overrides.model ?? config.model ?? deps.defaultModel
   const { instructions = '', max_tokens: maxTokens, response_format_json: formatJson } = run.overrides
   const systemMessages = [config.systemMessage, instructions]
   const { questionTokens: budgetTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)

@@ -24,7 +24,7 @@ import type { RunStream } from './run-stream.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is stored together with the run. Only for public threads, which have no quota. */
+  /** The thread is stored together with the run. Only for threads that have no quota. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
@@ -33,6 +33,8 @@ export interface NewRun {
   public?: boolean
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
+  /** `ResponseFacts` as JSON text. */
+  responseJson?: string
 }
 
 /** A run that has just started, and its feed. The receiver must close the feed. */
@@ -168,6 +170,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
       input_json: inputJson,
       overrides,
       ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
+      ...(rest.responseJson === undefined ? {} : { response_json: rest.responseJson }),
       ...(budgets.length > 0 ? { budgets } : {}),
       fence: firstFence,
       created_at: now,
