@@ -13,7 +13,7 @@ import { firstFence } from './live-runs.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is stored together with the run. Only for public threads, which have no quota. */
+  /** The thread is stored together with the run. Only for threads that have no quota. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
@@ -22,6 +22,8 @@ export interface NewRun {
   public?: boolean
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
+  /** `ResponseFacts` as JSON text. */
+  responseJson?: string
 }
 
 export interface RunRequest {
@@ -77,7 +79,7 @@ const firstCheckAfterMs = 15_000
  */
 export async function admitRun(
   { budgetCounting, tracing, accountOf }: AdmitRunDeps,
-  { thread, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
+  { thread, assistant, input, overrides = {}, metadataJson, responseJson, public: isPublic = false }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
@@ -100,6 +102,7 @@ export async function admitRun(
     input_json: inputJson,
     overrides,
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
+    ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),
     fence: firstFence,
     created_at: now,
