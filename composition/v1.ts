@@ -4,27 +4,40 @@ import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
+import { createConversations } from '../services/v1/conversations.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createV1Models } from '../services/v1/models.ts'
+import { createResolveModel } from '../services/v1/resolve-model.ts'
+import { createResponses } from '../services/v1/responses/index.ts'
+import { canSearch } from '../services/tools/web-search.ts'
 import type { Core } from './core.ts'
 import type { composeDeletion } from './deletion.ts'
 import type { composeKnowledge } from './knowledge.ts'
 import type { composeRuns } from './runs.ts'
 
-type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels'> &
+type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels' | 'runs'> &
   Pick<ReturnType<typeof composeDeletion>, 'deletions'> &
   Pick<ReturnType<typeof composeKnowledge>, 'files' | 'passages' | 'startIngestion'>
 
 /** What only `/v1` offers: a whole project in the shapes of OpenAI's interface. */
-export function composeV1(
-  { settings, infra, collections, transaction, assistants, assistantConfigs: configs }: Core,
-  { listModels, deletions, files, passages, startIngestion }: Parts,
-) {
+export function composeV1(core: Core, { listModels, runs, deletions, files, passages, startIngestion }: Parts) {
+  const { settings, infra, collections, transaction, assistants, assistantConfigs: configs } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
+  const resolveModel = createResolveModel({ collections, transaction, configs, assistants, listModels })
   return {
+    responses: createResponses({
+      ...core,
+      configs,
+      resolveModel,
+      runs,
+      deletions,
+      vectorStores,
+      canSearch: canSearch(settings),
+    }),
+    conversations: createConversations({ ...core, deletions }),
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
     assistants: createV1Assistants({

@@ -1,9 +1,10 @@
+import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../domain/client-tools.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, messagesToJson, normaliseMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import type { ClientCallMode, MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import { requireRoom } from '../threads/room.ts'
@@ -32,6 +33,11 @@ export interface RunRequest {
   input: MessageInput[] | { messages: MessageInput[] }
   config?: { configurable?: { assistant_id?: string; thread_id?: string } }
   multitask_strategy?: MultitaskStrategy
+  tools?: ClientFunction[]
+  tool_choice?: ToolChoice
+  parallel_tool_calls?: boolean
+  client_calls?: ClientCallMode
+  client_calls_expire_seconds?: number
 }
 
 export interface PrepareRunDeps {
@@ -57,7 +63,20 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
-    return { thread, assistant, input, strategy: request.multitask_strategy ?? 'enqueue' }
+    const overrides = overridesOf(request)
+    return { thread, assistant, input, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
+  }
+}
+
+function overridesOf(request: RunRequest): RunOverrides {
+  const { tools = [], tool_choice: choice, parallel_tool_calls: parallel, client_calls: mode } = request
+  const { client_calls_expire_seconds: seconds } = request
+  return {
+    ...(tools.length === 0 ? {} : { tools_json: clientFunctionsText(tools, ['body', 'tools']) }),
+    ...(choice === undefined ? {} : { tool_choice_json: JSON.stringify(choice) }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...(mode === undefined ? {} : { client_calls: mode }),
+    ...(seconds === undefined ? {} : { client_calls_expire_seconds: seconds }),
   }
 }
 

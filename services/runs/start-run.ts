@@ -10,7 +10,9 @@ import type { LiveRun } from './live-run.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { Steps } from './steps.ts'
 import { parentsOfRun, parentsRemain } from '../parents.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { checkResults } from './check-results.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
 import { type AdmitRunDeps, type NewRun, admitRun } from './prepare-run.ts'
@@ -32,6 +34,7 @@ export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
   workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart' | 'signal'>
   stream: RunStream
   tracing: HandOverDeps['tracing'] & AdmitRunDeps['tracing']
+  conversations: Pick<Conversations, 'read'>
 }
 
 /**
@@ -48,6 +51,7 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
     runId: string,
   ): Promise<{ run: RunRecord; isHere: boolean; confirmed: Promise<void> }> {
     const { thread, withThread: isNew = false, assistant, strategy } = newRun
+    await checkResults(deps.conversations, { thread, input: newRun.input, isNewThread: isNew })
     const run = await admitRun(deps, newRun, runId)
     const { live, taskTimeoutMs } = deps.liveRuns.offer(run, { assistant, thread })
     try {

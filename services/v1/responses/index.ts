@@ -4,6 +4,8 @@ import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { type RunOverrides, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { SearchOverride } from '../../../domain/search-override.ts'
+import type { ToolSetting } from '../../../domain/assistant-config.ts'
 import type { ResponseFacts } from '../../../domain/responses/facts.ts'
 import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/ids.ts'
 import { newId } from '../../../domain/ids.ts'
@@ -17,11 +19,27 @@ import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
 import type { ScanLog } from '../../threads/log-scan.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
+import type { SecretBox } from '../../secrets.ts'
+import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { ResolveModel } from '../resolve-model.ts'
 import { createReadContext } from './context.ts'
 import { type InputEntry, createFindItems } from './find-items.ts'
 
 export type { InputEntry } from './find-items.ts'
+
+/** The tools that a request brings. */
+export interface RequestedTools {
+  /** Names of the client's functions. */
+  functions: string[]
+  /** The functions as a run stores them. */
+  functionsText: string | undefined
+  fileSearch: SearchOverride | undefined
+  webSearch: boolean
+  /** MCP servers. */
+  servers: { name: string; url: string; headers: Record<string, string>; allowed_tools?: string[] }[]
+  /** As the response shows them. */
+  shown: object[]
+}
 
 export interface NewResponse {
   model: string
@@ -33,9 +51,7 @@ export interface NewResponse {
   isBackground: boolean
   isStored: boolean
   overrides: RunOverrides
-  /** Names of the functions that the request brings. */
-  functions: string[]
-  serverLabels: string[]
+  tools: RequestedTools
   metadataJson: string | undefined
   shown: ResponseFacts['shown']
 }
@@ -50,6 +66,10 @@ interface ResponsesDeps {
   collections: Pick<Collections, 'checkpoints' | 'runs' | 'threads'>
   configs: Pick<AssistantConfigs, 'settingsOf'>
   resolveModel: ResolveModel
+  secretBox: Pick<SecretBox, 'seal'>
+  vectorStores: Pick<VectorStores, 'find'>
+  /** Whether a search service is configured. */
+  canSearch: boolean
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
   scanLog: ScanLog
   workflows: Pick<WorkflowClient, 'start'>
@@ -97,6 +117,9 @@ export function createResponses(deps: ResponsesDeps) {
 
   async function prepare(caller: Caller, asked: NewResponse, runId: string) {
     const { assistant, model } = await deps.resolveModel(caller, asked.model)
+    if (asked.tools.webSearch && !deps.canSearch)
+      throw invalidInput(['body', 'tools'], 'web_search: no search service is configured here', 'unsupported')
+    for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
     const context = asked.previousId === undefined ? [] : await contextOf(caller, asked.previousId)
     const found = await findItems(caller, asked.input, context)
     const given = found.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
@@ -113,8 +136,8 @@ export function createResponses(deps: ResponsesDeps) {
       ...(asked.isBackground ? { background: true } : {}),
       ...(asked.isStored ? {} : { isUnstored: true }),
       context: context.length,
-      functions: [...new Set([...asked.functions, ...ownFunctions])],
-      serverLabels: asked.serverLabels,
+      functions: [...new Set([...asked.tools.functions, ...ownFunctions])],
+      serverLabels: asked.tools.servers.map(({ name }) => name),
       shown: asked.shown,
     }
     return {
@@ -126,10 +149,23 @@ export function createResponses(deps: ResponsesDeps) {
         ...asked.overrides,
         ...(model === undefined ? {} : { model }),
         ...(asked.instructions ? { instructions: asked.instructions } : {}),
+        ...serverTools(asked.tools, runId),
       },
       strategy: 'enqueue' as const,
       ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
       responseJson: JSON.stringify(facts),
+    }
+  }
+
+  /** The tools of the request that the service executes. Keys of MCP servers are sealed. */
+  function serverTools({ fileSearch, webSearch, servers }: RequestedTools, runId: string): RunOverrides {
+    const added: ToolSetting[] = [
+      ...(webSearch ? [{ type: 'web_search' as const }] : []),
+      ...servers.map((server) => ({ type: 'mcp' as const, name: server.name, config: { ...server } })),
+    ]
+    return {
+      ...(fileSearch === undefined ? {} : { search_json: JSON.stringify(fileSearch) }),
+      ...(added.length === 0 ? {} : { added_tools_sealed: deps.secretBox.seal(JSON.stringify(added), runId) }),
     }
   }
 

@@ -57,7 +57,11 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
     isBackground,
     isStored,
     overrides: {
-      ...overridesOf({ temperature: body.temperature, top_p: body.top_p, response_format: formatOf(body.text?.format) }),
+      ...overridesOf({
+        temperature: body.temperature,
+        top_p: body.top_p,
+        response_format: formatOf(body.text?.format),
+      }),
       ...(body.max_output_tokens ? { max_completion_tokens: body.max_output_tokens } : {}),
       ...effortOf(body.reasoning?.effort),
       ...(body.service_tier ? { service_tier: body.service_tier } : {}),

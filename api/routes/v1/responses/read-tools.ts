@@ -1,9 +1,11 @@
+import { Value } from 'typebox/value'
 import { maxVectorStores } from '../../../../domain/assistant-config.ts'
 import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../../../domain/client-tools.ts'
 import { invalidInput } from '../../../../domain/errors.ts'
 import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { NewResponse, RequestedTools } from '../../../../services/v1/responses/index.ts'
-import { checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
+import { type AttributeFilter, checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
+import { Filter } from '../vector-store-schemas.ts'
 import type { RequestTool, RequestToolChoice } from './request-schemas.ts'
 
 type Loc = (string | number)[]
@@ -91,8 +93,8 @@ function fileSearchOf(tool: RequestTool, loc: Loc): NonNullable<RequestedTools['
   const stores = required(tool.vector_store_ids, [...loc, 'vector_store_ids'])
   if (stores.length > maxVectorStores)
     throw invalidInput([...loc, 'vector_store_ids'], `can name ${maxVectorStores} vector stores at most`)
-  const filter = tool.filters ?? undefined
-  if (filter !== undefined) checkFilter(filter, [...loc, 'filters'])
+  const filter =
+    tool.filters === undefined || tool.filters === null ? undefined : filterOf(tool.filters, [...loc, 'filters'])
   return {
     vectorStores: stores,
     ...(tool.max_num_results === undefined ? {} : { limit: tool.max_num_results }),
@@ -101,6 +103,16 @@ function fileSearchOf(tool: RequestTool, loc: Loc): NonNullable<RequestedTools['
       : { scoreThreshold: tool.ranking_options.score_threshold }),
     ...(filter === undefined ? {} : { filter }),
   }
+}
+
+function filterOf(filter: unknown, loc: Loc): AttributeFilter {
+  if (!Value.Check(Filter, filter)) {
+    const [error] = Value.Errors(Filter, filter)
+    throw invalidInput(loc, error?.message ?? 'is not a filter')
+  }
+  const read: AttributeFilter = filter
+  checkFilter(read, loc)
+  return read
 }
 
 function refuseSearchOptions(tool: RequestTool, loc: Loc): void {
@@ -128,7 +140,7 @@ function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number
       ...tool.headers,
       ...(authorization === undefined ? {} : { authorization: `Bearer ${authorization}` }),
     },
-    ...(names === undefined ? {} : { allowedTools: names }),
+    ...(names === undefined ? {} : { allowed_tools: names }),
   }
 }
 

@@ -31,9 +31,7 @@ export const ResponseShape = Type.Object(
       title: 'V1ResponseStatus',
     }),
     background: Type.Boolean(),
-    error: nullable(
-      Type.Object({ code: Type.String(), message: Type.String() }, { title: 'V1ResponseError' }),
-    ),
+    error: nullable(Type.Object({ code: Type.String(), message: Type.String() }, { title: 'V1ResponseError' })),
     incomplete_details: nullable(
       Type.Object({
         reason: Type.Enum(['max_output_tokens', 'content_filter'], { title: 'V1IncompleteReason' }),

@@ -52,7 +52,9 @@ export function showResponse(response: ResponseRun, messages: Message[], include
     background: facts.background ?? false,
     ...membersOf(facts),
     output,
-    output_text: output.map((item) => (item.type === 'message' ? item.content.map(({ text }) => text).join('') : '')).join(''),
+    output_text: output
+      .map((item) => (item.type === 'message' ? item.content.map(({ text }) => text).join('') : ''))
+      .join(''),
     store: !facts.isUnstored,
     metadata: run.metadata_json === undefined ? {} : (objectFromJsonText(run.metadata_json) as Metadata),
     usage: usageOf(run),
@@ -102,7 +104,13 @@ function usageOf({ usage }: RunRecord): ResponseShape['usage'] {
 }
 
 /** Members of the request, as they were sent; defaults for the others. */
-function membersOf({ model, instructions, previous_response_id: previous, conversation_id: conversation, shown }: ResponseFacts) {
+function membersOf({
+  model,
+  instructions,
+  previous_response_id: previous,
+  conversation_id: conversation,
+  shown,
+}: ResponseFacts) {
   return {
     model,
     instructions: instructions ?? null,
