@@ -27,7 +27,7 @@ export async function run(
   )
   child.on('close', (code, signal) => {
     if (code === 0) resolve(output)
-    else reject(new Error(`${command} ended with ${signal ?? code}: ${lastLines(output, 90)}`))
+    else reject(new Error(`${command} ended with ${signal ?? code}: ${lastLines(output, 3)}`))
   })
   return promise.finally(() => process.off('exit', end))
 }
