@@ -7,7 +7,8 @@ import { createV1Assistants } from '../services/v1/assistants.ts'
 import { createConversations } from '../services/v1/conversations.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createV1Models } from '../services/v1/models.ts'
-import { createResolveModel } from '../services/v1/resolve-model.ts'
+import { createAnsweringModels } from '../services/v1/answering-models.ts'
+import { createGateway } from '../services/v1/gateway.ts'
 import { createResponses } from '../services/v1/responses/index.ts'
 import { canSearch } from '../services/tools/web-search.ts'
 import type { Core } from './core.ts'
@@ -26,12 +27,13 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
-  const resolveModel = createResolveModel({ collections, transaction, configs, assistants, listModels })
+  const gateway = createGateway({ collections, transaction, configs })
+  const answering = createAnsweringModels({ assistants, gateway, listModels })
   return {
     responses: createResponses({
       ...core,
       configs,
-      resolveModel,
+      answering,
       runs,
       deletions,
       vectorStores,

@@ -1,19 +1,18 @@
 export const accessModes = ['authenticated', 'public_token', 'public_no_auth'] as const
 export type AccessMode = (typeof accessModes)[number]
 
-/** The condition that a record of the collection is an assistant, and neither a vector store nor a gateway. */
+/** The condition that a record of the collection is an assistant, and not a vector store. */
 export const isAssistant = { kind: { $exists: false } } as const
 
 /**
  * An assistant, or a vector store: that is the knowledge of an assistant alone, which assistants of its project share
- * (docs/decisions/2026-11-24-vector-stores.md). A vector store has an empty configuration and nobody runs it.
+ * (docs/decisions/2026-11-24-vector-stores.md). A vector store has an empty configuration and nobody runs it. A gateway
+ * is that of a project's runs which name a model in place of an assistant; its configuration is empty, too
+ * (`services/v1/gateway.ts`).
  */
 export interface AssistantRecord {
   _id: string
-  /**
-   * Absent: an assistant. `gateway`: stands for a project's runs on `/v1` that name a model and no assistant
-   * (`services/v1/resolve-model.ts`).
-   */
+  /** Absent: an assistant. */
   kind?: 'vector_store' | 'gateway'
   store?: VectorStoreFacts
   user_id: string

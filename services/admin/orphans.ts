@@ -1,5 +1,4 @@
 import type { OwnedTarget } from '../../domain/contracts/deletion.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
 import { type Erasable, eraseAll } from '../deletion/many.ts'
 import { type SweepDeps, deleteKnowledgeOrphans, findKnowledgeOrphans } from '../knowledge/sweep.ts'
@@ -100,7 +99,7 @@ interface Ownership {
   _id: string
   user_id: string
   project_id: string
-  kind?: AssistantRecord['kind']
+  kind?: 'vector_store' | 'gateway'
 }
 
 function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget {

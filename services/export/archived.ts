@@ -58,8 +58,7 @@ export const archived = {
     project_id: thread.project_id,
     assistant_id: thread.assistant_id,
     name: thread.name,
-    // Here a response has a thread of its own; elsewhere it is a conversation like any other.
-    public: thread.public && thread.kind !== 'response',
+    public: thread.public,
     last_outcome: thread.last_outcome,
     metadata: objectFromJsonText(metadata_json),
     created_at: thread.created_at,

@@ -60,13 +60,10 @@ export function createRetention({ collections, workflows, runs: { cancel }, sett
   }
 
   async function deletePublicThreads(before: Date): Promise<void> {
-    const due = { public: true, updated_at: { $lt: before }, kind: { $ne: 'response' } } as const
-    await each(await dueThreads(due), deleteThread)
+    await each(await dueThreads({ public: true, updated_at: { $lt: before } }), deleteThread)
   }
 
-  function dueThreads(
-    due: { expires_at: { $lt: Date } } | { public: true; updated_at: { $lt: Date }; kind: { $ne: 'response' } },
-  ) {
+  function dueThreads(due: { expires_at: { $lt: Date } } | { public: true; updated_at: { $lt: Date } }) {
     return threads
       .find({ ...due, deleting: { $ne: true } }, { user_id: 1, project_id: 1, created_at: 1 })
       .limit(perRound)

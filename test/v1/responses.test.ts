@@ -98,7 +98,7 @@ describe('responses of /v1', () => {
     const events: Event[] = []
     for await (const event of await client.responses.create({ model: 'scripted', input: 'Hi', stream: true }))
       events.push(event)
-    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.keys().toArray())
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index))
     expect([...new Set(events.map(({ type }) => type))]).toEqual([
       'response.created',
       'response.in_progress',
@@ -115,7 +115,9 @@ describe('responses of /v1', () => {
     const id = last?.type === 'response.completed' ? last.response.id : ''
     // The same events, however often they are read, whole or from any point on.
     const again = await Array.fromAsync(await client.responses.retrieve(id, { stream: true }))
-    expect(again).toEqual(events.map((event) => expect.objectContaining({ type: event.type, sequence_number: event.sequence_number })))
+    expect(again).toEqual(
+      events.map((event) => expect.objectContaining({ type: event.type, sequence_number: event.sequence_number })),
+    )
     expect(textOf(again)).toBe(textOf(events))
     const rest = await Array.fromAsync(await client.responses.retrieve(id, { stream: true, starting_after: 6 }))
     expect(rest).toEqual(again.slice(7))
@@ -215,7 +217,13 @@ describe('responses of /v1', () => {
     if (last?.type !== 'response.completed') throw new Error('the response did not complete')
     const calls = last.response.output.slice(1)
     expect(calls).toMatchObject([
-      { type: 'function_call', call_id: 'call_a', name: 'get_weather', arguments: '{"city":"Bonn"}', status: 'completed' },
+      {
+        type: 'function_call',
+        call_id: 'call_a',
+        name: 'get_weather',
+        arguments: '{"city":"Bonn"}',
+        status: 'completed',
+      },
       { type: 'function_call', call_id: 'call_b', name: 'get_weather', arguments: '{"city":"Köln"}' },
     ])
     expect(events.filter(({ type }) => type.includes('function_call')).map(({ type }) => type)).toEqual([
@@ -248,7 +256,11 @@ describe('responses of /v1', () => {
     const whole = await client.responses.create({
       model: 'scripted',
       store: false,
-      input: [{ role: 'user', content: 'Weather?' }, ...last.response.output, ...outputs] as OpenAI.Responses.ResponseInput,
+      input: [
+        { role: 'user', content: 'Weather?' },
+        ...last.response.output,
+        ...outputs,
+      ] as OpenAI.Responses.ResponseInput,
       tools: [weather],
     })
     expect(whole).toMatchObject({ store: false, output_text: 'Sunny.' })
@@ -298,7 +310,10 @@ describe('responses of /v1', () => {
     const events = await Array.fromAsync(
       await client.responses.create({ model: 'scripted', input: 'Hi', stream: true }),
     )
-    expect(events.at(-1)).toMatchObject({ type: 'response.failed', response: { status: 'failed', error: { code: 'invalid_prompt' } } })
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: 'invalid_prompt' } },
+    })
   })
 
   it('refuse what is not supported, by its name', async () => {
@@ -320,7 +335,11 @@ describe('responses of /v1', () => {
       [{ text: { verbosity: 'low' } }, 'text.verbosity', unsupported],
       [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type', unsupported],
       [{ tools: [{ type: 'web_search' }] }, 'tools', unsupported],
-      [{ tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example' }] }, 'tools[0].require_approval', unsupported],
+      [
+        { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example' }] },
+        'tools[0].require_approval',
+        unsupported,
+      ],
       [{ tools: [{ type: 'function' }] }, 'tools[0].name', 'missing_required_parameter'],
       [{ tools: [{ type: 'function', name: 'f', server_url: 'x' }] }, 'tools[0].server_url', 'unknown_parameter'],
       [{ tools: [{ type: 'function', name: 'f', color: 'red' }] }, 'tools[0].color', 'unknown_parameter'],
@@ -328,7 +347,11 @@ describe('responses of /v1', () => {
       [{ tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name', 'invalid_value'],
       [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].type', unsupported],
       [{ input: [{ type: 'computer_call_output', output: 'x' }] }, 'input[0].type', unsupported],
-      [{ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '[' }] }, 'input[0].arguments', 'invalid_value'],
+      [
+        { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '[' }] },
+        'input[0].arguments',
+        'invalid_value',
+      ],
       [{ input: [{ role: 'nobody', content: 'x' }] }, 'input[0].role', 'invalid_value'],
       [{ input: [{ type: 'item_reference', id: 'msg_unknown' }] }, 'input[0].id', 'invalid_value'],
       [{ input: undefined }, 'input', 'missing_required_parameter'],
@@ -350,8 +373,16 @@ describe('responses of /v1', () => {
       { model: 'scripted', input: [{ role: 'user', content: 'x', results: [deep] }] },
       { model: 'scripted', input: Array.from({ length: 1001 }, () => ({ role: 'user', content: 'x' })) },
       { model: 'scripted', input: [{ role: 'user', content: 'x'.repeat(2 * 1024 * 1024 + 1) }] },
-      { model: 'scripted', input: 'Hi', tools: Array.from({ length: 129 }, (_, n) => ({ type: 'function', name: `f${n}` })) },
-      { model: 'scripted', input: 'Hi', tools: [{ type: 'function', name: 'f', parameters: { x: 'x'.repeat(70_000) } }] },
+      {
+        model: 'scripted',
+        input: 'Hi',
+        tools: Array.from({ length: 129 }, (_, n) => ({ type: 'function', name: `f${n}` })),
+      },
+      {
+        model: 'scripted',
+        input: 'Hi',
+        tools: [{ type: 'function', name: 'f', parameters: { x: 'x'.repeat(70_000) } }],
+      },
       { model: 'x'.repeat(501), input: 'Hi' },
       [],
       null,

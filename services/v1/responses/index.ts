@@ -21,7 +21,7 @@ import type { ScanLog } from '../../threads/log-scan.ts'
 import type { WorkflowClient } from '../../workflow-client.ts'
 import type { SecretBox } from '../../secrets.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
-import type { ResolveModel } from '../resolve-model.ts'
+import type { AnsweringModel } from '../answering-models.ts'
 import { createReadContext } from './context.ts'
 import { type InputEntry, createFindItems } from './find-items.ts'
 
@@ -65,7 +65,8 @@ export interface ResponseRun {
 interface ResponsesDeps {
   collections: Pick<Collections, 'checkpoints' | 'runs' | 'threads'>
   configs: Pick<AssistantConfigs, 'settingsOf'>
-  resolveModel: ResolveModel
+  /** Finds what the request names as its model. */
+  answering: (caller: Caller, name: string) => Promise<AnsweringModel>
   secretBox: Pick<SecretBox, 'seal'>
   vectorStores: Pick<VectorStores, 'find'>
   /** Whether a search service is configured. */
@@ -116,7 +117,7 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   async function prepare(caller: Caller, asked: NewResponse, runId: string) {
-    const { assistant, model } = await deps.resolveModel(caller, asked.model)
+    const { assistant, model } = await deps.answering(caller, asked.model)
     if (asked.tools.webSearch && !deps.canSearch)
       throw invalidInput(['body', 'tools'], 'web_search: no search service is configured here', 'unsupported')
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
@@ -220,7 +221,7 @@ export function factsOf({ response_json: text }: Pick<RunRecord, 'response_json'
   return text === undefined ? undefined : parseOwnJson<ResponseFacts>(text)
 }
 
-/** Like threads of public callers, it is in no list of the owner's threads and takes no place of the quota. */
+/** In no list of the owner's threads, and without a place of the quota. */
 function ownThread({ userId, projectId }: Caller, isStored: boolean): ThreadRecord {
   const thread = threadRecordOf({
     id: newId(),
@@ -228,10 +229,9 @@ function ownThread({ userId, projectId }: Caller, isStored: boolean): ThreadReco
     projectId,
     name: 'Response',
     metadataJson: '{}',
-    public: true,
-    kind: 'response',
+    public: false,
   })
-  return isStored ? thread : { ...thread, expires_at: new Date(Date.now() + unstoredMs) }
+  return { ...thread, counted: false, ...(isStored ? {} : { expires_at: new Date(Date.now() + unstoredMs) }) }
 }
 
 /** Messages that exist already keep their ids: the conversation may hold them. */
