@@ -183,7 +183,9 @@ export function createResponses(deps: ResponsesDeps) {
         await confirm()
         return newRun
       }
-      return deps.runs.startFollowed(prepared(), runId)
+      return deps.runs.startFollowed(prepared(), runId).catch((error: unknown) => {
+        throw asItemProblem(error, asked)
+      })
     },
 
     follow: (run: RunRecord): Promise<RunFeed> => deps.runs.follow(run._id),
@@ -242,4 +244,13 @@ function withOwnId(message: Message, id: string): Message {
 
 function missing(id: string): AppError {
   return new AppError('not_found', `There is no response ${id}.`)
+}
+
+/** A result without its call is refused when the run starts, in the words of the native API. */
+function asItemProblem(error: unknown, { input }: NewResponse): unknown {
+  if (!(error instanceof AppError)) return error
+  const [field] = error.fields ?? []
+  if (field?.loc.at(-1) !== 'tool_call_id') return error
+  const index = input.findIndex((entry) => 'message' in entry && entry.message.type === 'ToolMessage')
+  return invalidInput(['body', 'input', Math.max(index, 0), 'call_id'], field.msg)
 }
