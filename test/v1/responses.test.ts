@@ -329,6 +329,7 @@ describe('responses of /v1', () => {
     const image = { type: 'input_image', image_url: 'https://example.com/a.png' }
     const cases: [object, string, string][] = [
       [{ truncation: 'disabled' }, 'truncation', unsupported],
+      [{ max_tool_calls: 2 }, 'max_tool_calls', unsupported],
       [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
       [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
       [{ prompt: { id: 'p' } }, 'prompt', unsupported],

@@ -84,6 +84,7 @@ function refuseUnmet(body: ResponseCreateRequest): void {
   for (const [index, one] of (body.include ?? []).entries())
     if (!included.has(one)) throw unsupported(['include', index], `${one} is not known here`)
   if (body.top_logprobs) throw unsupported(['top_logprobs'], 'probabilities of tokens are not known here')
+  if (body.max_tool_calls) throw unsupported(['max_tool_calls'], 'the calls of tools cannot be limited')
   if (body.truncation === 'disabled')
     throw unsupported(['truncation'], 'conversations are cut to the window of the model: send auto, or leave it out')
   if (body.text?.verbosity && body.text.verbosity !== 'medium')
@@ -130,7 +131,6 @@ function shownMembers(body: ResponseCreateRequest, tools: object[]): NewResponse
     tool_choice: body.tool_choice,
     parallel_tool_calls: body.parallel_tool_calls,
     max_output_tokens: body.max_output_tokens,
-    max_tool_calls: body.max_tool_calls,
     temperature: body.temperature,
     top_p: body.top_p,
     text: body.text && { format: { type: 'text' }, ...body.text },
