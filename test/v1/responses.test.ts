@@ -1,4 +1,4 @@
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
