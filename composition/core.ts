@@ -72,8 +72,9 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
       assistantConfigs,
       outbound: infra.outbound,
       search: settings,
-      retrieval: async (assistant, name) =>
-        embedder && createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, name),
+      retrieval: async (assistant, name, search) =>
+        embedder &&
+        createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),
     }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),

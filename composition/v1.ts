@@ -9,12 +9,15 @@ import { createAnsweringModels } from '../services/v1/answering-models.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
 import { createCreateStore } from '../services/v1/create-store.ts'
 import { createV1Chat } from '../services/v1/chat.ts'
+import { createConversations } from '../services/v1/conversations.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
 import { createGateway } from '../services/v1/gateway.ts'
 import { createV1Models } from '../services/v1/models.ts'
 import { createV1Runs } from '../services/v1/runs.ts'
 import { createV1Threads } from '../services/v1/threads.ts'
 import { createStoredCompletions } from '../services/v1/stored-completions.ts'
+import { createResponses } from '../services/v1/responses/index.ts'
+import { canSearch } from '../services/tools/web-search.ts'
 import type { Core } from './core.ts'
 import type { composeDeletion } from './deletion.ts'
 import type { composeKnowledge } from './knowledge.ts'
@@ -56,7 +59,19 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     files,
     receive: createReceiveProjectFile({ collections, records }),
   })
+  const gateway = createGateway({ collections, transaction, configs })
+  const answering = createAnsweringModels({ assistants, gateway, listModels })
   return {
+    responses: createResponses({
+      ...core,
+      configs,
+      answering,
+      runs,
+      deletions,
+      vectorStores,
+      canSearch: canSearch(settings),
+    }),
+    conversations: createConversations({ ...core, deletions }),
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
     assistants: createV1Assistants({
@@ -73,11 +88,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     uploads: createPartUploads({ collections, blobs, records, storageQuota }),
     chat: createV1Chat({
       configs,
-      answering: createAnsweringModels({
-        assistants,
-        gateway: createGateway({ collections, transaction, configs }),
-        listModels,
-      }),
+      answering,
       runs,
       partSources,
       files: projectFiles,

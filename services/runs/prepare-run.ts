@@ -25,7 +25,7 @@ import { firstFence } from './live-runs.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is stored together with the run. Only for public threads, which have no quota. */
+  /** The thread is stored together with the run. Only for threads that have no quota. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
@@ -39,6 +39,8 @@ export interface NewRun {
   completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
+  /** `ResponseFacts` as JSON text. */
+  responseJson?: string
 }
 
 export interface RunRequest {
@@ -122,6 +124,7 @@ export async function admitRun(
     inputLoc,
     overrides = {},
     metadataJson,
+    responseJson,
     completion,
     public: isPublic = false,
   }: NewRun,
@@ -149,6 +152,7 @@ export async function admitRun(
     overrides,
     ...(completion === undefined ? {} : { completion }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
+    ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),
     fence: firstFence,
     created_at: now,
