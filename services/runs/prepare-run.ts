@@ -1,11 +1,28 @@
-import { invalidInput } from '../../domain/errors.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
-import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
+import { type Message, type MessageInput, messagesToJson, normaliseMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { MultitaskStrategy } from '../../domain/records/run.ts'
+import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
-import type { NewRun } from './start-run.ts'
+import type { BudgetCounting } from '../budgets/counting.ts'
+import { requireRoom } from '../threads/room.ts'
+import type { Tracing } from '../tracing.ts'
+import type { ModelAccount } from './chat-model.ts'
+import { firstFence } from './live-runs.ts'
+
+export interface NewRun {
+  thread: ThreadRecord
+  /** The thread is stored together with the run. Only for public threads, which have no quota. */
+  withThread?: boolean
+  assistant: AssistantRecord
+  input: Message[]
+  overrides?: RunOverrides
+  strategy: MultitaskStrategy
+  public?: boolean
+  /** Metadata that a caller of the compat family stores with the run, as JSON text. */
+  metadataJson?: string
+}
 
 export interface RunRequest {
   thread_id?: string
@@ -31,7 +48,7 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
     const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
     const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
-    // Problems of the thread are reported first; then nothing awaits this read, and its failure is no error.
+    // If the thread has a problem, that is reported, and nobody awaits this read: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
@@ -39,6 +56,55 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
     return { thread, assistant, input, strategy: request.multitask_strategy ?? 'enqueue' }
+  }
+}
+
+export interface AdmitRunDeps {
+  budgetCounting: Pick<BudgetCounting, 'admit'>
+  tracing: Pick<Tracing, 'currentTraceparent'>
+  accountOf(assistant: AssistantRecord): ModelAccount | undefined
+}
+
+/**
+ * A run is passed to its thread within seconds after it was stored; after this time, the process that stored it is
+ * considered dead.
+ */
+const firstCheckAfterMs = 15_000
+
+/**
+ * The record of a run that may be started; it is counted against its budgets. Throws `unavailable` if no model is
+ * configured, `invalid_input` if the thread is full, and what `BudgetCounting.admit` throws.
+ */
+export async function admitRun(
+  { budgetCounting, tracing, accountOf }: AdmitRunDeps,
+  { thread, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
+  runId: string,
+): Promise<RunRecord> {
+  if (accountOf(assistant) === undefined)
+    throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
+  const inputJson = messagesToJson(input)
+  const inputBytes = Buffer.byteLength(inputJson)
+  requireRoom(thread, inputBytes)
+  const bytes = (thread.log_bytes ?? 0) + inputBytes
+  const budgets = await budgetCounting.admit(runId, isPublic, { assistant, overrides, bytes })
+  const now = new Date()
+  const traceparent = tracing.currentTraceparent()
+  return {
+    _id: runId,
+    thread_id: thread._id,
+    user_id: thread.user_id,
+    project_id: thread.project_id,
+    assistant_id: assistant._id,
+    public: isPublic,
+    status: 'pending',
+    input_json: inputJson,
+    overrides,
+    ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
+    ...(budgets.length > 0 ? { budgets } : {}),
+    fence: firstFence,
+    created_at: now,
+    check_at: new Date(now.getTime() + firstCheckAfterMs),
+    ...(traceparent === undefined ? {} : { traceparent }),
   }
 }
 
