@@ -6,6 +6,7 @@ import { accountModels } from './models/accounts.ts'
 import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
+import { scheduleModels } from './models/schedules.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
@@ -92,6 +93,7 @@ export async function connectDatabase(
     ...billingModels(connection),
     ...auditModels(connection),
     ...budgetModels(connection),
+    ...scheduleModels(connection),
   }
   return {
     collections,
