@@ -68,7 +68,13 @@ const cachedWorkflowsBeside = 500
 
 /** Concurrent activities per process: model calls mostly wait, extraction of documents does not. */
 function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {
-  return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50, deletions: 20, schedules: scheduledStarts }
+  return {
+    runs: 500,
+    documents: documentActivities(extractConcurrency),
+    accounts: 50,
+    deletions: 20,
+    schedules: scheduledStarts,
+  }
 }
 
 /** Runs that schedules start at once: a thousand that are due in the same moment do not delay the runs of others. */

@@ -30,14 +30,7 @@ export interface StoresDeps {
  * The registry of stores: which data belongs to which owner, and how it is removed and counted. A test fails until
  * a new collection is added here (or to `keptCollections`, with the reason).
  */
-export function createStores({
-  collections,
-  transaction,
-  stream,
-  knowledge,
-  billing,
-  timetable,
-}: StoresDeps): Store[] {
+export function createStores({ collections, transaction, stream, knowledge, billing, timetable }: StoresDeps): Store[] {
   return [
     ...scheduleStores({ collections, transaction, timetable }),
     ...knowledgeStores(knowledge),

@@ -32,8 +32,6 @@ export interface SchedulesDeps {
   onError(error: unknown): void
 }
 
-export type Schedules = ReturnType<typeof createSchedules>
-
 /** A run of a schedule together with the run that it started, if that still exists. */
 export interface ListedScheduleRun {
   scheduled: ScheduleRunRecord
