@@ -41,6 +41,10 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
+  const { schedules, scheduleRuns } = deps.collections
+  yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
+  const ofUser = { user_id: user._id, ...until(now) }
+  yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
   yield* fileMembers(deps, user, now)
 }
 

@@ -238,6 +238,7 @@ export async function createSide(
       step_id: publicRun,
       receipt_id: receiptId,
       session_id: purchase?._id ?? '',
+      schedule_id: estate.schedules[0] ?? '',
     },
   }
 }
