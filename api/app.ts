@@ -81,7 +81,7 @@ export interface AppDeps {
   metrics?: HttpMetrics | undefined
 }
 
-/** Longer than a minute, for which proxies keep their connections: they would send on one that is being closed. */
+/** Proxies keep connections for a minute. A shorter time here would let them send on a connection that is being closed. */
 const keepAliveMs = 72_000
 
 /** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */

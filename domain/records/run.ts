@@ -1,3 +1,5 @@
+import type { ToolType } from '../assistant-config.ts'
+import type { CutReason } from '../messages.ts'
 import type { RunErrorType } from '../run-errors.ts'
 
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
@@ -29,11 +31,50 @@ export interface ModelUsage extends Usage {
   model: string
 }
 
-/** What a caller may override for one run. */
+/** What becomes of an answer that calls functions of the client: the run waits for their results, or ends. */
+export const clientCallModes = ['wait', 'return'] as const
+export type ClientCallMode = (typeof clientCallModes)[number]
+
+/** How hard a model thinks before it answers, in the words of the chat-completions API. */
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+
+/** Why a model ended its answer. */
+export type FinishReason = 'stop' | 'tool_calls' | CutReason
+
+/** What a caller may override for one run. All of it is bounded where it enters. */
 export interface RunOverrides {
-  temperature?: number
-  max_tokens?: number
+  /** Instead of the assistant's model. */
+  model?: string
+  /** Instead of the assistant's instructions. */
+  system_message?: string
+  /** In addition to the instructions. */
   instructions?: string
+  temperature?: number
+  /** Tokens of one answer. */
+  max_tokens?: number
+  /** Tokens of all answers of the run together: the run ends when they are used up. */
+  max_completion_tokens?: number
+  /** Tokens of all questions of the run together. */
+  max_prompt_tokens?: number
+  /** The conversation before the run is cut to so many messages. */
+  last_messages?: number
+  /** The types of the assistant's own tools that may be used; default: all. */
+  server_tools?: ToolType[]
+  /** Functions of the client (`ClientFunction[]`) as JSON text, in place of those of the assistant with these names. */
+  tools_json?: string
+  /** A `ToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
+  tool_choice_json?: string
+  parallel_tool_calls?: boolean
+  /** Default: `wait`. */
+  client_calls?: ClientCallMode
+  /** A run that waits so long for the client ends with an error; default: it waits for ever. */
+  client_calls_expire_seconds?: number
+  reasoning_effort?: (typeof reasoningEfforts)[number]
+  service_tier?: string
+  logprobs?: boolean
+  top_logprobs?: number
+  /** Biases by token, as JSON text. */
+  logit_bias_json?: string
   top_p?: number
   seed?: number
   frequency_penalty?: number
@@ -46,7 +87,15 @@ export interface RunOverrides {
 /** The overrides that are passed to the model unchanged. */
 export type SamplingParameters = Pick<
   RunOverrides,
-  'top_p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop'
+  | 'top_p'
+  | 'seed'
+  | 'frequency_penalty'
+  | 'presence_penalty'
+  | 'stop'
+  | 'reasoning_effort'
+  | 'service_tier'
+  | 'logprobs'
+  | 'top_logprobs'
 >
 
 export interface RunRecord {
@@ -76,6 +125,10 @@ export interface RunRecord {
   usage_by_model?: ModelUsage[]
   /** The model that answered last. */
   model?: string
+  /** Why the model ended the last answer of a run that ended with success. */
+  finish_reason?: FinishReason
+  /** When a run that waits for the client ends with an error. */
+  expires_at?: Date
   /** From the creation of the run to the first token of its model. */
   first_token_ms?: number
   error?: RunError

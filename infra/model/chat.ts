@@ -55,14 +55,46 @@ function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCo
     stream_options: { include_usage: true },
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.maxTokens === undefined ? {} : { max_tokens: request.maxTokens }),
-    ...request.sampling,
+    ...samplingParams(request.sampling),
     ...formatParam(request.responseFormat),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toolParam) }),
+    ...(request.logitBias === undefined ? {} : { logit_bias: request.logitBias }),
+    ...toolParams(request),
   }
 }
 
-function toolParam({ name, description, parameters }: ChatRequest['tools'][number]): OpenAI.ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: { ...parameters } } }
+/** Servers have more tiers than the types of the client. */
+function samplingParams(sampling: ChatRequest['sampling']): Partial<OpenAI.ChatCompletionCreateParamsStreaming> {
+  const { service_tier: tier, ...others } = sampling
+  return { ...others, ...(tier === undefined ? {} : { service_tier: tier as 'auto' }) }
+}
+
+/** Servers refuse a choice among tools without tools. */
+function toolParams({
+  tools,
+  toolChoice,
+  parallelToolCalls,
+}: Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>): Pick<
+  OpenAI.ChatCompletionCreateParams,
+  'tools' | 'tool_choice' | 'parallel_tool_calls'
+> {
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(toolParam),
+    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    ...(parallelToolCalls === undefined ? {} : { parallel_tool_calls: parallelToolCalls }),
+  }
+}
+
+function toolParam({ name, description, parameters, strict }: ChatRequest['tools'][number]) {
+  return {
+    type: 'function' as const,
+    function: {
+      name,
+      ...(description === '' ? {} : { description }),
+      parameters: { ...parameters },
+      ...(strict === undefined ? {} : { strict }),
+    },
+  }
 }
 
 function formatParam(

@@ -1,6 +1,7 @@
 import type { CutReason } from '../../domain/messages.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
+import type { ModelToolChoice } from '../../domain/client-tools.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
 /** The model of a run, and the account that pays. */
@@ -27,7 +28,11 @@ export interface ChatRequest {
   account: ModelAccount
   model: string
   messages: PromptMessage[]
-  tools: { name: string; description: string; parameters: JsonSchema }[]
+  tools: { name: string; description: string; parameters: JsonSchema; strict?: boolean }[]
+  /** Undefined: the model chooses. */
+  toolChoice?: ModelToolChoice | undefined
+  parallelToolCalls?: boolean | undefined
+  logitBias?: Record<string, number> | undefined
   temperature: number | undefined
   maxTokens: number | undefined
   sampling: SamplingParameters

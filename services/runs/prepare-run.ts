@@ -1,14 +1,17 @@
+import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../domain/client-tools.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, messagesToJson, normaliseMessage } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import type { ClientCallMode, MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
+import { checkResults } from './check-results.ts'
 import { firstFence } from './live-runs.ts'
 
 export interface NewRun {
@@ -30,6 +33,11 @@ export interface RunRequest {
   input: MessageInput[] | { messages: MessageInput[] }
   config?: { configurable?: { assistant_id?: string; thread_id?: string } }
   multitask_strategy?: MultitaskStrategy
+  tools?: ClientFunction[]
+  tool_choice?: ToolChoice
+  parallel_tool_calls?: boolean
+  client_calls?: ClientCallMode
+  client_calls_expire_seconds?: number
 }
 
 export interface PrepareRunDeps {
@@ -48,19 +56,33 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
     const named = agreedId(request, 'assistant_id')
     const input = inputMessages(request.input)
     const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
-    // If the thread has a problem, that is reported, and nobody awaits this read: its failure must not count as unhandled.
+    // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
-    return { thread, assistant, input, strategy: request.multitask_strategy ?? 'enqueue' }
+    const overrides = overridesOf(request)
+    return { thread, assistant, input, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
+  }
+}
+
+function overridesOf(request: RunRequest): RunOverrides {
+  const { tools = [], tool_choice: choice, parallel_tool_calls: parallel, client_calls: mode } = request
+  const { client_calls_expire_seconds: seconds } = request
+  return {
+    ...(tools.length === 0 ? {} : { tools_json: clientFunctionsText(tools, ['body', 'tools']) }),
+    ...(choice === undefined ? {} : { tool_choice_json: JSON.stringify(choice) }),
+    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
+    ...(mode === undefined ? {} : { client_calls: mode }),
+    ...(seconds === undefined ? {} : { client_calls_expire_seconds: seconds }),
   }
 }
 
 export interface AdmitRunDeps {
   budgetCounting: Pick<BudgetCounting, 'admit'>
+  conversations: Pick<Conversations, 'read'>
   tracing: Pick<Tracing, 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
 }
@@ -73,15 +95,16 @@ const firstCheckAfterMs = 15_000
 
 /**
  * The record of a run that may be started; it is counted against its budgets. Throws `unavailable` if no model is
- * configured, `invalid_input` if the thread is full, and what `BudgetCounting.admit` throws.
+ * configured, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
  */
 export async function admitRun(
-  { budgetCounting, tracing, accountOf }: AdmitRunDeps,
-  { thread, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
+  { budgetCounting, conversations, tracing, accountOf }: AdmitRunDeps,
+  { thread, withThread = false, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
     throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
+  await checkResults(conversations, { thread, input, isNewThread: withThread })
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)

@@ -14,10 +14,12 @@ export interface RunEvent {
   data: object
 }
 
+type How = 'completed' | 'failed' | 'cancelled'
+
 /** A step that has been announced and not closed yet; for a message, with what its closing needs. */
 interface OpenStep {
   id: string
-  close(how: 'completed' | 'failed' | 'cancelled'): RunEvent[]
+  close(how: How): RunEvent[]
 }
 
 /**
@@ -33,10 +35,8 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
   let begun = false
 
   return {
-    begin: (): RunEvent[] => [
-      { name: 'thread.run.created', data: runShape(run, about) },
-      { name: 'thread.run.queued', data: runShape(run, about) },
-    ],
+    begin: (): RunEvent[] =>
+      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: runShape(run, about) })),
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
@@ -71,47 +71,24 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
 
   function said(messageId: string, delta: string): RunEvent[] {
     const events = open?.id === messageId ? [] : openMessage(messageId)
-    const first = events.length > 0
-    const text = first ? { value: delta, annotations: [] } : { value: delta }
-    const content = [{ index: 0, type: 'text', text }]
-    events.push({
-      name: 'thread.message.delta',
-      data: { id: messageId, object: 'thread.message.delta', delta: { content } },
-    })
-    return events
+    return [...events, textEvent(messageId, delta, events.length > 0)]
   }
 
   function openMessage(id: string): RunEvent[] {
     const at = now()
-    const empty: CompatMessage = { ...messageOf(id, '', at), status: 'in_progress', completed_at: null, content: [] }
+    const messageSoFar = () => {
+      const content = progress.sent(id)
+      return messageOf(run, { id, content, at }, content === '' ? [] : citedFilesIn(shown, run._id))
+    }
     const before = closeOpen('completed')
     open = {
       id,
       close(how) {
         closed.add(id)
-        const end = now()
-        const whole = { ...messageOf(id, progress.sent(id), at), completed_at: secondsOf(end) }
-        const broken: CompatMessage = {
-          ...whole,
-          status: 'incomplete',
-          completed_at: null,
-          incomplete_at: secondsOf(end),
-          incomplete_details: { reason: how === 'cancelled' ? 'run_cancelled' : 'run_failed' },
-        }
-        return [
-          how === 'completed'
-            ? { name: 'thread.message.completed', data: whole }
-            : { name: 'thread.message.incomplete', data: broken },
-          { name: `thread.run.step.${how}`, data: messageStep(run, id, how, end) },
-        ]
+        return endOfMessage(run, messageSoFar(), how, now())
       },
     }
-    return [
-      ...before,
-      ...opened(messageStep(run, id, 'in_progress', at)),
-      { name: 'thread.message.created', data: empty },
-      { name: 'thread.message.in_progress', data: empty },
-    ]
+    return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
   }
 
   /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
@@ -142,24 +119,62 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     return events
   }
 
-  function closeOpen(how: 'completed' | 'failed' | 'cancelled'): RunEvent[] {
+  function closeOpen(how: How): RunEvent[] {
     const events = open?.close(how) ?? []
     open = undefined
     return events
   }
+}
 
-  function citedFiles() {
-    const logged = shown.map((message) => ({ message, runId: run._id }))
-    return citedFilesOf(new Set([run._id]), logged).get(run._id)
-  }
+function citedFilesIn(messages: Message[], runId: string) {
+  const logged = messages.map((message) => ({ message, runId }))
+  return citedFilesOf(new Set([runId]), logged).get(runId)
+}
 
-  function messageOf(id: string, content: string, createdAt: Date): CompatMessage {
-    return messageShape(
-      { message: { type: 'AIMessage', data: { id, content } }, createdAt, runId: run._id },
-      { threadId: run.thread_id, assistantId: run.assistant_id },
-      content === '' ? [] : citedFiles(),
-    )
+function messageOf(
+  run: RunRecord,
+  { id, content, at }: { id: string; content: string; at: Date },
+  cited: Parameters<typeof messageShape>[2],
+): CompatMessage {
+  return messageShape(
+    { message: { type: 'AIMessage', data: { id, content } }, createdAt: at, runId: run._id },
+    { threadId: run.thread_id, assistantId: run.assistant_id },
+    cited,
+  )
+}
+
+function beginningOfMessage(run: RunRecord, message: CompatMessage, at: Date): RunEvent[] {
+  const empty: CompatMessage = { ...message, status: 'in_progress', completed_at: null, content: [] }
+  return [
+    ...opened(messageStep(run, message.id, 'in_progress', at)),
+    { name: 'thread.message.created', data: empty },
+    { name: 'thread.message.in_progress', data: empty },
+  ]
+}
+
+/** The first text also begins the content, with its list of annotations. */
+function textEvent(messageId: string, delta: string, isFirst: boolean): RunEvent {
+  const text = isFirst ? { value: delta, annotations: [] } : { value: delta }
+  return {
+    name: 'thread.message.delta',
+    data: { id: messageId, object: 'thread.message.delta', delta: { content: [{ index: 0, type: 'text', text }] } },
   }
+}
+
+function endOfMessage(run: RunRecord, message: CompatMessage, how: How, end: Date): RunEvent[] {
+  const broken: CompatMessage = {
+    ...message,
+    status: 'incomplete',
+    completed_at: null,
+    incomplete_at: secondsOf(end),
+    incomplete_details: { reason: how === 'cancelled' ? 'run_cancelled' : 'run_failed' },
+  }
+  return [
+    how === 'completed'
+      ? { name: 'thread.message.completed', data: { ...message, completed_at: secondsOf(end) } }
+      : { name: 'thread.message.incomplete', data: broken },
+    { name: `thread.run.step.${how}`, data: messageStep(run, message.id, how, end) },
+  ]
 }
 
 function opened(step: CompatRunStep): RunEvent[] {
