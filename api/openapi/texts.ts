@@ -305,6 +305,7 @@ export const componentTexts: Record<string, string> = {
   V1RunCreateRequest: 'A run, and what it changes for itself.',
   V1RunList: 'A page of runs.',
   V1RunStatus: 'How far a run is.',
+  V1RunStep: 'A step of a run in the shape of the assistants API.',
   V1RunStepList: 'A page of steps.',
   V1RunUpdateRequest: 'The metadata of a run.',
   V1SubmitToolOutputsRequest: 'The results of the functions for which a run waits, all of them.',

@@ -26,6 +26,13 @@ export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
   /** Whether a step announces its calls as deltas, as the assistants API does. */
   withStepDeltas?: boolean
+  /** How the API shows a step, if not as it is. */
+  stepShapeOf?(step: CompatRunStep): ShownStep
+}
+
+interface ShownStep {
+  id: string
+  step_details: { type: 'message_creation' } | { type: 'tool_calls'; tool_calls: object[] }
 }
 
 /**
@@ -34,7 +41,7 @@ export interface RunEventsOptions {
  */
 export function createRunEvents(
   run: RunRecord,
-  { shapeOf, withStepDeltas = false }: RunEventsOptions,
+  { shapeOf, withStepDeltas = false, stepShapeOf = (step) => step }: RunEventsOptions,
   now: () => Date,
 ) {
   const progress = createTextProgress()
@@ -125,13 +132,13 @@ export function createRunEvents(
           how === 'completed' && cut === undefined
             ? { name: 'thread.message.completed', data: whole }
             : { name: 'thread.message.incomplete', data: broken },
-          { name: `thread.run.step.${how}`, data: messageStep(run, id, how, end) },
+          { name: `thread.run.step.${how}`, data: stepShapeOf(messageStep(run, id, how, end)) },
         ]
       },
     }
     return [
       ...before,
-      ...opened(messageStep(run, id, 'in_progress', at)),
+      ...opened(stepShapeOf(messageStep(run, id, 'in_progress', at))),
       { name: 'thread.message.created', data: empty },
       { name: 'thread.message.in_progress', data: empty },
     ]
@@ -153,14 +160,19 @@ export function createRunEvents(
         id: toolsId,
         close(how) {
           closed.add(toolsId)
-          return [{ name: `thread.run.step.${how}`, data: toolStep(run, { id, calls }, outputs, how, now()) }]
+          return [
+            { name: `thread.run.step.${how}`, data: stepShapeOf(toolStep(run, { id, calls }, outputs, how, now())) },
+          ]
         },
       }
     }
     if (calls.every((call) => outputs.has(call.id))) {
       closed.add(toolsId)
       open = undefined
-      events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
+      events.push({
+        name: 'thread.run.step.completed',
+        data: stepShapeOf(toolStep(run, { id, calls }, outputs, 'completed', at)),
+      })
     }
     return events
   }
@@ -171,7 +183,8 @@ export function createRunEvents(
   }
 
   /** With deltas, a step begins without calls: each is then added as a whole. */
-  function openedTools(step: CompatRunStep): RunEvent[] {
+  function openedTools(given: CompatRunStep): RunEvent[] {
+    const step = stepShapeOf(given)
     const { step_details: details, id } = step
     if (!withStepDeltas || details.type !== 'tool_calls') return opened(step)
     const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
@@ -204,7 +217,7 @@ export function createRunEvents(
   }
 }
 
-function opened(step: CompatRunStep): RunEvent[] {
+function opened(step: ShownStep): RunEvent[] {
   return [
     { name: 'thread.run.step.created', data: step },
     { name: 'thread.run.step.in_progress', data: step },
