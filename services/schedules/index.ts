@@ -1,6 +1,8 @@
 import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
-import { messagesToJson } from '../../domain/messages.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkMessageSize } from '../../domain/message-size.ts'
+import { messagesToJson, normaliseMessage } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { Assistants } from '../assistants/index.ts'
@@ -8,7 +10,7 @@ import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import { holdAssistant, holdThread } from '../parents.ts'
-import { inputMessages } from '../runs/index.ts'
+import { locOf } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import { type ScheduleChanges, type NewSchedule, changedTiming, checkTiming, timingOf } from './schedule-request.ts'
@@ -240,7 +242,11 @@ const restBytes = 5000
 const missing = () => new AppError('not_found', 'There is no such schedule.')
 
 function inputJsonOf(input: NewSchedule['input']): string {
-  const json = messagesToJson(inputMessages(input, { maxBytes: inputMaxBytes }))
+  const loc = locOf(input)
+  const messages = (Array.isArray(input) ? input : input.messages).map(normaliseMessage)
+  checkFreeForm(loc, messages)
+  for (const [index, message] of messages.entries()) checkMessageSize(message, inputMaxBytes, [...loc, index])
+  const json = messagesToJson(messages)
   if (Buffer.byteLength(json) > 2 * inputMaxBytes) throw invalidInput(['body', 'input'], 'is too long for a schedule')
   return json
 }

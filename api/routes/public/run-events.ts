@@ -26,6 +26,13 @@ export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
   /** Whether a step announces its calls as deltas, as the assistants API does. */
   withStepDeltas?: boolean
+  /** How the API shows a step, if not as it is. */
+  stepShapeOf?(step: CompatRunStep): ShownStep
+}
+
+interface ShownStep {
+  id: string
+  step_details: { type: 'message_creation' } | { type: 'tool_calls'; tool_calls: object[] }
 }
 
 /**
@@ -34,7 +41,7 @@ export interface RunEventsOptions {
  */
 export function createRunEvents(
   run: RunRecord,
-  { shapeOf, withStepDeltas = false }: RunEventsOptions,
+  { shapeOf, withStepDeltas = false, stepShapeOf = (step) => step }: RunEventsOptions,
   now: () => Date,
 ) {
   const progress = createTextProgress()
@@ -102,10 +109,13 @@ export function createRunEvents(
       id,
       close(how) {
         closed.add(id)
-        return endOfMessage(run, messageSoFar(), { how, cut: cutOf(id), end: now() })
+        const end = now()
+        const step = stepShapeOf(messageStep(run, id, how, end))
+        return endOfMessage(step, messageSoFar(), { how, cut: cutOf(id), end })
       },
     }
-    return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
+    const step = stepShapeOf(messageStep(run, id, 'in_progress', at))
+    return [...before, ...beginningOfMessage(step, messageOf(run, { id, content: '', at }, []))]
   }
 
   /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
@@ -124,14 +134,19 @@ export function createRunEvents(
         id: toolsId,
         close(how) {
           closed.add(toolsId)
-          return [{ name: `thread.run.step.${how}`, data: toolStep(run, { id, calls }, outputs, how, now()) }]
+          return [
+            { name: `thread.run.step.${how}`, data: stepShapeOf(toolStep(run, { id, calls }, outputs, how, now())) },
+          ]
         },
       }
     }
     if (calls.every((call) => outputs.has(call.id))) {
       closed.add(toolsId)
       open = undefined
-      events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
+      events.push({
+        name: 'thread.run.step.completed',
+        data: stepShapeOf(toolStep(run, { id, calls }, outputs, 'completed', at)),
+      })
     }
     return events
   }
@@ -141,7 +156,8 @@ export function createRunEvents(
     return message?.type === 'AIMessage' ? message.data.cut : undefined
   }
 
-  function openedTools(step: CompatRunStep): RunEvent[] {
+  function openedTools(given: CompatRunStep): RunEvent[] {
+    const step = stepShapeOf(given)
     return withStepDeltas ? openedWithDeltas(step) : opened(step)
   }
 
@@ -169,10 +185,10 @@ function messageOf(
   )
 }
 
-function beginningOfMessage(run: RunRecord, message: CompatMessage, at: Date): RunEvent[] {
+function beginningOfMessage(step: ShownStep, message: CompatMessage): RunEvent[] {
   const empty: CompatMessage = { ...message, status: 'in_progress', completed_at: null, content: [] }
   return [
-    ...opened(messageStep(run, message.id, 'in_progress', at)),
+    ...opened(step),
     { name: 'thread.message.created', data: empty },
     { name: 'thread.message.in_progress', data: empty },
   ]
@@ -194,7 +210,7 @@ function endOf({ status, error }: RunRecord): How {
 }
 
 function endOfMessage(
-  run: RunRecord,
+  step: ShownStep,
   message: CompatMessage,
   { how, cut, end }: { how: How; cut: AIMessage['data']['cut']; end: Date },
 ): RunEvent[] {
@@ -209,12 +225,12 @@ function endOfMessage(
     how === 'completed' && cut === undefined
       ? { name: 'thread.message.completed', data: { ...message, completed_at: secondsOf(end) } }
       : { name: 'thread.message.incomplete', data: broken },
-    { name: `thread.run.step.${how}`, data: messageStep(run, message.id, how, end) },
+    { name: `thread.run.step.${how}`, data: step },
   ]
 }
 
 /** The step begins without calls; each is then added as a whole. */
-function openedWithDeltas(step: CompatRunStep): RunEvent[] {
+function openedWithDeltas(step: ShownStep): RunEvent[] {
   const { step_details: details, id } = step
   if (details.type !== 'tool_calls') return opened(step)
   const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
@@ -227,7 +243,7 @@ function openedWithDeltas(step: CompatRunStep): RunEvent[] {
   ]
 }
 
-function opened(step: CompatRunStep): RunEvent[] {
+function opened(step: ShownStep): RunEvent[] {
   return [
     { name: 'thread.run.step.created', data: step },
     { name: 'thread.run.step.in_progress', data: step },

@@ -173,7 +173,7 @@ export const CompatRun = Type.Object(
 )
 export type CompatRun = Static<typeof CompatRun>
 
-const StepToolCall = Type.Object({
+export const StepToolCall = Type.Object({
   id: Type.String(),
   type: Type.Literal('function'),
   function: Type.Object({ name: Type.String(), arguments: Type.String(), output: nullable(Type.String()) }),

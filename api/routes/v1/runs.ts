@@ -8,14 +8,7 @@ import { callerOf } from '../../plugins/authentication.ts'
 import { orNull } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
 import { stepsOf } from '../public/run-steps.ts'
-import {
-  CompatRunStep,
-  ListQuery,
-  RunStepParams,
-  ThreadParams,
-  ThreadRunParams,
-  listOf,
-} from '../public/thread-schemas.ts'
+import { ListQuery, RunStepParams, ThreadParams, ThreadRunParams, listOf } from '../public/thread-schemas.ts'
 import { listPage } from '../public/thread-shapes.ts'
 import { refuseUnmetThread } from '../public/unmet-demands.ts'
 import {
@@ -27,6 +20,7 @@ import {
 } from './run-schemas.ts'
 import { v1RunShape } from './run-shapes.ts'
 import { type V1RunDeps, createV1RunStarts } from './start-run.ts'
+import { IncludeQuery, V1RunStep, includesResults, v1StepShape } from './step-shapes.ts'
 import { newV1ThreadOf } from './threads.ts'
 import { operation, v1Config, v1Refusals } from './v1-route.ts'
 
@@ -57,7 +51,9 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
     runs.find(callerOf(request), request.params.thread_id, request.params.run_id)
   const steps = async (request: FastifyRequest<{ Params: { thread_id: string; run_id: string } }>) => {
     const run = await findRun(request)
-    return stepsOf(run, await threads.messagesOfRun(callerOf(request), run))
+    const withResults = includesResults(request)
+    const all = stepsOf(run, await threads.messagesOfRun(callerOf(request), run))
+    return all.map((step) => v1StepShape(step, withResults))
   }
 
   app.post(
@@ -67,6 +63,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       schema: {
         ...operation('threads.runs.create', 'Run an assistant on a thread'),
         params: ThreadParams,
+        querystring: IncludeQuery,
         body: V1RunCreateRequest,
         response: { ...runOrStream, ...v1Refusals(404, 429) },
       },
@@ -188,7 +185,7 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
         feed.close()
         throw error
       }
-      return stream(reply, { run, feed }, assistant, { resumedFrom })
+      return stream(request, reply, { run, feed }, assistant, { resumedFrom })
     },
   )
 
@@ -199,8 +196,8 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       schema: {
         ...operation('threads.runs.steps.list', 'The steps of a run'),
         params: ThreadRunParams,
-        querystring: ListQuery,
-        response: { 200: listOf(CompatRunStep, 'V1RunStepList'), ...v1Refusals(404) },
+        querystring: Type.Object({ ...ListQuery.properties, ...IncludeQuery.properties }),
+        response: { 200: listOf(V1RunStep, 'V1RunStepList'), ...v1Refusals(404) },
       },
     },
     async (request) => listPage(pageOf(await steps(request), ({ id }) => id, request.query)),
@@ -213,7 +210,8 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       schema: {
         ...operation('threads.runs.steps.read', 'Read a step of a run'),
         params: RunStepParams,
-        response: { 200: CompatRunStep, ...v1Refusals(404) },
+        querystring: IncludeQuery,
+        response: { 200: V1RunStep, ...v1Refusals(404) },
       },
     },
     async (request) => {

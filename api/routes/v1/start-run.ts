@@ -16,6 +16,7 @@ import { followOnce } from '../runs/follow-once.ts'
 import { v1OverridesOf } from './run-overrides.ts'
 import type { V1Run, V1RunCreateRequest } from './run-schemas.ts'
 import { type AssistantOfRun, v1RunShape } from './run-shapes.ts'
+import { includesResults, v1StepShape } from './step-shapes.ts'
 import type { V1Deps } from './v1-route.ts'
 
 export type V1RunDeps = Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }
@@ -24,6 +25,7 @@ export type V1RunDeps = Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }
 export function createV1RunStarts({ v1: { runs, threads, assistants }, openStreams }: V1RunDeps) {
   /** Sends the events of a run, up to its end or to the calls for which it waits. */
   function stream(
+    request: FastifyRequest,
     reply: FastifyReply,
     followed: FollowedRun,
     assistant: AssistantOfRun,
@@ -32,6 +34,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     const { finished, stop } = streamThreadRun(reply, followed, {
       ...more,
       withStepDeltas: true,
+      stepShapeOf: (step) => v1StepShape(step, includesResults(request)),
       shapeOf: (run) => v1RunShape({ run, calls: [] }, assistant, runs.expireSeconds),
       reread: () => runs.reread(followed.run),
       async waitingShapeOf(run: RunRecord) {
@@ -82,7 +85,7 @@ export function createV1RunStarts({ v1: { runs, threads, assistants }, openStrea
     await answerIsFollowed(request)
     const isNew = typeof thread === 'function'
     const newThread = isNew ? await threads.find(caller, followed.run.thread_id) : undefined
-    return stream(reply, followed, shown, newThread ? { newThread } : {})
+    return stream(request, reply, followed, shown, newThread ? { newThread } : {})
   }
 
   return { start, stream }
