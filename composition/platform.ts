@@ -62,7 +62,7 @@ export async function connectPlatform(
     knowledge,
     runs,
     deletion,
-    retention: createRetention({ ...core, runs: runs.runs }),
+    retention: createRetention({ ...core, runs: runs.runs, blobs: core.infra.knowledge.blobs }),
     services: {
       assistants,
       threads,

@@ -1,5 +1,5 @@
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
-import type { Message } from '../../../domain/messages.ts'
+import type { AIMessage, Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
@@ -13,26 +13,19 @@ export interface RunEvent {
   data: object
 }
 
+type How = 'completed' | 'failed' | 'cancelled' | 'expired'
+
 /** A step that has been announced and not closed yet; for a message, with what its closing needs. */
 interface OpenStep {
   id: string
   close(how: How): RunEvent[]
 }
 
-type How = 'completed' | 'failed' | 'cancelled' | 'expired'
-
 /** How an API shows a run. */
 export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
   /** Whether a step announces its calls as deltas, as the assistants API does. */
   withStepDeltas?: boolean
-  /** How the API shows a step, if not as it is. */
-  stepShapeOf?(step: CompatRunStep): ShownStep
-}
-
-interface ShownStep {
-  id: string
-  step_details: { type: 'message_creation' } | { type: 'tool_calls'; tool_calls: object[] }
 }
 
 /**
@@ -41,7 +34,7 @@ interface ShownStep {
  */
 export function createRunEvents(
   run: RunRecord,
-  { shapeOf, withStepDeltas = false, stepShapeOf = (step) => step }: RunEventsOptions,
+  { shapeOf, withStepDeltas = false }: RunEventsOptions,
   now: () => Date,
 ) {
   const progress = createTextProgress()
@@ -52,10 +45,8 @@ export function createRunEvents(
   let begun = false
 
   return {
-    begin: (): RunEvent[] => [
-      { name: 'thread.run.created', data: shapeOf(run) },
-      { name: 'thread.run.queued', data: shapeOf(run) },
-    ],
+    begin: (): RunEvent[] =>
+      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: shapeOf(run) })),
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
@@ -75,10 +66,7 @@ export function createRunEvents(
     /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
       const data = shapeOf(stored)
-      const isExpired = stored.error?.type === 'expired'
-      const failed = stored.status === 'error' ? (isExpired ? 'expired' : 'failed') : 'completed'
-      const how = stored.status === 'cancelled' ? 'cancelled' : failed
-      return [...started(), ...closeOpen(how), { name: `thread.run.${data.status}`, data }]
+      return [...started(), ...closeOpen(endOf(stored)), { name: `thread.run.${data.status}`, data }]
     },
 
     /** What a reader who resumes the run has received before. */
@@ -100,48 +88,24 @@ export function createRunEvents(
 
   function said(messageId: string, delta: string): RunEvent[] {
     const events = open?.id === messageId ? [] : openMessage(messageId)
-    const first = events.length > 0
-    const text = first ? { value: delta, annotations: [] } : { value: delta }
-    const content = [{ index: 0, type: 'text', text }]
-    events.push({
-      name: 'thread.message.delta',
-      data: { id: messageId, object: 'thread.message.delta', delta: { content } },
-    })
-    return events
+    return [...events, textEvent(messageId, delta, events.length > 0)]
   }
 
   function openMessage(id: string): RunEvent[] {
     const at = now()
-    const empty: CompatMessage = { ...messageOf(id, '', at), status: 'in_progress', completed_at: null, content: [] }
+    const messageSoFar = () => {
+      const content = progress.sent(id)
+      return messageOf(run, { id, content, at }, content === '' ? [] : citedFilesIn(shown, run._id))
+    }
     const before = closeOpen('completed')
     open = {
       id,
       close(how) {
         closed.add(id)
-        const end = now()
-        const whole = { ...messageOf(id, progress.sent(id), at), completed_at: secondsOf(end) }
-        const cut = cutOf(id)
-        const broken: CompatMessage = {
-          ...whole,
-          status: 'incomplete',
-          completed_at: null,
-          incomplete_at: secondsOf(end),
-          incomplete_details: { reason: how === 'completed' ? incompleteReasonOf(cut) : `run_${how}` },
-        }
-        return [
-          how === 'completed' && cut === undefined
-            ? { name: 'thread.message.completed', data: whole }
-            : { name: 'thread.message.incomplete', data: broken },
-          { name: `thread.run.step.${how}`, data: stepShapeOf(messageStep(run, id, how, end)) },
-        ]
+        return endOfMessage(run, messageSoFar(), { how, cut: cutOf(id), end: now() })
       },
     }
-    return [
-      ...before,
-      ...opened(stepShapeOf(messageStep(run, id, 'in_progress', at))),
-      { name: 'thread.message.created', data: empty },
-      { name: 'thread.message.in_progress', data: empty },
-    ]
+    return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
   }
 
   /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
@@ -160,41 +124,25 @@ export function createRunEvents(
         id: toolsId,
         close(how) {
           closed.add(toolsId)
-          return [
-            { name: `thread.run.step.${how}`, data: stepShapeOf(toolStep(run, { id, calls }, outputs, how, now())) },
-          ]
+          return [{ name: `thread.run.step.${how}`, data: toolStep(run, { id, calls }, outputs, how, now()) }]
         },
       }
     }
     if (calls.every((call) => outputs.has(call.id))) {
       closed.add(toolsId)
       open = undefined
-      events.push({
-        name: 'thread.run.step.completed',
-        data: stepShapeOf(toolStep(run, { id, calls }, outputs, 'completed', at)),
-      })
+      events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
     }
     return events
   }
 
-  function cutOf(id: string) {
+  function cutOf(id: string): AIMessage['data']['cut'] {
     const message = shown.find((other) => other.data.id === id)
     return message?.type === 'AIMessage' ? message.data.cut : undefined
   }
 
-  /** With deltas, a step begins without calls: each is then added as a whole. */
-  function openedTools(given: CompatRunStep): RunEvent[] {
-    const step = stepShapeOf(given)
-    const { step_details: details, id } = step
-    if (!withStepDeltas || details.type !== 'tool_calls') return opened(step)
-    const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
-    return [
-      ...opened({ ...step, step_details: { type: 'tool_calls', tool_calls: [] } }),
-      {
-        name: 'thread.run.step.delta',
-        data: { id, object: 'thread.run.step.delta', delta: { step_details: { type: 'tool_calls', tool_calls } } },
-      },
-    ]
+  function openedTools(step: CompatRunStep): RunEvent[] {
+    return withStepDeltas ? openedWithDeltas(step) : opened(step)
   }
 
   function closeOpen(how: How): RunEvent[] {
@@ -202,22 +150,84 @@ export function createRunEvents(
     open = undefined
     return events
   }
+}
 
-  function citedFiles() {
-    const logged = shown.map((message) => ({ message, runId: run._id }))
-    return citedFilesOf(new Set([run._id]), logged).get(run._id)
-  }
+function citedFilesIn(messages: Message[], runId: string) {
+  const logged = messages.map((message) => ({ message, runId }))
+  return citedFilesOf(new Set([runId]), logged).get(runId)
+}
 
-  function messageOf(id: string, content: string, createdAt: Date): CompatMessage {
-    return messageShape(
-      { message: { type: 'AIMessage', data: { id, content } }, createdAt, runId: run._id },
-      { threadId: run.thread_id, assistantId: run.assistant_id },
-      content === '' ? [] : citedFiles(),
-    )
+function messageOf(
+  run: RunRecord,
+  { id, content, at }: { id: string; content: string; at: Date },
+  cited: Parameters<typeof messageShape>[2],
+): CompatMessage {
+  return messageShape(
+    { message: { type: 'AIMessage', data: { id, content } }, createdAt: at, runId: run._id },
+    { threadId: run.thread_id, assistantId: run.assistant_id },
+    cited,
+  )
+}
+
+function beginningOfMessage(run: RunRecord, message: CompatMessage, at: Date): RunEvent[] {
+  const empty: CompatMessage = { ...message, status: 'in_progress', completed_at: null, content: [] }
+  return [
+    ...opened(messageStep(run, message.id, 'in_progress', at)),
+    { name: 'thread.message.created', data: empty },
+    { name: 'thread.message.in_progress', data: empty },
+  ]
+}
+
+/** The first text also begins the content, with its list of annotations. */
+function textEvent(messageId: string, delta: string, isFirst: boolean): RunEvent {
+  const text = isFirst ? { value: delta, annotations: [] } : { value: delta }
+  return {
+    name: 'thread.message.delta',
+    data: { id: messageId, object: 'thread.message.delta', delta: { content: [{ index: 0, type: 'text', text }] } },
   }
 }
 
-function opened(step: ShownStep): RunEvent[] {
+function endOf({ status, error }: RunRecord): How {
+  if (status === 'cancelled') return 'cancelled'
+  if (status !== 'error') return 'completed'
+  return error?.type === 'expired' ? 'expired' : 'failed'
+}
+
+function endOfMessage(
+  run: RunRecord,
+  message: CompatMessage,
+  { how, cut, end }: { how: How; cut: AIMessage['data']['cut']; end: Date },
+): RunEvent[] {
+  const broken: CompatMessage = {
+    ...message,
+    status: 'incomplete',
+    completed_at: null,
+    incomplete_at: secondsOf(end),
+    incomplete_details: { reason: how === 'completed' ? incompleteReasonOf(cut) : `run_${how}` },
+  }
+  return [
+    how === 'completed' && cut === undefined
+      ? { name: 'thread.message.completed', data: { ...message, completed_at: secondsOf(end) } }
+      : { name: 'thread.message.incomplete', data: broken },
+    { name: `thread.run.step.${how}`, data: messageStep(run, message.id, how, end) },
+  ]
+}
+
+/** The step begins without calls; each is then added as a whole. */
+function openedWithDeltas(step: CompatRunStep): RunEvent[] {
+  const { step_details: details, id } = step
+  if (details.type !== 'tool_calls') return opened(step)
+  const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
+  return [
+    ...opened({ ...step, step_details: { type: 'tool_calls', tool_calls: [] } }),
+    {
+      name: 'thread.run.step.delta',
+      data: { id, object: 'thread.run.step.delta', delta: { step_details: { type: 'tool_calls', tool_calls } } },
+    },
+  ]
+}
+
+function opened(step: CompatRunStep): RunEvent[] {
   return [
     { name: 'thread.run.step.created', data: step },
     { name: 'thread.run.step.in_progress', data: step },

@@ -27,7 +27,12 @@ import { isShown, listPage, messageShape, threadShape } from './thread-shapes.ts
 import { refuseUnmetMessage, refuseUnmetThread } from './unmet-demands.ts'
 
 /** `threads` and their messages. */
-export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
+  await app.register(threadRoutes, deps)
+  await app.register(messageRoutes, deps)
+}
+
+const threadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
   const { threads } = publicFamily
 
   app.post(
@@ -87,6 +92,10 @@ export const publicThreadRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (
       return threadShape(await threads.setMetadata(assistantOf(request), threadId, metadata))
     },
   )
+}
+
+const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily, family }) => {
+  const { threads } = publicFamily
 
   app.post(
     '/threads/:thread_id/messages',
