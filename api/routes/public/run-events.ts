@@ -26,13 +26,6 @@ export interface RunEventsOptions {
   shapeOf(run: RunRecord): { status: string }
   /** Whether a step announces its calls as deltas, as the assistants API does. */
   withStepDeltas?: boolean
-  /** How the API shows a step, if not as it is. */
-  stepShapeOf?(step: CompatRunStep): ShownStep
-}
-
-interface ShownStep {
-  id: string
-  step_details: { type: 'message_creation' } | { type: 'tool_calls'; tool_calls: object[] }
 }
 
 /**
@@ -41,7 +34,7 @@ interface ShownStep {
  */
 export function createRunEvents(
   run: RunRecord,
-  { shapeOf, withStepDeltas = false, stepShapeOf = (step) => step }: RunEventsOptions,
+  { shapeOf, withStepDeltas = false }: RunEventsOptions,
   now: () => Date,
 ) {
   const progress = createTextProgress()
@@ -109,13 +102,10 @@ export function createRunEvents(
       id,
       close(how) {
         closed.add(id)
-        const end = now()
-        const step = stepShapeOf(messageStep(run, id, how, end))
-        return endOfMessage(step, messageSoFar(), { how, cut: cutOf(id), end })
+        return endOfMessage(run, messageSoFar(), { how, cut: cutOf(id), end: now() })
       },
     }
-    const step = stepShapeOf(messageStep(run, id, 'in_progress', at))
-    return [...before, ...beginningOfMessage(step, messageOf(run, { id, content: '', at }, []))]
+    return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
   }
 
   /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
@@ -134,19 +124,14 @@ export function createRunEvents(
         id: toolsId,
         close(how) {
           closed.add(toolsId)
-          return [
-            { name: `thread.run.step.${how}`, data: stepShapeOf(toolStep(run, { id, calls }, outputs, how, now())) },
-          ]
+          return [{ name: `thread.run.step.${how}`, data: toolStep(run, { id, calls }, outputs, how, now()) }]
         },
       }
     }
     if (calls.every((call) => outputs.has(call.id))) {
       closed.add(toolsId)
       open = undefined
-      events.push({
-        name: 'thread.run.step.completed',
-        data: stepShapeOf(toolStep(run, { id, calls }, outputs, 'completed', at)),
-      })
+      events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
     }
     return events
   }
@@ -156,8 +141,7 @@ export function createRunEvents(
     return message?.type === 'AIMessage' ? message.data.cut : undefined
   }
 
-  function openedTools(given: CompatRunStep): RunEvent[] {
-    const step = stepShapeOf(given)
+  function openedTools(step: CompatRunStep): RunEvent[] {
     return withStepDeltas ? openedWithDeltas(step) : opened(step)
   }
 
@@ -185,10 +169,10 @@ function messageOf(
   )
 }
 
-function beginningOfMessage(step: ShownStep, message: CompatMessage): RunEvent[] {
+function beginningOfMessage(run: RunRecord, message: CompatMessage, at: Date): RunEvent[] {
   const empty: CompatMessage = { ...message, status: 'in_progress', completed_at: null, content: [] }
   return [
-    ...opened(step),
+    ...opened(messageStep(run, message.id, 'in_progress', at)),
     { name: 'thread.message.created', data: empty },
     { name: 'thread.message.in_progress', data: empty },
   ]
@@ -210,7 +194,7 @@ function endOf({ status, error }: RunRecord): How {
 }
 
 function endOfMessage(
-  step: ShownStep,
+  run: RunRecord,
   message: CompatMessage,
   { how, cut, end }: { how: How; cut: AIMessage['data']['cut']; end: Date },
 ): RunEvent[] {
@@ -225,12 +209,12 @@ function endOfMessage(
     how === 'completed' && cut === undefined
       ? { name: 'thread.message.completed', data: { ...message, completed_at: secondsOf(end) } }
       : { name: 'thread.message.incomplete', data: broken },
-    { name: `thread.run.step.${how}`, data: step },
+    { name: `thread.run.step.${how}`, data: messageStep(run, message.id, how, end) },
   ]
 }
 
 /** The step begins without calls; each is then added as a whole. */
-function openedWithDeltas(step: ShownStep): RunEvent[] {
+function openedWithDeltas(step: CompatRunStep): RunEvent[] {
   const { step_details: details, id } = step
   if (details.type !== 'tool_calls') return opened(step)
   const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
@@ -243,7 +227,7 @@ function openedWithDeltas(step: ShownStep): RunEvent[] {
   ]
 }
 
-function opened(step: ShownStep): RunEvent[] {
+function opened(step: CompatRunStep): RunEvent[] {
   return [
     { name: 'thread.run.step.created', data: step },
     { name: 'thread.run.step.in_progress', data: step },

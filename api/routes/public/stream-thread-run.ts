@@ -8,6 +8,7 @@ import { openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
 import { brokenStream, endOf } from './run-end.ts'
 import { type RunEvent, type RunEventsOptions, createRunEvents } from './run-events.ts'
+import type { CompatRunStep } from './thread-schemas.ts'
 import { threadShape } from './thread-shapes.ts'
 
 interface StreamOptions extends RunEventsOptions {
@@ -15,6 +16,8 @@ interface StreamOptions extends RunEventsOptions {
   reread(): Promise<RunRecord>
   /** A run that waits for its client, as its API shows it: then the stream ends. By default it stays open. */
   waitingShapeOf?(run: RunRecord): Promise<object | undefined>
+  /** How the API shows a step, if not as it is. */
+  stepShapeOf?(step: CompatRunStep): object
   /** The stream begins after what this state shows: its reader resumes the run. */
   resumedFrom?: RunView
   /** A thread that was created with the run: it is announced first. */
@@ -28,14 +31,14 @@ interface StreamOptions extends RunEventsOptions {
 export function streamThreadRun(
   reply: FastifyReply,
   { run, feed }: FollowedRun,
-  { reread, newThread, waitingShapeOf, resumedFrom, ...options }: StreamOptions,
+  { reread, newThread, waitingShapeOf, stepShapeOf = (step) => step, resumedFrom, ...options }: StreamOptions,
 ) {
   const stream = openEventStream(reply)
   const events = createRunEvents(run, options, () => new Date())
   let anyText = false
   const sendAll = (all: RunEvent[]) => {
     for (const { name, data } of all) {
-      stream.send({ name, data: JSON.stringify(data) })
+      stream.send({ name, data: JSON.stringify(isStep(data) ? stepShapeOf(data) : data) })
       anyText ||= name === 'thread.message.delta'
     }
   }
@@ -74,4 +77,8 @@ export function streamThreadRun(
     giveUp: (reason) => sendError(brokenStream[reason]),
     onError: (error) => reply.log.error({ err: error }, 'a stream of the compat family failed'),
   })
+}
+
+function isStep(data: object): data is CompatRunStep {
+  return 'object' in data && data.object === 'thread.run.step'
 }

@@ -15,7 +15,7 @@ const functionName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })
 
 const V1ToolChoice = Type.Union(
   [
-    Type.Enum(['none', 'auto', 'required'], { title: 'V1ToolChoiceMode' }),
+    Type.Enum(['none', 'auto', 'required'], { title: 'V1RunToolChoiceMode' }),
     strict(
       {
         type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ChosenToolType' }),
@@ -115,7 +115,7 @@ export const V1Run = Type.Object(
     ),
     incomplete_details: nullable(
       Type.Object({
-        reason: Type.Enum(['max_completion_tokens', 'max_prompt_tokens'], { title: 'V1IncompleteReason' }),
+        reason: Type.Enum(['max_completion_tokens', 'max_prompt_tokens'], { title: 'V1RunIncompleteReason' }),
       }),
     ),
     instructions: Type.String(),
