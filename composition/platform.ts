@@ -48,6 +48,7 @@ export async function connectPlatform(
   const billing = composeBilling(core)
   const deletion = composeDeletion(core, billing)
   const administration = composeAdministration(core, { ...accounts, ...runs })
+  const v1 = composeV1(core, { ...runs, ...deletion, ...knowledge })
   const { assistants, threads, createThread, tools } = core
   const audit = createAudit({ collections: core.collections, keepDays: settings.auditKeepDays })
   const idempotency = createIdempotency(core.collections, core.secretBox, core.requestHashes)
@@ -73,9 +74,17 @@ export async function connectPlatform(
       billing,
       administration,
       audit,
-      imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
+      imports: createImports({
+        ...core,
+        ...accounts,
+        ...knowledge,
+        vectorStores: v1.vectorStores,
+        entries: v1.entries,
+        projectFiles: v1.files,
+        readArchive: createArchiveReader(),
+      }),
       budgets: createBudgets(core),
-      v1: composeV1(core, { ...runs, ...deletion, ...knowledge }),
+      v1,
       ...accounts,
       ...knowledge,
       ...runs,

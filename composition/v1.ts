@@ -52,6 +52,7 @@ export function composeV1(
       collections,
       blobs,
       files,
+      records,
       receive: createReceiveProjectFile({ collections, records }),
     }),
     uploads: createPartUploads({ collections, blobs, records, storageQuota }),
