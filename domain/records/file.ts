@@ -81,3 +81,11 @@ export interface FileRecord {
   created_at: Date
   updated_at: Date
 }
+
+/** The progress of a file that has not been processed. */
+export const unprocessed = {
+  chunks: 0,
+  characters: 0,
+  extracted: false,
+  embedded: 0,
+} as const satisfies Partial<FileRecord>

@@ -148,7 +148,7 @@ export const pathOf = (fileId: string) => `files/${fileId}`
 /** With JSON in place of its text, in the members that hold such text. */
 function shownOverrides(overrides: RunRecord['overrides']) {
   return Object.fromEntries(
-    Object.entries(overrides).map(([name, value]) =>
+    Object.entries({ ...overrides, added_tools_sealed: undefined }).map(([name, value]) =>
       name.endsWith('_json') ? [name.slice(0, -'_json'.length), parseOwnJson(String(value))] : [name, value],
     ),
   )

@@ -30,7 +30,7 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     signal: AbortSignal,
   ): Promise<{ passage: Passage; attributes: Attributes }[]> {
     requireUnexpired(store)
-    const fileIds = filter && (await wantedEntries(store, filter))
+    const fileIds = filter && (await wantedEntries({ files }, store._id, filter))
     if (fileIds?.length === 0) return []
     const found = await passages.search(store, query, limit, signal, fileIds)
     const ids = [...new Set(found.map((passage) => passage.file_id))]
@@ -38,18 +38,22 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     const attributes = new Map(entries.map((entry) => [entry.source_id, attributesOf(entry)]))
     return found.map((passage) => ({ passage, attributes: attributes.get(passage.file_id) ?? {} }))
   }
+}
 
-  /** The ids of the ready entries that a filter wants. */
-  async function wantedEntries(store: VectorStoreRecord, filter: AttributeFilter): Promise<string[]> {
-    const ids: string[] = []
-    const ready = files
-      .find({ assistant_id: store._id, status: 'ready' }, { attributes_json: 1 })
-      .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
-    for await (const entry of ready.cursor()) {
-      if (isWanted(attributesOf(entry), filter)) ids.push(entry._id)
-      if (ids.length > maxFilteredFiles)
-        throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)
-    }
-    return ids
+/** The ids of the ready entries that a filter wants. */
+export async function wantedEntries(
+  { files }: Pick<KnowledgeCollections, 'files'>,
+  storeId: string,
+  filter: AttributeFilter,
+): Promise<string[]> {
+  const ids: string[] = []
+  const ready = files
+    .find({ assistant_id: storeId, status: 'ready' }, { attributes_json: 1 })
+    .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
+  for await (const entry of ready.cursor()) {
+    if (isWanted(attributesOf(entry), filter)) ids.push(entry._id)
+    if (ids.length > maxFilteredFiles)
+      throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)
   }
+  return ids
 }

@@ -8,6 +8,7 @@ import type { RunOverrides, RunRecord, SamplingParameters } from '../../domain/r
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import { tokenLimits } from '../../domain/token-limits.ts'
+import { promptPartsOf, readAttachments, tokensOfAttachments } from '../attachments/prompt-parts.ts'
 import type { Conversation } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ChatRequest, PromptMessage } from './chat-model.ts'
@@ -80,7 +81,7 @@ export async function chatRequestFor(
   const request = {
     account,
     model,
-    messages: promptOf(fitting, systemMessages),
+    messages: promptOf(fitting, systemMessages, await readAttachments(deps.collections, run.thread_id, fitting)),
     tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens,
@@ -162,7 +163,7 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   let index = 0
   for await (const tokens of tokensOf(parts, window)) {
     const part = parts[index++]
-    room -= tokens + (Array.isArray(part) ? part.length * tokensPerMessage : 0)
+    room -= tokens + (Array.isArray(part) ? fixedTokensOf(part) : 0)
     if (room < 0) break
     if (Array.isArray(part)) for (const message of part) kept.add(message)
   }
@@ -175,9 +176,14 @@ function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): bo
   for (const text of fixed) room -= Buffer.byteLength(text)
   for (const message of messages) {
     if (room < 0) return false
-    room -= Buffer.byteLength(textOf(message)) + tokensPerMessage
+    room -= Buffer.byteLength(textOf(message)) + fixedTokensOf([message])
   }
   return room >= 0
+}
+
+/** The tokens of messages besides their texts. */
+function fixedTokensOf(messages: Message[]): number {
+  return messages.reduce((sum, message) => sum + tokensPerMessage + tokensOfAttachments(message), 0)
 }
 
 type Part = string | Message[]
@@ -230,20 +236,29 @@ function textOf(message: Message): string {
  * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
  * that says so, a stray one is left out.
  */
-export function promptOf(messages: Message[], systemMessages: string[]): PromptMessage[] {
+export function promptOf(
+  messages: Message[],
+  systemMessages: string[],
+  attachments = new Map<string, Buffer>(),
+): PromptMessage[] {
   const answers = new Map(
     messages.flatMap((message) =>
       message.type === 'ToolMessage' ? [[message.data.tool_call_id, message.data.content] as const] : [],
     ),
   )
   const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
-  return [...system, ...messages.flatMap((message) => promptParts(message, answers))]
+  return [...system, ...messages.flatMap((message) => promptParts(message, answers, attachments))]
 }
 
-function promptParts(message: Message, answers: Map<string, string>): PromptMessage[] {
+function promptParts(
+  message: Message,
+  answers: Map<string, string>,
+  attachments: Map<string, Buffer>,
+): PromptMessage[] {
   switch (message.type) {
     case 'HumanMessage':
-      return [{ role: 'user', content: message.data.content }]
+      if (message.data.deleted) return []
+      return [{ role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content }]
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]
     case 'AIMessage': {
@@ -282,6 +297,10 @@ const samplingMembers = [
   'service_tier',
   'logprobs',
   'top_logprobs',
+  'verbosity',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
 ] as const satisfies (keyof SamplingParameters)[]
 
 function samplingOfAssistant({ topP, reasoningEffort }: AssistantSettings): SamplingParameters {

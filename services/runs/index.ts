@@ -13,9 +13,9 @@ import { createRunSnapshots } from './run-snapshot.ts'
 import { type StartRunDeps, createStartRun } from './start-run.ts'
 
 export { type EndRunDeps, cancelledError, endRun } from './end-run.ts'
-export { type RunRequest, agreedId, inputMessages, locOf } from './prepare-run.ts'
+export { type NewRun, type RunRequest, agreedId, inputMessages, locOf } from './prepare-run.ts'
 export type { RunFeed } from './run-feeds.ts'
-export type { FollowedRun, NewRun } from './start-run.ts'
+export type { FollowedRun } from './start-run.ts'
 
 export type Runs = ReturnType<typeof createRuns>
 

@@ -97,6 +97,12 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       }
     },
 
+    /** For runs. */
+    async find(caller: Caller, id: string): Promise<{ record: AssistantRecord; shown: V1Assistant }> {
+      const record = await assistants.readIn(caller, id)
+      return { record, shown: shown(record) }
+    },
+
     read: async (caller: Caller, id: string): Promise<V1Assistant> => shown(await assistants.readIn(caller, id)),
 
     /** Changes the given members. */

@@ -19,6 +19,9 @@ export interface Ids {
   project_file_id: string
   batch_id: string
   upload_id: string
+  response_id: string
+  conversation_id: string
+  item_id: string
 }
 
 interface ForeignBody {
@@ -174,6 +177,27 @@ export const native: Record<string, Expectation> = {
   'v1.assistants.read': { foreign: 404 },
   'v1.assistants.update': { foreign: 404, body: () => ({ name: 'mine' }) },
   'v1.assistants.delete': { foreign: 404 },
+  'v1.responses.create': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, input: 'hi' }) },
+      { status: 404, body: (own, other) => ({ model: own.aid, input: 'hi', conversation: other.conversation_id }) },
+      { status: 404, body: (own, other) => ({ model: own.aid, input: 'hi', previous_response_id: other.response_id }) },
+    ],
+  },
+  'v1.responses.read': { foreign: 404 },
+  'v1.responses.cancel': { foreign: 404 },
+  'v1.responses.delete': { foreign: 404 },
+  'v1.responses.inputItems.list': { foreign: 404 },
+  'v1.conversations.create': {
+    foreignBody: [{ status: 400, body: (_own, other) => ({ items: [{ type: 'item_reference', id: other.item_id }] }) }],
+  },
+  'v1.conversations.read': { foreign: 404 },
+  'v1.conversations.update': { foreign: 404, body: () => ({ metadata: {} }) },
+  'v1.conversations.delete': { foreign: 404 },
+  'v1.conversations.items.list': { foreign: 404 },
+  'v1.conversations.items.create': { foreign: 404, body: () => ({ items: [{ role: 'user', content: 'hi' }] }) },
+  'v1.conversations.items.read': { foreign: 404 },
+  'v1.conversations.items.delete': { foreign: 404 },
   'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 

@@ -26,7 +26,7 @@ const FileSearchSetting = strict(
   { title: 'V1FileSearchSetting' },
 )
 
-const Tool = strict(
+export const V1Tool = strict(
   {
     type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ToolType' }),
     function: Type.Optional(
@@ -45,7 +45,7 @@ const Tool = strict(
 const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })
 const storeIds = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxVectorStores })
 const codeFiles = Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) })))
-const ToolResources = strict(
+export const V1ToolResources = strict(
   {
     file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(storeIds) }))),
     code_interpreter: codeFiles,
@@ -82,8 +82,8 @@ const members = {
   name: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
   description: Type.Optional(nullable(Type.String({ maxLength: 512 }))),
   instructions: Type.Optional(nullable(Type.String({ maxLength: 256_000 }))),
-  tools: Type.Optional(nullable(Type.Array(Tool, { maxItems: 128 }))),
-  tool_resources: Type.Optional(nullable(ToolResources)),
+  tools: Type.Optional(nullable(Type.Array(V1Tool, { maxItems: 128 }))),
+  tool_resources: Type.Optional(nullable(V1ToolResources)),
   metadata: Type.Optional(nullable(Metadata)),
   temperature: sharedParameters.temperature,
   top_p: sharedParameters.top_p,
@@ -104,6 +104,14 @@ export const V1AssistantUpdateRequest = strict(
 export type V1AssistantCreateRequest = Static<typeof V1AssistantCreateRequest>
 export type V1AssistantUpdateRequest = Static<typeof V1AssistantUpdateRequest>
 
+export const ShownTools = Type.Array(
+  Type.Object({
+    type: Type.String(),
+    function: Type.Optional(Type.Unknown()),
+    file_search: Type.Optional(Type.Unknown()),
+  }),
+)
+
 export const AssistantShape = Type.Object(
   {
     id: Type.String(),
@@ -113,13 +121,7 @@ export const AssistantShape = Type.Object(
     description: nullable(Type.String()),
     model: Type.String(),
     instructions: nullable(Type.String()),
-    tools: Type.Array(
-      Type.Object({
-        type: Type.String(),
-        function: Type.Optional(Type.Unknown()),
-        file_search: Type.Optional(Type.Unknown()),
-      }),
-    ),
+    tools: ShownTools,
     tool_resources: Type.Object({
       file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
     }),

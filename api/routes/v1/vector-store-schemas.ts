@@ -97,7 +97,7 @@ const leaf = {
 }
 const nested = <T extends Type.TSchema>(inner: T) =>
   strict({ ...leaf, filters: Type.Optional(Type.Array(inner, { maxItems: 50 })) })
-const Filter = nested(nested(nested(strict(leaf))))
+export const Filter = nested(nested(nested(strict(leaf))))
 
 const queryText = Type.String({ minLength: 1, maxLength: 2000 })
 export const StoreSearchRequest = strict(
