@@ -50,6 +50,7 @@ export async function connectPlatform(
   const billing = composeBilling(core)
   const deletion = composeDeletion(core, billing)
   const administration = composeAdministration(core, { ...accounts, ...runs })
+  const v1 = composeV1(core, { ...runs, ...deletion, ...knowledge })
   const { assistants, threads, createThread, tools } = core
   const audit = createAudit({ collections: core.collections, keepDays: settings.auditKeepDays })
   const idempotency = createIdempotency(core.collections, core.secretBox, core.requestHashes)
@@ -76,11 +77,19 @@ export async function connectPlatform(
       billing,
       administration,
       audit,
-      imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
+      imports: createImports({
+        ...core,
+        ...accounts,
+        ...knowledge,
+        vectorStores: v1.vectorStores,
+        entries: v1.entries,
+        projectFiles: v1.files,
+        readArchive: createArchiveReader(),
+      }),
       budgets: createBudgets(core),
       schedules: schedules.schedules,
       scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
-      v1: composeV1(core, { ...runs, ...deletion, ...knowledge }),
+      v1,
       ...accounts,
       ...knowledge,
       ...runs,

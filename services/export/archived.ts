@@ -1,3 +1,4 @@
+import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
@@ -10,6 +11,8 @@ import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/sch
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import { type EntryRecord, attributesOf } from '../knowledge/entry-record.ts'
+import type { VectorStoreRecord } from '../knowledge/vector-stores.ts'
 
 /** How each kind of record is written in an archive (docs/accounts.md). Names only what is meant to be exported. */
 export const archived = {
@@ -52,6 +55,24 @@ export const archived = {
     config: maskSecrets(objectFromJsonText(configText)),
     created_at: assistant.created_at,
     updated_at: assistant.updated_at,
+  }),
+
+  vectorStore: ({ _id, project_id, name, store, created_at }: VectorStoreRecord) => ({
+    vector_store_id: _id,
+    project_id,
+    name,
+    description: store.description,
+    metadata: objectFromJsonText(store.metadata_json),
+    expires_after_days: store.expires_after_days,
+    created_at,
+  }),
+
+  vectorStoreFile: ({ assistant_id, source_id, chunking, created_at, ...entry }: EntryRecord) => ({
+    vector_store_id: assistant_id,
+    file_id: source_id,
+    attributes: attributesOf(entry),
+    chunking,
+    created_at,
   }),
 
   thread: ({ _id, metadata_json, ...thread }: ThreadRecord) => ({
@@ -134,7 +155,7 @@ export const archived = {
 
   file: (file: FileRecord) => ({
     file_id: file._id,
-    assistant_id: file.assistant_id,
+    ...ownerOf(file),
     name: file.name,
     content_type: file.content_type,
     size: file.size,
@@ -142,6 +163,11 @@ export const archived = {
     path: pathOf(file._id),
     created_at: file.created_at,
   }),
+}
+
+function ownerOf({ assistant_id: owner, purpose, expires_at }: FileRecord) {
+  const project = projectOf(owner)
+  return project === undefined ? { assistant_id: owner } : { project_id: project, purpose, expires_at }
 }
 
 /** The path of a file's bytes in the archive. */

@@ -1,5 +1,6 @@
-import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
-import { isAssistant } from '../../domain/records/assistant.ts'
+import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
@@ -34,6 +35,8 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
   yield jsonFile('manifest.json', { format: 'assistant-platform-user', version: 1, exported_at: now }, now)
   yield jsonFile('user.json', archived.user(user), now)
   yield* jsonLines('projects', mapped(records(projects, own), archived.project), now)
+  const stores = records(assistants, { ...own, kind: 'vector_store' })
+  yield* jsonLines('vector-stores', mapped(stores, storeLine), now)
   const ownAssistants = records(assistants, { ...own, ...isAssistant })
   yield* jsonLines(
     'assistants',
@@ -46,6 +49,33 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
   const ofUser = { user_id: user._id, ...until(now) }
   yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
   yield* fileMembers(deps, user, now)
+  const entries = records(deps.collections.files, {
+    ...(await storedFiles(deps, user, now)),
+    source_id: { $exists: true },
+  })
+  yield* jsonLines('vector-store-files', mapped(entries, entryLine), now)
+}
+
+function storeLine(record: AssistantRecord): object {
+  const { store = { metadata_json: '{}', last_active_at: record.created_at } } = record
+  return archived.vectorStore({ ...record, kind: 'vector_store', store })
+}
+
+function entryLine(record: FileRecord): object {
+  return archived.vectorStoreFile({ ...record, source_id: record.source_id ?? '' })
+}
+
+/** Without those whose owner is being deleted, and those whose time is over. */
+async function storedFiles({ collections }: ArchiveDeps, user: UserRecord, now: Date) {
+  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
+  const goneProjects = await collections.projects.distinct('_id', { user_id: user._id, deleting: true })
+  return {
+    user_id: user._id,
+    status: { $ne: 'uploading' },
+    assistant_id: { $nin: [...gone, ...goneProjects.map(projectOwner)] },
+    $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: now } }],
+    ...until(now),
+  }
 }
 
 const until = (now: Date) => ({ created_at: { $lte: now } })
@@ -77,18 +107,11 @@ async function* threadMembers(
 
 /** The records of the files, then their bytes. */
 async function* fileMembers(
-  { collections, blobs }: ArchiveDeps,
+  { collections, blobs, assistantConfigs }: ArchiveDeps,
   user: UserRecord,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
-  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
-  const stored = {
-    user_id: user._id,
-    status: { $ne: 'uploading' },
-    assistant_id: { $nin: gone },
-    ...hasOwnBytes,
-    ...until(now),
-  }
+  const stored = { ...(await storedFiles({ collections, blobs, assistantConfigs }, user, now)), ...hasOwnBytes }
   const listed = new Set<string>()
   const lines = mapped(records(collections.files, stored), (file) => {
     listed.add(file._id)
