@@ -207,6 +207,10 @@ export async function createSide(
     left: {},
     created_at: new Date(),
   })
+  await service.collections.runs.updateOne(
+    { _id: runId },
+    { $set: { status: 'success', completion: { model: name, stored: true, tags: [] } } },
+  )
   const purchase = await service.collections.purchases.findOne({ user_id: user.userId }).lean()
   return {
     estate,
@@ -226,6 +230,7 @@ export async function createSide(
       tid,
       thread_id: publicThread,
       run_id: runId,
+      completion_id: `chatcmpl-${runId}`,
       message_id: `message-${publicThread}`,
       step_id: publicRun,
       receipt_id: receiptId,

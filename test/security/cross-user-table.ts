@@ -10,6 +10,7 @@ export interface Ids {
   tid: string
   thread_id: string
   run_id: string
+  completion_id: string
   message_id: string
   step_id: string
   receipt_id: string
@@ -166,6 +167,16 @@ export const native: Record<string, Expectation> = {
   'v1.assistants.read': { foreign: 404 },
   'v1.assistants.update': { foreign: 404, body: () => ({ name: 'mine' }) },
   'v1.assistants.delete': { foreign: 404 },
+  'v1.chat.completions.create': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, messages: [{ role: 'user', content: 'hi' }] }) },
+    ],
+  },
+  'v1.chat.completions.list': secret,
+  'v1.chat.completions.read': { foreign: 404 },
+  'v1.chat.completions.update': { foreign: 404, body: () => ({ metadata: {} }) },
+  'v1.chat.completions.delete': { foreign: 404 },
+  'v1.chat.completions.messages.list': { foreign: 404 },
   'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 
