@@ -3,6 +3,7 @@ import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
@@ -153,6 +154,17 @@ export const archived = {
 
   scheduleRun: ({ _id: _key, user_id: _user, check_at: _check, ...run }: ScheduleRunRecord) => run,
 
+  attachment: ({ _id, thread_id, name, content_type, size, sha256, created_at }: AttachmentRecord) => ({
+    attachment_id: _id,
+    thread_id,
+    name,
+    content_type,
+    size,
+    sha256,
+    path: attachmentPathOf(_id),
+    created_at,
+  }),
+
   file: (file: FileRecord) => ({
     file_id: file._id,
     ...ownerOf(file),
@@ -169,6 +181,8 @@ function ownerOf({ assistant_id: owner, purpose, expires_at }: FileRecord) {
   const project = projectOf(owner)
   return project === undefined ? { assistant_id: owner } : { project_id: project, purpose, expires_at }
 }
+/** The path of the bytes of an image, a sound or a file in a message. */
+export const attachmentPathOf = (attachmentId: string) => `attachments/${attachmentId}`
 
 /** The path of a file's bytes in the archive. */
 export const pathOf = (fileId: string) => `files/${fileId}`

@@ -5,7 +5,9 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
-import { archived, pathOf } from './archived.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { bytesOf } from '../attachments/prompt-parts.ts'
+import { archived, attachmentPathOf, pathOf } from './archived.ts'
 import { jsonFile, jsonLines } from './json-lines.ts'
 import { type ArchiveMember, packed } from './packed.ts'
 import { entriesOf, largeRecordsAtOnce, records } from './read-records.ts'
@@ -86,7 +88,7 @@ async function* threadMembers(
   own: object,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
-  const { threads, checkpoints, runs, toolCalls, feedback } = collections
+  const { threads, checkpoints, runs, toolCalls, feedback, attachments } = collections
   // Threads that are not to be stored are left out: they expire within a day.
   const ownThreads = { ...own, expires_at: { $exists: false } }
 
@@ -103,6 +105,15 @@ async function* threadMembers(
   yield* jsonLines('runs', mapped(ownRuns, archived.run), now)
   yield* jsonLines('tool-calls', mapped(calls, archived.toolCall), now)
   yield* jsonLines('feedback', mapped(opinions, archived.feedback), now)
+  const attached = () =>
+    ofThreads((id) => records(attachments, { thread_id: id, ...until(now) }, largeRecordsAtOnce, { bytes: 0 }))
+  yield* jsonLines('attachments', mapped(attached(), archived.attachment), now)
+  for await (const { _id } of attached()) {
+    const stored = await attachments.findById(_id).lean<AttachmentRecord>()
+    if (stored === null) continue
+    const content = Buffer.from(bytesOf(stored))
+    yield { name: attachmentPathOf(_id), size: content.length, modified: stored.created_at, content: [content] }
+  }
 }
 
 /** The records of the files, then their bytes. */

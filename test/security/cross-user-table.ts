@@ -10,6 +10,7 @@ export interface Ids {
   tid: string
   thread_id: string
   run_id: string
+  completion_id: string
   message_id: string
   step_id: string
   receipt_id: string
@@ -247,6 +248,16 @@ export const native: Record<string, Expectation> = {
   'v1.conversations.items.create': { foreign: 404, body: () => ({ items: [{ role: 'user', content: 'hi' }] }) },
   'v1.conversations.items.read': { foreign: 404 },
   'v1.conversations.items.delete': { foreign: 404 },
+  'v1.chat.completions.create': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, messages: [{ role: 'user', content: 'hi' }] }) },
+    ],
+  },
+  'v1.chat.completions.list': secret,
+  'v1.chat.completions.read': { foreign: 404 },
+  'v1.chat.completions.update': { foreign: 404, body: () => ({ metadata: {} }) },
+  'v1.chat.completions.delete': { foreign: 404 },
+  'v1.chat.completions.messages.list': { foreign: 404 },
   'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 

@@ -267,6 +267,17 @@ async function addRun(
     status: 'done',
     created_at: new Date(),
   })
+  await service.collections.attachments.create({
+    _id: newId(),
+    thread_id: ref.threadId,
+    user_id: ref.userId,
+    name: 'notes.txt',
+    content_type: 'text/plain',
+    size: 5,
+    sha256: 'not counted',
+    bytes: Buffer.from('notes'),
+    created_at: new Date(),
+  })
   await service.collections.feedback.create({
     _id: newId(),
     run_id: id,
