@@ -11060,7 +11060,7 @@ export interface operations {
                 limit?: number;
                 /** @description An id: only entries before it. */
                 before?: string;
-                /** @description Only entries of this operation. */
+                /** @description Only entries of this operation, or of these, separated by commas. */
                 action?: string;
             };
             header?: never;
@@ -11132,7 +11132,7 @@ export interface operations {
                 limit?: number;
                 /** @description An id: only entries before it. */
                 before?: string;
-                /** @description Only entries of this operation. */
+                /** @description Only entries of this operation, or of these, separated by commas. */
                 action?: string;
                 /** @description Id of the user. */
                 user_id?: string;
