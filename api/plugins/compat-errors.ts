@@ -57,6 +57,7 @@ export const V1Error = Type.Object(error, { title: 'V1Error' })
 export const v1Errors: ErrorShape = {
   bodyOf: (_body, error) => ({ error: errorObject(error, placeOf, v1CodeOf(error)) }),
   statusOf: (error) => (error.code === 'invalid_input' ? 400 : error.status),
+  unknownRoute: (method, path) => `${method} ${path} is not offered here.`,
 }
 
 type Loc = (string | number)[]

@@ -16,7 +16,12 @@ export function answer({ body }: ChatRequest): ScriptedReply {
     if (body['response_format'] === undefined || isText(body['response_format']))
       return { text: ['It is ', textOf(last.content), ' in Paris.'], usage }
   }
-  if (body['response_format'] !== undefined && !isText(body['response_format']) && last?.role !== 'tool' && names.length > 0)
+  if (
+    body['response_format'] !== undefined &&
+    !isText(body['response_format']) &&
+    last?.role !== 'tool' &&
+    names.length > 0
+  )
     return { toolCalls: [{ name: 'get_weather', arguments: ['{"city":', ' "Paris"}'] }], usage }
   if (body['response_format'] !== undefined && !isText(body['response_format']))
     return { text: JSON.stringify(structured), usage }
@@ -26,7 +31,8 @@ export function answer({ body }: ChatRequest): ScriptedReply {
   return { text: ['You said: ', textOf(last?.content)], usage }
 }
 
-const isText = (format: unknown) => typeof format === 'object' && format !== null && 'type' in format && format.type === 'text'
+const isText = (format: unknown) =>
+  typeof format === 'object' && format !== null && 'type' in format && format.type === 'text'
 
 function textOf(content: unknown): string {
   if (!Array.isArray(content)) return String(content)

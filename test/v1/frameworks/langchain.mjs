@@ -44,7 +44,9 @@ const graph = new StateGraph(MessagesAnnotation)
 seen.graph = { text: (await graph.invoke(question)).messages.at(-1).text, called }
 
 const answer = z.object({ city: z.string(), degrees: z.number() })
-seen.structured = await newChat().withStructuredOutput(answer, { method: 'jsonSchema', strict: true }).invoke('Measure.')
+seen.structured = await newChat()
+  .withStructuredOutput(answer, { method: 'jsonSchema', strict: true })
+  .invoke('Measure.')
 const measuring = createAgent({ model: newChat(), tools: [], responseFormat: providerStrategy(answer) })
 seen.agentStructured = (await measuring.invoke(question)).structuredResponse
 

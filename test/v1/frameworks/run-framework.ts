@@ -2,7 +2,9 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { run } from '../../../local/services/command.ts'
 import {
+  nodeClients,
   nodeFrameworks,
+  pythonClient1,
   pythonFrameworks,
   pythonLlamaIndexAndLiteLlm,
 } from '../../support/framework-packages.ts'
@@ -55,4 +57,17 @@ export const frameworks = {
   aiSdk: (given: Given) => runNode(nodeFrameworks(), 'ai-sdk.mjs', given),
   llamaIndex: (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'llama_index_agent.py', given),
   liteLlm: (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'litellm_client.py', given),
+}
+
+/** The official clients, by language and major version. */
+export const officialClients = {
+  ...Object.fromEntries(
+    [4, 5, 6, 7].map((major) => [
+      `Node ${major}`,
+      (given: Given) => runNode(nodeClients(), 'official-client.mjs', { ...given, CLIENT: `openai-${major}` }),
+    ]),
+  ),
+  'Python 1': (given: Given) => runPython(pythonClient1(), 'official_client.py', given),
+  'Python 2': (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'official_client.py', given),
+  'Python 3': (given: Given) => runPython(pythonFrameworks(), 'official_client.py', given),
 }
