@@ -163,7 +163,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
-  await app.register(v1Routes, { ...deps.services, errors })
+  await app.register(v1Routes, { ...deps.services, errors, openStreams })
 
   return app
 }

@@ -66,6 +66,8 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads: createThreads({ collections, createThread, log, states, pendingInput }),
     assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
     accountOf: createAccountOf(settings, secretBox),
+    /** Where the images, sounds and files of messages come from. */
+    partSources: { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) },
     tools: createTools({
       assistantConfigs,
       outbound: infra.outbound,

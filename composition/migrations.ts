@@ -104,6 +104,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'vector stores and files of projects',
     run: ({ database: { connection } }) => makeDeclared(connection, ['assistants', 'files']),
   },
+  {
+    number: 12,
+    name: 'parts of messages, and stored completions',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['attachments', 'runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

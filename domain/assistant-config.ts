@@ -11,6 +11,7 @@ const text = { maxLength: requestLimits.configTextLength }
 const entries = { maxItems: requestLimits.configEntries }
 
 export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'client'] as const
+export type ToolType = (typeof toolTypes)[number]
 
 /** The search of each costs as much as that of the assistant's own files. */
 export const maxVectorStores = 10

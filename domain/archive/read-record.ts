@@ -96,7 +96,7 @@ function hasTimes(record: unknown): boolean {
 }
 
 function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun): ReadRecords['runs'] {
-  const { response_format: format, ...others } = overrides
+  const { response_format: format, ...others } = knownOverrides(overrides)
   return {
     ...run,
     input_json: messagesText(input),
@@ -110,6 +110,11 @@ function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun)
       ? {}
       : { usage_by_model: run.usage_by_model.map(({ model, ...usage }) => ({ ...bounded(usage), model })) }),
   }
+}
+
+/** Nothing executes an imported run again, so that what its model could call is left out. */
+function knownOverrides(overrides: NonNullable<records.ArchivedRun['overrides']>): typeof overrides {
+  return Object.fromEntries(Object.entries(overrides).filter(([name]) => name in records.ArchivedOverrides.properties))
 }
 
 function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usage {

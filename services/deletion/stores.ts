@@ -34,6 +34,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
     ofThreads(transaction, 'feedback', collections.feedback),
+    ofThreads(transaction, 'attachments', collections.attachments),
     loginFailures(collections),
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),

@@ -1,7 +1,7 @@
-import { eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
-import { type FoldedMessage, type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
-import type { RunSnapshot } from './run-snapshot.ts'
+import { zeroId } from '../../domain/event-ids.ts'
+import { type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
 import { within } from '../within.ts'
+import { type RunSnapshot, completeView } from './run-snapshot.ts'
 import type { RunStream, StreamBatch } from './run-stream.ts'
 
 export interface RunFeedsDeps {
@@ -19,16 +19,6 @@ export interface RunFeed {
   close(): void
 }
 
-interface SharedFeed {
-  view: RunView
-  listeners: Set<() => void>
-  users: number
-  ready: Promise<void>
-  lose(): void
-  reconnect(): void
-  end(): void
-}
-
 export type RunFeeds = ReturnType<typeof createRunFeeds>
 
 /** How often a feed without news checks stream and database for entries that it missed. */
@@ -40,11 +30,11 @@ const subscribeLimitMs = 2000
 
 /**
  * The runs that have readers in this process. Each run is folded once for all its readers; only the position of
- * each reader is kept. The feed subscribes before it reads the kept entries, so that it misses none.
+ * each reader is kept.
  */
-export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
+export function createRunFeeds(deps: RunFeedsDeps) {
   const feeds = new Map<string, SharedFeed>()
-  const stopListening = stream.onConnection({
+  const stopListening = deps.stream.onConnection({
     lost() {
       for (const feed of feeds.values()) feed.lose()
     },
@@ -55,7 +45,8 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
 
   /** `isNew` says that the run's stream must be empty: there is nothing to read first. */
   async function open(runId: string, { isNew = false } = {}): Promise<RunFeed> {
-    const feed = feeds.get(runId) ?? start(runId, isNew)
+    const feed = feeds.get(runId) ?? new SharedFeed(deps, runId, isNew)
+    feeds.set(runId, feed)
     feed.users += 1
     try {
       await feed.ready
@@ -65,9 +56,7 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     }
     let closed = false
     return {
-      get view() {
-        return feed.view
-      },
+      view: feed.view,
       onChange(listener) {
         feed.listeners.add(listener)
         return () => feed.listeners.delete(listener)
@@ -87,104 +76,6 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
     feed.end()
   }
 
-  function start(runId: string, isNew: boolean): SharedFeed {
-    let unsubscribe: (() => Promise<void>) | undefined
-    let waiting: StreamBatch[] | undefined = isNew ? undefined : []
-    let lastNews = Date.now()
-    let ended = false
-    /** How often batches were missed, and how many of these gaps have been read since. */
-    const gaps = { found: 0, filled: 0 }
-
-    const notify = () => {
-      lastNews = Date.now()
-      for (const listener of feed.listeners) listener()
-    }
-    const hear = (batch: StreamBatch) => {
-      if (waiting !== undefined) {
-        waiting.push(batch)
-        return
-      }
-      // Read later, after those that are missing before it.
-      if (gaps.filled < gaps.found) return
-      applyEntries(feed.view, batch.id, batch.entries)
-      notify()
-    }
-    const readKept = async () => {
-      const { lastId, at: before } = feed.view
-      const { found } = gaps
-      const batches = await stream.read(runId, lastId === zeroId ? undefined : lastId).catch(onError)
-      if (batches) gaps.filled = found
-      else gaps.found += 1
-      for (const batch of batches ?? []) applyEntries(feed.view, batch.id, batch.entries)
-      if (!feed.view.complete || feed.view.terminal === undefined) {
-        const stored = await snapshot(runId)
-        if (stored !== undefined) completeView(feed.view, stored)
-      }
-      return feed.view.at !== before
-    }
-    let catchingUp: Promise<void> | undefined
-    const catchUp = () => (catchingUp ??= readAndHear().finally(() => (catchingUp = undefined)))
-    /** New entries wait while the kept ones are read, so that all are applied in order. */
-    const readAndHear = async () => {
-      if (waiting === undefined) waiting = []
-      try {
-        if (await readKept()) notify()
-      } finally {
-        const held = waiting ?? []
-        waiting = undefined
-        for (const batch of held) hear(batch)
-      }
-    }
-    const subscribe = async () => {
-      if (unsubscribe !== undefined || ended) return
-      const off = await stream.subscribe(runId, hear)
-      if (ended) await off()
-      else unsubscribe = off
-    }
-    /** After a subscription that was broken or late: earlier entries were missed. */
-    const catchUpAnew = async () => {
-      await catchingUp?.catch(() => undefined)
-      await catchUp()
-    }
-    const lose = () => {
-      gaps.found += 1
-    }
-    const reconnect = () => {
-      subscribe().then(catchUpAnew).catch(onError)
-    }
-    const timer = setInterval(() => {
-      const pauseMs = unsubscribe === undefined ? checkUnsubscribedEveryMs : checkEveryMs
-      if (Date.now() - lastNews < pauseMs || feed.view.terminal !== undefined) return
-      lastNews = Date.now()
-      catchUp().catch(onError)
-    }, checkUnsubscribedEveryMs)
-    timer.unref()
-
-    const feed: SharedFeed = {
-      view: emptyView(),
-      listeners: new Set(),
-      users: 0,
-      ready: (async () => {
-        const subscribing = subscribe().catch(onError)
-        await within(subscribeLimitMs, subscribing)
-        if (unsubscribe === undefined) {
-          lose()
-          subscribing.then(catchUpAnew).catch(onError)
-        }
-        if (!isNew) await catchUp()
-      })(),
-      lose,
-      reconnect,
-      end() {
-        ended = true
-        clearInterval(timer)
-        unsubscribe?.().catch(onError)
-      },
-    }
-    feeds.set(runId, feed)
-    return feed
-  }
-
   return {
     open,
     close() {
@@ -196,28 +87,129 @@ export function createRunFeeds({ stream, snapshot, onError }: RunFeedsDeps) {
 }
 
 /**
- * Adds from the database what the stream no longer contains, or never received because Redis was away: the stored
- * messages of a run whose beginning is missing, and the end of a run that has ended.
+ * One run, folded for all its readers in this process. It subscribes before it reads the kept entries, so that it
+ * misses none.
  */
-export function completeView(view: RunView, stored: RunSnapshot): void {
-  const ended = stored.terminal !== undefined && view.terminal === undefined
-  if (view.complete && !ended) return
-  const at = eventIdOf(laterId(view.lastId, goneEntryId), ended ? 'final' : 'completed')
-  view.at = ended && view.lastId === zeroId ? (stored.lastDataEventId ?? at) : at
-  const messages = new Map<string, FoldedMessage>()
-  for (const whole of stored.messages) {
-    const id = whole.data.id
-    const known = view.messages.get(id)
-    const same =
-      known !== undefined && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(whole)
-    messages.set(id, same ? known : { id, changedAt: view.at, content: { whole } })
+class SharedFeed {
+  readonly view = emptyView()
+  readonly listeners = new Set<() => void>()
+  users = 0
+  /** Resolves when the view holds what was kept so far. */
+  readonly ready: Promise<void>
+
+  readonly #deps: RunFeedsDeps
+  readonly #runId: string
+  readonly #timer: NodeJS.Timeout
+  #unsubscribe: (() => Promise<void>) | undefined
+  #ended = false
+  #lastNews = Date.now()
+  /** How often batches were missed, and how many of these gaps have been read since. */
+  readonly #gaps = { found: 0, filled: 0 }
+  /** New batches while the kept ones are being read, so that all are applied in order. */
+  #waiting: StreamBatch[] | undefined
+  #catchingUp: Promise<void> | undefined
+
+  constructor(deps: RunFeedsDeps, runId: string, isNew: boolean) {
+    this.#deps = deps
+    this.#runId = runId
+    this.#waiting = isNew ? undefined : []
+    this.#timer = setInterval(() => this.#check(), checkUnsubscribedEveryMs).unref()
+    this.ready = this.#begin(isNew)
   }
-  // A message that is not stored yet is still being written; of an ended run, the stored messages count.
-  if (!ended) for (const [id, known] of view.messages) if (!messages.has(id)) messages.set(id, known)
-  view.messages = messages
-  view.complete = true
-  if (ended) {
-    view.terminal = stored.terminal
-    view.restored = stored.lastDataEventId !== undefined
+
+  /** The subscription is broken: from now on, batches are missed. */
+  lose(): void {
+    this.#gaps.found += 1
+  }
+
+  /** Redis is back. */
+  reconnect(): void {
+    this.#subscribe()
+      .then(() => this.#catchUpAnew())
+      .catch(this.#deps.onError)
+  }
+
+  end(): void {
+    this.#ended = true
+    clearInterval(this.#timer)
+    this.#unsubscribe?.().catch(this.#deps.onError)
+  }
+
+  async #begin(isNew: boolean): Promise<void> {
+    const { onError } = this.#deps
+    const subscribing = this.#subscribe().catch(onError)
+    await within(subscribeLimitMs, subscribing)
+    if (this.#unsubscribe === undefined) {
+      this.lose()
+      subscribing.then(() => this.#catchUpAnew()).catch(onError)
+    }
+    if (!isNew) await this.#catchUp()
+  }
+
+  async #subscribe(): Promise<void> {
+    if (this.#unsubscribe !== undefined || this.#ended) return
+    const off = await this.#deps.stream.subscribe(this.#runId, (batch) => this.#hear(batch))
+    if (this.#ended) await off()
+    else this.#unsubscribe = off
+  }
+
+  #hear(batch: StreamBatch): void {
+    if (this.#waiting !== undefined) {
+      this.#waiting.push(batch)
+      return
+    }
+    // Read later, after those that are missing before it.
+    if (this.#gaps.filled < this.#gaps.found) return
+    applyEntries(this.view, batch.id, batch.entries)
+    this.#notify()
+  }
+
+  #notify(): void {
+    this.#lastNews = Date.now()
+    for (const listener of this.listeners) listener()
+  }
+
+  #check(): void {
+    const pauseMs = this.#unsubscribe === undefined ? checkUnsubscribedEveryMs : checkEveryMs
+    if (Date.now() - this.#lastNews < pauseMs || this.view.terminal !== undefined) return
+    this.#lastNews = Date.now()
+    this.#catchUp().catch(this.#deps.onError)
+  }
+
+  /** After a subscription that was broken or late: earlier entries were missed. */
+  async #catchUpAnew(): Promise<void> {
+    await this.#catchingUp?.catch(() => undefined)
+    await this.#catchUp()
+  }
+
+  #catchUp(): Promise<void> {
+    return (this.#catchingUp ??= this.#readAndHear().finally(() => (this.#catchingUp = undefined)))
+  }
+
+  async #readAndHear(): Promise<void> {
+    this.#waiting ??= []
+    try {
+      if (await this.#readKept()) this.#notify()
+    } finally {
+      const held = this.#waiting ?? []
+      this.#waiting = undefined
+      for (const batch of held) this.#hear(batch)
+    }
+  }
+
+  /** Whether that changed the view. */
+  async #readKept(): Promise<boolean> {
+    const { stream, snapshot, onError } = this.#deps
+    const { lastId, at: before } = this.view
+    const { found } = this.#gaps
+    const batches = await stream.read(this.#runId, lastId === zeroId ? undefined : lastId).catch(onError)
+    if (batches) this.#gaps.filled = found
+    else this.#gaps.found += 1
+    for (const batch of batches ?? []) applyEntries(this.view, batch.id, batch.entries)
+    if (!this.view.complete || this.view.terminal === undefined) {
+      const stored = await snapshot(this.#runId)
+      if (stored !== undefined) completeView(this.view, stored)
+    }
+    return this.view.at !== before
   }
 }

@@ -1,7 +1,7 @@
-import type { EventId } from '../../domain/event-ids.ts'
+import { type EventId, eventIdOf, goneEntryId, laterId, zeroId } from '../../domain/event-ids.ts'
 import type { Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { Terminal } from '../../domain/run-events.ts'
+import type { FoldedMessage, RunView, Terminal } from '../../domain/run-events.ts'
 import type { Collections } from '../collections.ts'
 import type { ReadRunOutput } from './run-output.ts'
 
@@ -46,5 +46,32 @@ export function terminalOf(run: Pick<RunRecord, 'status' | 'error'>): Terminal |
         type: 'error',
         error: run.error ?? { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' },
       }
+  }
+}
+
+/**
+ * Adds from the database what the stream no longer contains, or never received because Redis was away: the stored
+ * messages of a run whose beginning is missing, and the end of a run that has ended.
+ */
+export function completeView(view: RunView, stored: RunSnapshot): void {
+  const ended = stored.terminal !== undefined && view.terminal === undefined
+  if (view.complete && !ended) return
+  const at = eventIdOf(laterId(view.lastId, goneEntryId), ended ? 'final' : 'completed')
+  view.at = ended && view.lastId === zeroId ? (stored.lastDataEventId ?? at) : at
+  const messages = new Map<string, FoldedMessage>()
+  for (const whole of stored.messages) {
+    const id = whole.data.id
+    const known = view.messages.get(id)
+    const same =
+      known !== undefined && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(whole)
+    messages.set(id, same ? known : { id, changedAt: view.at, content: { whole } })
+  }
+  // A message that is not stored yet is still being written; of an ended run, the stored messages count.
+  if (!ended) for (const [id, known] of view.messages) if (!messages.has(id)) messages.set(id, known)
+  view.messages = messages
+  view.complete = true
+  if (ended) {
+    view.terminal = stored.terminal
+    view.restored = stored.lastDataEventId !== undefined
   }
 }

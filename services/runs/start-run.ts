@@ -2,38 +2,24 @@
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { type Message, messagesToJson } from '../../domain/messages.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import { type MultitaskStrategy, type RunOverrides, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
+import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Collections } from '../collections.ts'
-import type { ModelAccount } from './chat-model.ts'
 import type { LiveRun } from './live-run.ts'
-import { type LiveRuns, firstFence } from './live-runs.ts'
+import type { LiveRuns } from './live-runs.ts'
 import type { Steps } from './steps.ts'
+import type { NewAttachment } from '../attachments/receive-content.ts'
+import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { parentsOfRun, parentsRemain } from '../parents.ts'
-import { requireRoom } from '../threads/room.ts'
-import type { Tracing } from '../tracing.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { checkResults } from './check-results.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
+import { type AdmitRunDeps, type NewRun, admitRun } from './prepare-run.ts'
 import type { RunFeed, RunFeeds } from './run-feeds.ts'
 import type { RunStream } from './run-stream.ts'
-
-export interface NewRun {
-  thread: ThreadRecord
-  /** The thread is stored together with the run. Only for public threads, which have no quota. */
-  withThread?: boolean
-  assistant: AssistantRecord
-  input: Message[]
-  overrides?: RunOverrides
-  strategy: MultitaskStrategy
-  public?: boolean
-  /** Metadata that a caller of the compat family stores with the run, as JSON text. */
-  metadataJson?: string
-}
 
 /** A run that has just started, and its feed. The receiver must close the feed. */
 export interface FollowedRun {
@@ -41,151 +27,43 @@ export interface FollowedRun {
   feed: RunFeed
 }
 
-export interface StartRunDeps extends HandOverDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads'>
+export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
+  collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'attachments'>
   transaction: RunInTransaction
   liveRuns: Pick<LiveRuns, 'offer'>
   steps: Pick<Steps, 'begin'>
-  budgetCounting: Pick<BudgetCounting, 'admit' | 'giveBack'>
+  budgetCounting: HandOverDeps['budgetCounting'] & AdmitRunDeps['budgetCounting']
   workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart' | 'signal'>
   stream: RunStream
-  tracing: Pick<Tracing, 'ended' | 'currentTraceparent'>
-  accountOf(assistant: AssistantRecord): ModelAccount | undefined
-  onError(error: unknown): void
+  conversations: Pick<Conversations, 'read'>
+  tracing: HandOverDeps['tracing'] & AdmitRunDeps['tracing']
 }
 
 /**
- * A run is passed to its thread within seconds after it was stored; after this time, that process is considered
- * dead.
- */
-const firstCheckAfterMs = 15_000
-
-/**
  * Starts a run: stores it, passes it to its thread's workflow, and checks afterwards that its parents still exist and
- * that nothing was added to its thread since it was read. Throws `unavailable` if no model is configured or Temporal does not take the run,
- * `conflict` with the strategy `reject` on a busy thread, `invalid_input` if the thread is full.
+ * that nothing was added to its thread since it was read. Throws what `admitRun` throws, `unavailable` if Temporal does
+ * not take the run, and `conflict` with the strategy `reject` on a busy thread.
  */
 export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>) {
-  const { runs, threads } = deps.collections
   const handOver = createHandOver(deps)
-
-  /**
-   * With its thread in one transaction, or with one journalled write; then the existence of the thread is checked
-   * afterwards.
-   */
-  async function store(run: RunRecord, thread: ThreadRecord | undefined): Promise<void> {
-    if (thread === undefined) {
-      await runs.insertMany([run], { lean: true })
-      return
-    }
-    await deps.transaction(async (session) => {
-      await threads.create([thread], { session })
-      await runs.insertMany([run], { session, lean: true })
-    })
-  }
-
-  /**
-   * Notes that Temporal has the run. From then on it is shown as running, unless it waits for others on its thread: then
-   * its first step marks it.
-   */
-  async function noteTaken(run: RunRecord, waits: boolean): Promise<void> {
-    const change = waits ? { handed_over: true } : { status: 'running' as const, started_at: new Date() }
-    const options = { writeConcern: { w: 1, journal: false } }
-    const { modifiedCount } = await runs.updateOne({ _id: run._id, status: 'pending' }, { $set: change }, options)
-    if (modifiedCount > 0) Object.assign(run, change)
-  }
-
-  /** The thread's workflow cancels them too, but it learns of this run late while a model answers. */
-  async function endEarlier(run: RunRecord): Promise<void> {
-    const earlier = { thread_id: run.thread_id, _id: { $lt: run._id }, status: { $in: [...openRunStatuses] } }
-    for (const { _id } of await runs.find(earlier, { _id: 1 }).lean()) await endRun(deps, _id, cancelledError)
-  }
-
-  /**
-   * Checks that the run's parents still exist. Call this only when the thread's workflow has been told: a deletion
-   * that begins later finds the workflow and waits for it.
-   */
-  async function checkParents(run: RunRecord, thread: ThreadRecord, isNew: boolean): Promise<Parents> {
-    if (isNew) return (await parentsRemain(deps.collections, run)) ? 'same' : 'no assistant'
-    const { thread: now, hasAssistant } = await parentsOfRun(deps.collections, run)
-    if (now === undefined) return 'no thread'
-    if (!hasAssistant) return 'no assistant'
-    return now.last_seq === thread.last_seq && now.last_entry_id === thread.last_entry_id ? 'same' : 'changed'
-  }
-
-  /** Lets the run store what it produces, or takes it back if one of its parents is gone, and throws `not_found`. */
-  async function confirm(
-    { run, live, others }: { run: RunRecord; live: LiveRun; others: Promise<void>[] },
-    thread: ThreadRecord,
-    isNew: boolean,
-  ): Promise<void> {
-    const checking = checkParents(run, thread, isNew).catch((error: unknown) => {
-      // The run is accepted and continues even if this is not known; a step that may not have seen all of its thread
-      // is executed anew.
-      deps.onError(error)
-      return 'changed' as const
-    })
-    const [parents] = await Promise.all([checking, ...others])
-    live.noteParents(parents === 'same' ? 'same' : 'changed')
-    if (parents === 'same' || parents === 'changed') return
-    await takeBack(run, parents === 'no assistant' && !isNew)
-    if (isNew) await threads.deleteOne({ _id: thread._id })
-    throw new AppError('not_found', `There is no such ${parents === 'no thread' ? 'thread' : 'assistant'}.`)
-  }
-
-  /** Ends the run, and removes it if its thread is gone: the deletion of the thread may not find it any more. */
-  async function takeBack(run: RunRecord, hasThread: boolean): Promise<void> {
-    await endRun(deps, run._id, cancelledError)
-    const { thread_id: threadId, _id: runId } = run
-    await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
-    if (hasThread) return
-    await runs.deleteOne({ _id: runId })
-    await deps.budgetCounting.giveBack(run)
-    await deps.stream.remove([runId])
-  }
 
   /** `confirmed`: the check of the run's parents, which goes on. */
   async function start(
-    { thread, withThread = false, assistant, input, overrides = {}, strategy, ...rest }: NewRun,
+    newRun: NewRun,
     runId: string,
   ): Promise<{ run: RunRecord; isHere: boolean; confirmed: Promise<void> }> {
-    if (deps.accountOf(assistant) === undefined)
-      throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-    const inputJson = messagesToJson(input)
-    requireRoom(thread, Buffer.byteLength(inputJson))
-    const bytes = (thread.log_bytes ?? 0) + Buffer.byteLength(inputJson)
-    const budgets = await deps.budgetCounting.admit(runId, rest.public ?? false, { assistant, overrides, bytes })
-    const now = new Date()
-    const traceparent = deps.tracing.currentTraceparent()
-    const run: RunRecord = {
-      _id: runId,
-      thread_id: thread._id,
-      user_id: thread.user_id,
-      project_id: thread.project_id,
-      assistant_id: assistant._id,
-      public: rest.public ?? false,
-      status: 'pending',
-      input_json: inputJson,
-      overrides,
-      ...(rest.metadataJson === undefined ? {} : { metadata_json: rest.metadataJson }),
-      ...(budgets.length > 0 ? { budgets } : {}),
-      fence: firstFence,
-      created_at: now,
-      check_at: new Date(now.getTime() + firstCheckAfterMs),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    }
+    const { thread, withThread: isNew = false, assistant, strategy, attachments = [] } = newRun
+    await checkResults(deps.conversations, { thread, input: newRun.input, isNewThread: isNew })
+    const run = await admitRun(deps, newRun, runId)
     const { live, taskTimeoutMs } = deps.liveRuns.offer(run, { assistant, thread })
     try {
-      await store(run, withThread ? thread : undefined).catch(async (error: unknown) => {
-        await deps.budgetCounting.giveBack(run).catch(deps.onError)
-        throw error
-      })
+      await store(deps, run, { newThread: isNew ? thread : undefined, attachments })
       const enqueued = await handOver.pass(run, strategy, taskTimeoutMs)
       if (enqueued === 'eager') deps.steps.begin(live)
       else live.apply('leave')
-      const noted = noteTaken(run, enqueued === 'enqueued').catch(deps.onError)
-      const others = [noted, ...(strategy === 'interrupt' ? [endEarlier(run).catch(deps.onError)] : [])]
-      const confirmed = confirm({ run, live, others }, thread, withThread)
+      const noted = noteTaken(deps, run, enqueued === 'enqueued').catch(deps.onError)
+      const others = [noted, ...(strategy === 'interrupt' ? [endEarlier(deps, run).catch(deps.onError)] : [])]
+      const confirmed = confirm(deps, { run, thread, isNew, live, others })
       confirmed.catch(() => undefined)
       await noted
       return { run, isHere: enqueued === 'eager', confirmed }
@@ -230,5 +108,108 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
   }
 }
 
+/**
+ * A new thread is stored together with its run, in one transaction. Otherwise one journalled write stores the run, and
+ * the existence of the thread is checked afterwards. The bytes of the input are stored before: if this process dies in
+ * between, they are orphans or go with the thread. A run that is not stored is not counted against its budgets.
+ */
+async function store(
+  deps: StartRunDeps,
+  run: RunRecord,
+  { newThread, attachments }: { newThread: ThreadRecord | undefined; attachments: NewAttachment[] },
+): Promise<void> {
+  const { runs, threads } = deps.collections
+  try {
+    await storeAttachments(deps.collections, run, attachments)
+    if (newThread === undefined) await runs.insertMany([run], { lean: true })
+    else
+      await deps.transaction(async (session) => {
+        await threads.create([newThread], { session })
+        await runs.insertMany([run], { session, lean: true })
+      })
+  } catch (error) {
+    await removeAttachments(deps.collections, attachments).catch(deps.onError)
+    await deps.budgetCounting.giveBack(run).catch(deps.onError)
+    throw error
+  }
+}
+
+/**
+ * Notes that Temporal has the run. From then on it is shown as running, unless it waits for others on its thread: then
+ * its first step marks it.
+ */
+async function noteTaken({ collections: { runs } }: StartRunDeps, run: RunRecord, waits: boolean): Promise<void> {
+  const change = waits ? { handed_over: true } : { status: 'running' as const, started_at: new Date() }
+  const options = { writeConcern: { w: 1, journal: false } }
+  const { modifiedCount } = await runs.updateOne({ _id: run._id, status: 'pending' }, { $set: change }, options)
+  if (modifiedCount > 0) Object.assign(run, change)
+}
+
+/**
+ * Ends the runs before this one on its thread. The thread's workflow cancels them too, but it learns of this run late
+ * while a model answers.
+ */
+async function endEarlier(deps: StartRunDeps, run: RunRecord): Promise<void> {
+  const earlier = { thread_id: run.thread_id, _id: { $lt: run._id }, status: { $in: [...openRunStatuses] } }
+  for (const { _id } of await deps.collections.runs.find(earlier, { _id: 1 }).lean())
+    await endRun(deps, _id, cancelledError)
+}
+
+interface StartedRun {
+  run: RunRecord
+  /** As it was read before the run was stored. */
+  thread: ThreadRecord
+  /** The thread was stored together with the run. */
+  isNew: boolean
+  live: LiveRun
+  /** What must have happened before the run may store anything. None of them fails. */
+  others: Promise<void>[]
+}
+
+/** Lets the run store what it produces, or takes it back if one of its parents is gone, and throws `not_found`. */
+async function confirm(deps: StartRunDeps, { run, thread, isNew, live, others }: StartedRun): Promise<void> {
+  const checking = checkParents(deps, run, thread, isNew).catch((error: unknown) => {
+    // The run is accepted and continues even if this is not known; a step that may not have seen all of its thread
+    // is executed anew.
+    deps.onError(error)
+    return 'changed' as const
+  })
+  const [parents] = await Promise.all([checking, ...others])
+  live.noteParents(parents === 'same' ? 'same' : 'changed')
+  if (parents === 'same' || parents === 'changed') return
+  await takeBack(deps, run, parents === 'no assistant' && !isNew)
+  if (isNew) await deps.collections.threads.deleteOne({ _id: thread._id })
+  throw new AppError('not_found', `There is no such ${parents === 'no thread' ? 'thread' : 'assistant'}.`)
+}
+
 /** What has become of the parents of a run since they were read; a suspended assistant counts as gone. */
 type Parents = 'same' | 'changed' | 'no thread' | 'no assistant'
+
+/**
+ * Checks that the run's parents still exist. Call this only when the thread's workflow has been told: a deletion
+ * that begins later finds the workflow and waits for it.
+ */
+async function checkParents(
+  { collections }: StartRunDeps,
+  run: RunRecord,
+  thread: ThreadRecord,
+  isNew: boolean,
+): Promise<Parents> {
+  if (isNew) return (await parentsRemain(collections, run)) ? 'same' : 'no assistant'
+  const { thread: now, hasAssistant } = await parentsOfRun(collections, run)
+  if (now === undefined) return 'no thread'
+  if (!hasAssistant) return 'no assistant'
+  return now.last_seq === thread.last_seq && now.last_entry_id === thread.last_entry_id ? 'same' : 'changed'
+}
+
+/** Ends the run, and removes it if its thread is gone: the deletion of the thread may not find it any more. */
+async function takeBack(deps: StartRunDeps, run: RunRecord, hasThread: boolean): Promise<void> {
+  const { thread_id: threadId, _id: runId } = run
+  await endRun(deps, runId, cancelledError)
+  await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
+  if (hasThread) return
+  await deps.collections.runs.deleteOne({ _id: runId })
+  await deps.collections.attachments.deleteMany({ thread_id: threadId })
+  await deps.budgetCounting.giveBack(run)
+  await deps.stream.remove([runId])
+}

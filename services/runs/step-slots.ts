@@ -1,7 +1,7 @@
 import { type StepQueued, threadContract } from '../../domain/contracts/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
-import { type Release, createSemaphore } from '../semaphore.ts'
+import { type Release, type Semaphore, createSemaphore } from '../semaphore.ts'
 
 /**
  * Executes a model step when its turn comes; throws the signal's reason if the signal aborts first. A step that `mayLeave`
@@ -19,21 +19,18 @@ export interface StepSlots {
   tryAcquire(): Release | undefined
 }
 
-/** A run's place in the line. */
-interface Place {
-  leave: AbortController
-  /** Set while a step waits here. */
-  enter?: ((release: Release) => void) | undefined
-  /** Set while a free slot is kept for the step. */
-  kept?: { release: Release; timer: NodeJS.Timeout } | undefined
-}
-
 /** Shorter than the time after which a worker has to renew the workflow task of a step. */
 const longestWaitMs = 1000
 /** How long a free slot is kept for a step whose workflow was told. A busy machine needs seconds for it. */
 const keptMs = 20_000
 /** A workflow looks again by itself, in case the process with its place died; together about five do so a second. */
 const looks = { eachMs: 200, leastMs: 5000, mostMs: 300_000 }
+
+interface StepSlotsDeps {
+  collections: Pick<Collections, 'runs'>
+  workflows: Pick<WorkflowClient, 'signal'>
+  onError(error: unknown): void
+}
 
 /**
  * Limits the model steps that one process executes at once. Steps that find no free slot wait in a line, and their
@@ -43,100 +40,22 @@ const looks = { eachMs: 200, leastMs: 5000, mostMs: 300_000 }
  * A waiting step does not hold its workflow task, which would have to be renewed every few seconds: it ends as
  * `queued`, and keeps its place.
  */
-export function createStepSlots(
-  {
-    collections: { runs },
-    workflows,
-    onError,
-  }: {
-    collections: Pick<Collections, 'runs'>
-    workflows: Pick<WorkflowClient, 'signal'>
-    onError(error: unknown): void
-  },
-  slots: number,
-): StepSlots {
+export function createStepSlots(deps: StepSlotsDeps, slots: number): StepSlots {
   const semaphore = createSemaphore({ slots, waitingPerOwner: Infinity })
-  const line = new Map<string, Place>()
-
-  function join(runId: string, { user_id, thread_id }: { user_id: string; thread_id: string }): Place {
-    const place: Place = { leave: new AbortController() }
-    line.set(runId, place)
-    semaphore.acquire(user_id, place.leave.signal).then(
-      (release) => release && admit(runId, { place, release, threadId: thread_id }),
-      () => undefined,
-    )
-    return place
-  }
-
-  function admit(
-    runId: string,
-    { place, release, threadId }: { place: Place; release: Release; threadId: string },
-  ): void {
-    if (place.enter) {
-      line.delete(runId)
-      return place.enter(release)
-    }
-    const giveUp = () => takeKept(runId, place)?.()
-    place.kept = { release, timer: setTimeout(giveUp, keptMs).unref() }
-    workflows
-      .signal(threadContract, { threadId }, 'slotFree', { runId })
-      .then((isRunning) => isRunning || giveUp(), onError)
-  }
-
-  /** The slot that was kept at this place, which leaves the line; undefined if none is kept. */
-  function takeKept(runId: string, place: Place): Release | undefined {
-    if (place.kept === undefined) return undefined
-    const { release, timer } = place.kept
-    clearTimeout(timer)
-    place.kept = undefined
-    line.delete(runId)
-    return release
-  }
-
-  function turnAt(place: Place, runId: string, signal: AbortSignal, limitMs?: number): Promise<Release | undefined> {
-    const kept = takeKept(runId, place)
-    if (kept) return Promise.resolve(kept)
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        end()
-        resolve(undefined)
-      }
-      const timer = limitMs === undefined ? undefined : setTimeout(leave, limitMs)
-      const end = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', abort)
-        if (place.enter === enter) place.enter = undefined
-      }
-      const enter = (release: Release) => {
-        end()
-        resolve(release)
-      }
-      const abort = () => {
-        // Unless a repetition of the step waits here now.
-        if (place.enter === enter) {
-          line.delete(runId)
-          place.leave.abort()
-        }
-        end()
-        reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
-      }
-      place.enter = enter
-      signal.addEventListener('abort', abort, { once: true })
-    })
-  }
+  const line = createLine(deps, semaphore)
 
   async function acquire(runId: string, signal: AbortSignal, mayLeave: boolean): Promise<Release | undefined> {
-    const known = line.get(runId)
-    if (known) return turnAt(known, runId, signal, mayLeave ? 0 : undefined)
+    const known = line.placeOf(runId)
+    if (known) return line.turnAt(known, signal, mayLeave ? 0 : undefined)
     const free = semaphore.tryAcquire()
     if (free) return free
-    const run = await runs.findById(runId, { user_id: 1, thread_id: 1 }).lean()
+    const run = await deps.collections.runs.findById(runId, { user_id: 1, thread_id: 1 }).lean()
     signal.throwIfAborted()
     // Meanwhile a slot may have become free, or a repetition of the step may have joined the line.
-    const freeNow = line.has(runId) ? undefined : semaphore.tryAcquire()
+    const freeNow = line.placeOf(runId) ? undefined : semaphore.tryAcquire()
     if (freeNow) return freeNow
-    const place = line.get(runId) ?? join(runId, run ?? { user_id: '', thread_id: '' })
-    return turnAt(place, runId, signal, mayLeave ? longestWaitMs : undefined)
+    const place = line.placeOf(runId) ?? line.join(runId, run ?? { user_id: '', thread_id: '' })
+    return line.turnAt(place, signal, mayLeave ? longestWaitMs : undefined)
   }
 
   return {
@@ -144,7 +63,7 @@ export function createStepSlots(
     async inSlot(runId, { signal, mayLeave }, work) {
       const release = await acquire(runId, signal, mayLeave)
       if (release === undefined) {
-        const checkAfterMs = Math.min(Math.max(line.size * looks.eachMs, looks.leastMs), looks.mostMs)
+        const checkAfterMs = Math.min(Math.max(line.length * looks.eachMs, looks.leastMs), looks.mostMs)
         return { next: 'queued', checkAfterMs }
       }
       try {
@@ -152,6 +71,96 @@ export function createStepSlots(
       } finally {
         release()
       }
+    },
+  }
+}
+
+/** A run's place in the line. */
+interface Place {
+  runId: string
+  leave: AbortController
+  /** Set while a step waits here. */
+  enter?: ((release: Release) => void) | undefined
+  /** Set while a free slot is kept for the step. */
+  kept?: { release: Release; timer: NodeJS.Timeout } | undefined
+}
+
+/** The runs that wait for a slot. A run keeps its place while its step is away. */
+function createLine({ workflows, onError }: StepSlotsDeps, semaphore: Pick<Semaphore, 'acquire'>) {
+  const places = new Map<string, Place>()
+
+  /** A slot is free for the run at this place, which enters, or is told and has the slot kept. */
+  function admit(place: Place, release: Release, threadId: string): void {
+    const { runId } = place
+    if (place.enter) {
+      places.delete(runId)
+      return place.enter(release)
+    }
+    const giveUp = () => takeKept(place)?.()
+    place.kept = { release, timer: setTimeout(giveUp, keptMs).unref() }
+    workflows
+      .signal(threadContract, { threadId }, 'slotFree', { runId })
+      .then((isRunning) => isRunning || giveUp(), onError)
+  }
+
+  /** The slot that was kept at this place, which leaves the line; undefined if none is kept. */
+  function takeKept(place: Place): Release | undefined {
+    if (place.kept === undefined) return undefined
+    const { release, timer } = place.kept
+    clearTimeout(timer)
+    place.kept = undefined
+    places.delete(place.runId)
+    return release
+  }
+
+  return {
+    get length() {
+      return places.size
+    },
+
+    placeOf: (runId: string): Place | undefined => places.get(runId),
+
+    join(runId: string, { user_id, thread_id }: { user_id: string; thread_id: string }): Place {
+      const place: Place = { runId, leave: new AbortController() }
+      places.set(runId, place)
+      semaphore.acquire(user_id, place.leave.signal).then(
+        (release) => release && admit(place, release, thread_id),
+        () => undefined,
+      )
+      return place
+    },
+
+    /** Waits for a slot; undefined after `limitMs`, and then the run keeps its place. */
+    turnAt(place: Place, signal: AbortSignal, limitMs?: number): Promise<Release | undefined> {
+      const kept = takeKept(place)
+      if (kept) return Promise.resolve(kept)
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          end()
+          resolve(undefined)
+        }
+        const timer = limitMs === undefined ? undefined : setTimeout(leave, limitMs)
+        const end = () => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', abort)
+          if (place.enter === enter) place.enter = undefined
+        }
+        const enter = (release: Release) => {
+          end()
+          resolve(release)
+        }
+        const abort = () => {
+          // Unless a repetition of the step waits here now.
+          if (place.enter === enter) {
+            places.delete(place.runId)
+            place.leave.abort()
+          }
+          end()
+          reject(signal.reason instanceof Error ? signal.reason : new Error('aborted'))
+        }
+        place.enter = enter
+        signal.addEventListener('abort', abort, { once: true })
+      })
     },
   }
 }

@@ -5,7 +5,7 @@ import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
-import { type ToolProblem, type ToolWarning, resolveTools } from './resolve-tools.ts'
+import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
@@ -53,13 +53,14 @@ export function createTools({
 
     /**
      * The current tools of an assistant, with distinct names, and those of its configuration that cannot be used,
-     * with the reason.
+     * with the reason. A run may want other tools than the assistant has.
      */
     resolve: (
       assistant: AssistantRecord,
       signal: AbortSignal,
+      wanted: WantedTools = {},
     ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
-      resolveTools(assistantConfigs.settingsOf(assistant), {
+      resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
         retrieval: (name) => retrieval(assistant, name),
         outbound,
         search,

@@ -98,9 +98,8 @@ describe('assistants of /v1', () => {
       ],
       own: { a: 1 },
     })
-    // A run leaves out what it cannot call, and the owner sees why.
     const view = await owner.get(`/runs/debug/assistant/${String(id)}`)
-    expect(view.tool_problems).toContainEqual(expect.objectContaining({ type: 'client', name: 'get_weather' }))
+    expect(view.tools).toContainEqual(expect.objectContaining({ type: 'client', name: 'get_weather' }))
   })
 
   it('are paged in both directions', async () => {

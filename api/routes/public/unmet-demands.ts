@@ -8,22 +8,21 @@ interface Demand {
   why: string
 }
 
-const oneAnswer = 'more than one answer cannot be given'
-const noProbabilities = 'probabilities of tokens are not known here'
 const textOnly = 'answers are text'
 const noClientTools = "a call of a client's tool cannot be demanded: the assistant calls tools of its own"
 const noFiles = 'files of callers are not supported'
 
 const chatDemands: Record<string, Demand> = {
-  n: { isMade: (value) => value !== 1, why: oneAnswer },
-  logprobs: { isMade: (value) => value !== false, why: noProbabilities },
-  top_logprobs: { isMade: (value) => value !== 0, why: noProbabilities },
-  logit_bias: { isMade: (value) => isFilled(value), why: 'the tokens of the model are not known to callers' },
   modalities: { isMade: (value) => JSON.stringify(value) !== '["text"]' && isFilled(value), why: textOnly },
   audio: { isMade: (value) => isFilled(value), why: textOnly },
-  tool_choice: { isMade: demandsTool, why: noClientTools },
-  function_call: { isMade: demandsTool, why: noClientTools },
+  prediction: { isMade: (value) => isFilled(value), why: 'models are not told what to expect' },
+  functions: { isMade: (value) => isFilled(value), why: 'functions are passed in tools' },
+  function_call: {
+    isMade: (value) => value !== 'auto' && value !== 'none',
+    why: 'functions are passed in tools, and demanded by tool_choice',
+  },
   web_search_options: { isMade: () => true, why: "a search cannot be demanded: the assistant's tools are its owner's" },
+  moderation: { isMade: (value) => isFilled(value), why: 'answers are not moderated here' },
 }
 
 const runDemands: Record<string, Demand> = {
