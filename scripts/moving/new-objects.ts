@@ -81,11 +81,19 @@ function toolResources(given: Body, newIdOf: NewIdOf, leftOut: LeftOut): Body {
 }
 
 function renamed(ids: unknown[], kind: DumpKind, place: string, newIdOf: NewIdOf, leftOut: LeftOut): string[] {
-  return ids.flatMap((id, index) => {
-    const found = newIdOf(kind, String(id))
-    if (found === undefined) leftOut(`${place}[${index}]`, `the ${kind} ${String(id)} was not taken`)
-    return found ?? []
-  })
+  return ids.flatMap((id, index) => renamedOne(id, kind, `${place}[${index}]`, newIdOf, leftOut) ?? [])
+}
+
+function renamedOne(
+  id: unknown,
+  kind: DumpKind,
+  place: string,
+  newIdOf: NewIdOf,
+  leftOut: LeftOut,
+): string | undefined {
+  const found = newIdOf(kind, String(id))
+  if (found === undefined) leftOut(place, `the ${kind} ${String(id)} was not taken`)
+  return found
 }
 
 /** Lists show more of a text than a request takes: its annotations, which name places in the old files. */
@@ -101,7 +109,7 @@ function content(given: unknown, newIdOf: NewIdOf, leftOut: LeftOut): unknown {
     }
     if (type === 'refusal') return [{ type: 'text', text: refusal }]
     if (type !== 'image_file' || !isJsonObject(image)) return [part]
-    const [file] = renamed([image['file_id']], 'file', `${place}.image_file`, newIdOf, leftOut)
+    const file = renamedOne(image['file_id'], 'file', place, newIdOf, leftOut)
     return file === undefined ? [] : [{ type, image_file: { ...image, file_id: file } }]
   })
 }
@@ -109,7 +117,7 @@ function content(given: unknown, newIdOf: NewIdOf, leftOut: LeftOut): unknown {
 function attachments(given: unknown[], newIdOf: NewIdOf, leftOut: LeftOut): unknown[] {
   return given.flatMap((attachment, index) => {
     if (!isJsonObject(attachment)) return [attachment]
-    const [file] = renamed([attachment['file_id']], 'file', `attachments[${index}]`, newIdOf, leftOut)
+    const file = renamedOne(attachment['file_id'], 'file', `attachments[${index}]`, newIdOf, leftOut)
     return file === undefined ? [] : [{ ...attachment, file_id: file }]
   })
 }

@@ -217,4 +217,89 @@ describe('an application moves', () => {
     expect(wrong.printed).toContain('The access token is invalid.')
     expect((await take(client, dump)).counts['assistant']).toMatchObject({ made: 1 })
   })
+
+  it('with its conversations, in their order, however often and wherever it is interrupted', async () => {
+    const { client, owner } = await v1Client(service)
+    const thread = await client.beta.threads.create({ metadata: { user: 'Ada' } })
+    const said = ['One?', 'One.', 'Two?', 'Two.', 'Three?']
+    for (const [index, content] of said.entries())
+      await client.beta.threads.messages.create(thread.id, {
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content,
+        metadata: { number: String(index) },
+      })
+    const ids = path.join(folder, 'thread-ids')
+    await writeFile(ids, `${thread.id}\n\nthread_unknown\n`)
+    const exported = path.join(folder, 'threads')
+    const saved = await run('export-assistants.ts', client.apiKey ?? '', '--to', exported, '--threads', ids)
+    expect(saved.printed).toContain('not exported: thread thread_unknown: ')
+    expect(saved.code).toBe(1)
+
+    const { client: second } = await otherProject(owner)
+    const dump = path.join(exported, 'export.jsonl')
+    const lines = (await readFile(dump, 'utf8')).trim().split('\n')
+    expect(lines).toHaveLength(1 + said.length)
+    // As the interface lists them, the newest first; and first without the end of the conversation.
+    await writeFile(dump, [...lines.slice(1, 4).toReversed(), lines[0]].join('\n'))
+    expect((await take(second, dump)).counts).toMatchObject({
+      thread: { made: 1 },
+      'thread.message': { made: 3, refused: 0 },
+    })
+    await writeFile(dump, lines.toReversed().join('\n'))
+    expect((await take(second, dump)).counts).toMatchObject({
+      thread: { made: 0, there: 1 },
+      'thread.message': { made: 2, there: 3, refused: 0 },
+    })
+    expect((await take(second, dump)).counts).toMatchObject({ 'thread.message': { made: 0, there: 5 } })
+
+    const made = parsedLine(await readFile(`${dump}.progress`, 'utf8'), `"thread"`)
+    const moved = await second.beta.threads.retrieve(made)
+    expect(moved.metadata).toMatchObject({ user: 'Ada', imported_id: thread.id })
+    const messages = (await second.beta.threads.messages.list(made, { order: 'asc' })).data
+    expect(messages.map(({ role, content: [part] }) => [role, part?.type === 'text' && part.text.value])).toEqual(
+      said.map((text, index) => [index % 2 === 0 ? 'user' : 'assistant', text]),
+    )
+    expect(messages[4]?.metadata).toMatchObject({ number: '4', imported_id: JSON.parse(lines[5] ?? '').id })
+  })
+
+  it('with messages whose thread is not in the dump, and says what a thread cannot take', async () => {
+    const { client } = await v1Client(service)
+    const message = (id: string, at: number, content: unknown[], more = {}) => ({
+      object: 'thread.message',
+      id,
+      thread_id: 'thread_alone',
+      created_at: at,
+      role: 'user',
+      content,
+      ...more,
+    })
+    const text = (value: string, annotations: unknown[] = []) => ({ type: 'text', text: { value, annotations } })
+    const dump = await dumpOf(
+      'alone',
+      message('msg_2', 2, [text('Second', [{ type: 'file_citation' }])], { run_id: 'run_1', assistant_id: 'asst_1' }),
+      message('msg_1', 1, [text('First')], {
+        attachments: [{ file_id: 'file-gone', tools: [{ type: 'file_search' }] }],
+      }),
+      message('msg_3', 3, [{ type: 'image_file', image_file: { file_id: 'file-gone' } }]),
+    )
+    const { printed, counts } = await take(client, dump)
+    expect(counts).toMatchObject({ thread: { made: 1 }, 'thread.message': { made: 2, refused: 1, partial: 3 } })
+    const lines = printed.join('\n')
+    for (const words of [
+      'left out: content[0].text.annotations of thread.message msg_2: they name places in the old files',
+      'left out: attachments[0] of thread.message msg_1: the file file-gone was not taken',
+      'left out: content[0] of thread.message msg_3: the file file-gone was not taken',
+      'not taken: thread.message msg_3: ',
+    ])
+      expect(lines).toContain(words)
+    const made = parsedLine(await readFile(`${dump}.progress`, 'utf8'), `"thread"`)
+    const listed = (await client.beta.threads.messages.list(made, { order: 'asc' })).data
+    expect(listed.map(({ content: [part] }) => part?.type === 'text' && part.text.value)).toEqual(['First', 'Second'])
+  })
 })
+
+/** The new id that the notes of an import have for an object of a kind. */
+function parsedLine(notes: string, kind: string): string {
+  const line = notes.split('\n').findLast((one) => one.includes(`"kind":${kind},`) && one.includes('new_id'))
+  return JSON.parse(line ?? '').new_id
+}

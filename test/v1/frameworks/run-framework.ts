@@ -60,14 +60,17 @@ export const frameworks = {
 }
 
 /** The official clients, by language and major version. */
-export const officialClients = {
-  ...Object.fromEntries(
-    [4, 5, 6, 7].map((major) => [
-      `Node ${major}`,
-      (given: Given) => runNode(nodeClients(), 'official-client.mjs', { ...given, CLIENT: `openai-${major}` }),
-    ]),
-  ),
-  'Python 1': (given: Given) => runPython(pythonClient1(), 'official_client.py', given),
-  'Python 2': (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'official_client.py', given),
-  'Python 3': (given: Given) => runPython(pythonFrameworks(), 'official_client.py', given),
+export const officialClients = eachClient('official-client.mjs', 'official_client.py')
+/** The same with threads and runs. */
+export const officialThreads = eachClient('official-threads.mjs', 'official_threads.py')
+
+type Program = (given: Given) => Promise<unknown>
+
+function eachClient(nodeScript: string, pythonScript: string): Record<string, Program> {
+  const clients: Record<string, Program> = {}
+  for (const major of [4, 5, 6, 7])
+    clients[`Node ${major}`] = (given) => runNode(nodeClients(), nodeScript, { ...given, CLIENT: `openai-${major}` })
+  for (const [index, programs] of [pythonClient1, pythonLlamaIndexAndLiteLlm, pythonFrameworks].entries())
+    clients[`Python ${index + 1}`] = (given) => runPython(programs(), pythonScript, given)
+  return clients
 }
