@@ -1,15 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
 import { answer } from './frameworks/answering-model.ts'
 import { startCuttingProxy } from './frameworks/cutting-proxy.ts'
 import { frameworks } from './frameworks/run-framework.ts'
-import { v1Client } from './v1-client.ts'
+import { clientWith, v1Client } from './v1-client.ts'
 
 const text = 'It is sunny in Paris.'
 const structured = { city: 'Paris', degrees: 21 }
 const called = ['Paris']
 const timeoutMs = installTimeoutMs + 180_000
+
+/** Each framework with each interface that it speaks. */
+const both = <N extends keyof typeof frameworks>(...names: N[]) =>
+  names.flatMap((name) => [[name, 'chat'] as const, [name, 'responses'] as const])
 
 /**
  * Each program is written for the vendor's own server and gets another address and key. Its first connection is cut
@@ -25,24 +29,27 @@ describe('frameworks on /v1, with address and key only', () => {
     given = { BASE_URL: `${proxy.url}/v1`, KEY: client.apiKey ?? '', MODEL: 'scripted' }
   })
   afterAll(() => proxy.close())
+  // Each program says the same words in each interface.
+  beforeEach(() => void proxy.cut.splice(0))
 
-  it.each(['agentsNode', 'agentsPython'] as const)(
-    '%s calls tools, streams, parses and repeats on chat completions',
-    async (name) => {
-      expect(await frameworks[name]({ ...given, API: 'chat' })).toEqual({
+  it.each(both('agentsNode', 'agentsPython'))(
+    '%s calls tools, streams, parses and repeats: %s',
+    async (name, API) => {
+      expect(await frameworks[name]({ ...given, API })).toEqual({
         tools: { text, called },
         streamed: { text, final: text, called },
         structured,
         retried: 'You said: cut before agents',
       })
+      expect(proxy.cut).toEqual(['cut before agents'])
     },
     timeoutMs,
   )
 
-  it.each(['langchainNode', 'langchainPython'] as const)(
-    '%s runs agents and graphs with tools, streams, parses and repeats',
-    async (name) => {
-      expect(await frameworks[name]({ ...given, API: 'chat' })).toEqual({
+  it.each(both('langchainNode', 'langchainPython'))(
+    '%s runs agents and graphs with tools, streams, parses and repeats: %s',
+    async (name, API) => {
+      expect(await frameworks[name]({ ...given, API })).toEqual({
         tools: { text, called },
         streamed: { text, called },
         graph: { text, called },
@@ -51,18 +58,21 @@ describe('frameworks on /v1, with address and key only', () => {
         retried: 'You said: cut before langchain',
         streamRetried: 'You said: cut in the middle langchain',
       })
+      expect(proxy.cut).toEqual(['cut before langchain', 'cut in the middle langchain'])
     },
     timeoutMs,
   )
 
-  it(
-    'the AI SDK calls tools in several steps, streams, makes objects and repeats, with both of its providers',
-    async () => {
+  it.each(both('aiSdk'))(
+    '%s calls tools in several steps, streams, makes objects and repeats: %s',
+    async (name, API) => {
       const seen = { text, streamed: text, reason: 'stop', steps: 2, called: ['Paris', 'Paris'], object: structured }
-      expect(await frameworks.aiSdk({ ...given, API: 'chat' })).toEqual({
+      const compatible = { compatible: { ...seen, retried: 'You said: cut before compatible' } }
+      expect(await frameworks[name]({ ...given, API })).toEqual({
         openai: { ...seen, retried: 'You said: cut before openai' },
-        compatible: { ...seen, retried: 'You said: cut before compatible' },
+        ...(API === 'chat' ? compatible : {}),
       })
+      expect(proxy.cut).toContain('cut before openai')
     },
     timeoutMs,
   )
@@ -70,13 +80,15 @@ describe('frameworks on /v1, with address and key only', () => {
   it(
     "LlamaIndex's OpenAI class runs an agent with tools, streams, parses and repeats",
     async () => {
-      // The class knows its own models only, so the assistant has the name of one.
-      expect(await frameworks.llamaIndex(given)).toEqual({
+      // The class knows the vendor's models only, so an assistant has the name of one.
+      await clientWith(service, given.KEY).beta.assistants.create({ model: 'scripted', name: 'gpt-4o' })
+      expect(await frameworks.llamaIndex({ ...given, MODEL: 'gpt-4o' })).toEqual({
         tools: { text, called },
         streamed: 'You said: Hello',
         structured,
         retried: 'You said: cut before llama',
       })
+      expect(proxy.cut).toEqual(['cut before llama'])
     },
     timeoutMs,
   )
@@ -94,6 +106,7 @@ describe('frameworks on /v1, with address and key only', () => {
         structured,
         retried: 'You said: cut before litellm',
       })
+      expect(proxy.cut).toEqual(['cut before litellm'])
     },
     timeoutMs,
   )
