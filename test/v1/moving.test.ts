@@ -239,6 +239,9 @@ describe('an application moves', () => {
     const dump = path.join(exported, 'export.jsonl')
     const lines = (await readFile(dump, 'utf8')).trim().split('\n')
     expect(lines).toHaveLength(1 + said.length)
+    // Some of one second, which does not say which is older.
+    for (const [index, createdAt] of [1, 2, 2, 3, 3].entries())
+      lines[index + 1] = JSON.stringify({ ...JSON.parse(lines[index + 1] ?? ''), created_at: createdAt })
     // As the interface lists them, the newest first; and first without the end of the conversation.
     await writeFile(dump, [...lines.slice(1, 4).toReversed(), lines[0]].join('\n'))
     expect((await take(second, dump)).counts).toMatchObject({
