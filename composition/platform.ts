@@ -20,6 +20,7 @@ import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { schemaVersionNeeded } from './migrations.ts'
 import { composeRuns } from './runs.ts'
+import { composeSchedules } from './schedules.ts'
 import { composeV1 } from './v1.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
@@ -45,6 +46,7 @@ export async function connectPlatform(
   const accounts = composeAccounts(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
+  const schedules = composeSchedules(core, runs)
   const billing = composeBilling(core)
   const deletion = composeDeletion(core, billing)
   const administration = composeAdministration(core, { ...accounts, ...runs })
@@ -62,7 +64,8 @@ export async function connectPlatform(
     knowledge,
     runs,
     deletion,
-    retention: createRetention({ ...core, runs: runs.runs }),
+    schedules,
+    retention: createRetention({ ...core, runs: runs.runs, blobs: core.infra.knowledge.blobs }),
     services: {
       assistants,
       threads,
@@ -75,6 +78,8 @@ export async function connectPlatform(
       audit,
       imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
       budgets: createBudgets(core),
+      schedules: schedules.schedules,
+      scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
       v1: composeV1(core, { ...runs, ...deletion, ...knowledge }),
       ...accounts,
       ...knowledge,

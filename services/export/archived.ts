@@ -6,6 +6,7 @@ import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
@@ -104,6 +105,33 @@ export const archived = {
     ...(value_json === undefined ? {} : { value: parseOwnJson(value_json) }),
   }),
 
+  schedule: (schedule: ScheduleRecord) => ({
+    schedule_id: schedule._id,
+    project_id: schedule.project_id,
+    assistant_id: schedule.assistant_id,
+    thread_id: schedule.thread_id,
+    input: parseOwnJson(schedule.input_json),
+    cron: schedule.cron,
+    interval_seconds: schedule.interval_seconds,
+    at: schedule.at,
+    timezone: schedule.timezone,
+    jitter_seconds: schedule.jitter_seconds,
+    start_at: schedule.start_at,
+    end_at: schedule.end_at,
+    max_runs: schedule.max_runs,
+    overlap: schedule.overlap,
+    catchup_seconds: schedule.catchup_seconds,
+    paused: schedule.paused,
+    pause_reason: schedule.pause_reason,
+    note: schedule.note,
+    mail_result: schedule.mail_result,
+    runs_made: schedule.runs_made,
+    created_at: schedule.created_at,
+    updated_at: schedule.updated_at,
+  }),
+
+  scheduleRun: ({ _id: _key, user_id: _user, check_at: _check, ...run }: ScheduleRunRecord) => run,
+
   file: (file: FileRecord) => ({
     file_id: file._id,
     assistant_id: file.assistant_id,
@@ -122,7 +150,7 @@ export const pathOf = (fileId: string) => `files/${fileId}`
 /** With JSON in place of its text, in the members that hold such text. */
 function shownOverrides(overrides: RunRecord['overrides']) {
   return Object.fromEntries(
-    Object.entries(overrides).map(([name, value]) =>
+    Object.entries({ ...overrides, added_tools_sealed: undefined }).map(([name, value]) =>
       name.endsWith('_json') ? [name.slice(0, -'_json'.length), parseOwnJson(String(value))] : [name, value],
     ),
   )
