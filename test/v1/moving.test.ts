@@ -11,7 +11,10 @@ import { clientWith, v1Client } from './v1-client.ts'
 const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
 const root = path.resolve(import.meta.dirname, '../..')
 
-describe('an application moves', () => {
+/** A command is a process that loads the client. */
+const commandsMs = 180_000
+
+describe('an application moves', { timeout: commandsMs }, () => {
   const service = useModelService({ respond: () => ({ text: 'Hello' }) })
   let folder: string
   beforeAll(async () => {
@@ -31,7 +34,7 @@ describe('an application moves', () => {
     return new Promise<{ code: number; printed: string }>((resolve) => {
       const env = { ...process.env, ASSISTANTS_KEY: key }
       const command = [path.join(root, 'scripts', script), '--url', `${service.url}/v1`, ...args]
-      execFile(process.execPath, command, { env, timeout: 60_000 }, (error, stdout, stderr) =>
+      execFile(process.execPath, command, { env, timeout: commandsMs / 3 }, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, printed: stdout + stderr }),
       )
     })
