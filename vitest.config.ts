@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import SlowestFirst from './test/support/slowest-first.ts'
 import { longTests } from './test/support/tiers.ts'
 
 /** They measure their process, or install a runtime of Temporal of their own, which a process does once. */
@@ -11,6 +12,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // The servers under test share the machine with the tests; one test more than there are cores uses their waits.
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         test: {

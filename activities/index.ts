@@ -10,7 +10,7 @@ import { createScheduleActivities } from './schedules/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
-  // `documents` and `accounts` include deletions for those that an earlier version began there.
+  // `documents` and `accounts` include deletions, because an earlier version began deletions on these queues.
   const documents = createDocumentActivities(deps.documents)
   const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {

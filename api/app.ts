@@ -83,7 +83,7 @@ export interface AppDeps {
   metrics?: HttpMetrics | undefined
 }
 
-/** Longer than a minute, for which proxies keep their connections: they would send on one that is being closed. */
+/** Proxies keep connections for a minute. A shorter time here would let them send on a connection that is being closed. */
 const keepAliveMs = 72_000
 
 /** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */
@@ -131,7 +131,7 @@ export async function buildApp(deps: AppDeps) {
   installIdempotency(app, deps.services.idempotency)
   // The scopes of static pages have the hooks that were added before.
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
-  await installOpenApi(app, settings)
+  await installOpenApi(app, { ...settings, whenAsked: settings.checkResponses === true })
   await installConsole(app, settings)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
@@ -167,7 +167,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(scheduleRoutes, deps.services)
   await app.register(scheduleMailRoutes, deps.services)
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
-  await app.register(v1Routes, { ...deps.services, errors })
+  await app.register(v1Routes, { ...deps.services, openStreams, errors })
 
   return app
 }

@@ -68,12 +68,15 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads: createThreads({ collections, createThread, log, states, pendingInput }),
     assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
     accountOf: createAccountOf(settings, secretBox),
+    /** Where the images, sounds and files of messages come from. */
+    partSources: { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) },
     tools: createTools({
       assistantConfigs,
       outbound: infra.outbound,
       search: settings,
-      retrieval: async (assistant, name) =>
-        embedder && createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, name),
+      retrieval: async (assistant, name, search) =>
+        embedder &&
+        createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),
     }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),

@@ -106,6 +106,11 @@ const steps: MigrationStep<MigrationContext>[] = [
   },
   {
     number: 12,
+    name: 'parts of messages, and stored completions',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['attachments', 'runs']),
+  },
+  {
+    number: 13,
     name: 'schedules',
     run: ({ database: { connection } }) => makeDeclared(connection, ['schedules', 'schedule_runs']),
   },

@@ -65,7 +65,7 @@ export async function connectPlatform(
     runs,
     deletion,
     schedules,
-    retention: createRetention({ ...core, runs: runs.runs }),
+    retention: createRetention({ ...core, runs: runs.runs, blobs: core.infra.knowledge.blobs }),
     services: {
       assistants,
       threads,

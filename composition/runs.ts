@@ -6,6 +6,7 @@ import { createRoutedModel } from '../infra/model/routed-model.ts'
 import { createSchemaChecker } from '../infra/schema-checks/schema-checker.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import type { StepDeps } from '../services/runs/step-deps.ts'
+import { wantedTools } from '../services/runs/wanted-tools.ts'
 import { createStepSlots } from '../services/runs/step-slots.ts'
 import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
@@ -77,8 +78,8 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
     contextWindowOf: windowOf(settings),
-    async toolsOf(assistant, signal) {
-      const resolved = await tools.resolve(assistant, signal)
+    async toolsOf(assistant, run, signal) {
+      const resolved = await tools.resolve(assistant, signal, wantedTools(core.secretBox, run))
       for (const problem of resolved.problems)
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
       return resolved.tools

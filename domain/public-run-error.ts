@@ -15,6 +15,9 @@ const meanings = {
   model_timeout: 'timed_out',
   model_error: 'upstream_failed',
   max_steps: 'bad_request',
+  max_prompt_tokens: 'bad_request',
+  max_completion_tokens: 'bad_request',
+  expired: 'timed_out',
   aborted: undefined,
   internal_error: undefined,
   // Their messages would be understood as being about the caller's own token or rights.

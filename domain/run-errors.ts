@@ -9,6 +9,9 @@ export const runErrorTypes = [
   ...errorCodes.filter((code) => code !== 'internal'),
   ...modelFailureTypes,
   'max_steps',
+  'max_prompt_tokens',
+  'max_completion_tokens',
+  'expired',
   'aborted',
   'internal_error',
 ] as const
@@ -18,6 +21,11 @@ export type RunErrorType =
   | ModelFailureType
   /** The run reached its limit of model calls. */
   | 'max_steps'
+  /** The run used up its limit of tokens. */
+  | 'max_prompt_tokens'
+  | 'max_completion_tokens'
+  /** The client did not send the results of its functions in time. */
+  | 'expired'
   /** The run's workflow failed or was terminated. */
   | 'aborted'
   | 'internal_error'

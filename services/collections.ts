@@ -1,5 +1,6 @@
 // Before a change: docs/traps.md, Libraries.
 import type { Model } from 'mongoose'
+import type { AttachmentRecord } from '../domain/records/attachment.ts'
 import type { AuditEntryRecord } from '../domain/records/audit-entry.ts'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { BudgetRecord } from '../domain/records/budget.ts'
@@ -27,6 +28,7 @@ export interface Collections extends KnowledgeCollections {
   runs: Model<RunRecord>
   toolCalls: Model<ToolCallRecord>
   feedback: Model<FeedbackRecord>
+  attachments: Model<AttachmentRecord>
   loginFailures: Model<LoginFailuresRecord>
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>

@@ -80,7 +80,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     ),
   )
   const finished = Promise.all(workers.map((worker) => worker.run()))
-  // Callers that await `finished` get its failure, also later.
+  // Callers may await `finished` later, so a failure before that must not count as unhandled.
   finished.catch(() => undefined)
   const stopServing = served.includes('runs') ? await serveRuns(platform, logger) : async () => {}
   const stopRetention = served.includes('deletions')

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, isCancellation } from '@temporalio/workflow'
 import { type CarriedRun, type SettleInput, supersededType } from '../domain/contracts/thread.ts'
 import { errorCodes, httpStatusOf } from '../domain/errors.ts'
+import type { RunError } from '../domain/records/run.ts'
 import { runErrorTypeOf } from '../domain/run-errors.ts'
 import { timeLimitReached } from './time-limit.ts'
 
@@ -35,6 +36,14 @@ export function outcomeOf(error: unknown, run: CarriedRun): Pick<SettleInput, 'o
     outcome: 'error',
     error: { status_code: 500, message: 'The run failed.', type: 'internal_error', details: '' },
   }
+}
+
+/** Of a run whose client did not send the results of its functions in time. */
+export const expiredError: RunError = {
+  status_code: 504,
+  message: 'The client did not send the results of its functions in time.',
+  type: 'expired',
+  details: '',
 }
 
 export function stepLimitReached(limit: number): ApplicationFailure {

@@ -23,7 +23,7 @@ export const modelStepPolicy: ActivityOptions = {
 }
 
 /**
- * The end of a run is retried for about three minutes. A run that could not be ended by then must not block its
+ * The end of a run, or its wait for the client, is retried for about three minutes. A run that could not be ended by then must not block its
  * thread: the sweep of open runs ends it later.
  */
 export const settlePolicy: ActivityOptions = {

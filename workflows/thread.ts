@@ -32,7 +32,7 @@ import type { RunStatus } from '../domain/records/run.ts'
 import { modelStepPolicy, settlePolicy } from './thread-policies.ts'
 import { isHistoryLong } from './history-length.ts'
 import { localModelStep } from './local-model-step.ts'
-import { outcomeOf, stepLimitReached } from './run-outcome.ts'
+import { expiredError, outcomeOf, stepLimitReached } from './run-outcome.ts'
 import { runTools } from './run-tools.ts'
 import { extendTimeLimit, isTimeOver, newTimeLimit, remainingTime, timeLimitReached } from './time-limit.ts'
 
@@ -40,7 +40,7 @@ const { signals, updates } = threadContract
 
 type RunActivities = ReturnType<typeof createRunActivities>
 
-const { settleRun } = proxyActivities<Pick<RunActivities, 'settleRun'>>(settlePolicy)
+const { settleRun, clientTurn } = proxyActivities<Pick<RunActivities, 'settleRun' | 'clientTurn'>>(settlePolicy)
 
 interface CurrentRun {
   run: CarriedRun
@@ -177,17 +177,25 @@ async function executeRun(
         if ('status' in planned) return planned.status
         const { calls, maxSteps, parallelCalls } = planned
         if (run.undecided) {
-          setCurrentDetails(`Run ${runId}: waits for a person's decision about ${namesOf(calls)}`)
+          setCurrentDetails(`Run ${runId}: waits for ${waitsFor(calls)}`)
           showStatus(runId, 'interrupted')
-          const waitsSince = Date.now()
-          await condition(() => run.resumedStep === run.step || shouldContinueAsNew())
-          extendTimeLimit(run, Date.now() - waitsSince)
-          if (run.resumedStep !== run.step) return 'carried'
+          const waited = await waitUntilResumed(run, run.undecided)
+          if (waited !== 'resumed') return waited
           showStatus(runId, 'running')
           run.undecided = undefined
         }
         setCurrentDetails(`Run ${runId}: tools ${namesOf(calls)}`)
         await runTools(run, calls, parallelCalls)
+        // Answers of earlier versions have no calls of a client.
+        if (planned.clientTurn) {
+          if (isTimeOver(run)) throw timeLimitReached(run)
+          const { status } = await clientTurn({ runId, step: run.step })
+          if (status === 'interrupted') {
+            run.undecided = undecidedOf({ ...planned, calls: [], clientTurn: false })
+            continue
+          }
+          if (status !== 'running') return status
+        }
         run.step += 1
         if (run.step >= maxSteps) throw stepLimitReached(maxSteps)
         if (!scope.consideredCancelled && shouldContinueAsNew()) return 'carried'
@@ -203,8 +211,42 @@ async function planTools(run: CarriedRun, localSteps: boolean): Promise<PlannedT
   const result = await (localSteps ? localModelStep(run) : regularModelStep(run))
   if (result.next === 'done') return { status: result.status ?? 'success' }
   const { next: _, approval, ...planned } = result
-  if (approval) run.undecided = planned
+  if (approval) run.undecided = undecidedOf(planned)
   return planned
+}
+
+type Undecided = NonNullable<CarriedRun['undecided']>
+
+function undecidedOf(planned: PlannedTools): Undecided {
+  const { expiresAfterMs } = planned
+  return expiresAfterMs === undefined ? planned : { ...planned, expiresAtMs: Date.now() + expiresAfterMs }
+}
+
+/**
+ * Waits until all calls of the step are decided about and answered. Only a run that waits for its client expires: it
+ * ends, unless the last result has just been stored.
+ */
+async function waitUntilResumed(run: CarriedRun, undecided: Undecided): Promise<RunStatus | 'carried' | 'resumed'> {
+  const { runId, step } = run
+  const isResumed = () => run.resumedStep === step
+  const waitsSince = Date.now()
+  try {
+    for (;;) {
+      const { expiresAtMs } = undecided
+      const isOver = () => isResumed() || shouldContinueAsNew()
+      if (expiresAtMs === undefined) await condition(isOver)
+      else if (!(await condition(isOver, Math.max(1, expiresAtMs - Date.now())))) {
+        const status = await settle({ runId, step, outcome: 'error', error: expiredError, ifInterrupted: true })
+        if (status !== 'running') return status
+        // The signal that resumes it is on its way.
+        delete undecided.expiresAtMs
+        continue
+      }
+      return isResumed() ? 'resumed' : 'carried'
+    }
+  } finally {
+    extendTimeLimit(run, Date.now() - waitsSince)
+  }
 }
 
 /** For threads of an earlier version. */
@@ -250,6 +292,10 @@ function statusDisplay(startedWith: string | undefined) {
     isPlain = false
     upsertSearchAttributes(searchAttributePairs({ AgentRunId: runId, RunStatus: status }))
   }
+}
+
+function waitsFor(calls: PlannedCall[]): string {
+  return calls.length === 0 ? "its client's results" : `a person's decision about ${namesOf(calls)}`
 }
 
 function namesOf(calls: PlannedCall[]): string {

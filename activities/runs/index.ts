@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import {
+  type ClientTurnResult,
   type SettleInput,
   type SettleResult,
   type StepInput,
@@ -10,16 +11,17 @@ import {
   supersededType,
 } from '../../domain/contracts/thread.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
-import { type Steps, SupersededError } from '../../services/runs/steps.ts'
+import { type Steps, RunLimitError, SupersededError } from '../../services/runs/steps.ts'
 import { durable } from '../durable.ts'
 
 /** The steps of a run as Temporal activities. `default` executes every tool, whatever its name. */
-export function createRunActivities(steps: Pick<Steps, 'execute' | 'callTool' | 'settle'>) {
+export function createRunActivities(steps: Pick<Steps, 'execute' | 'callTool' | 'clientTurn' | 'settle'>) {
   return {
     // Workflows of earlier versions, whose steps are regular activities, do not know a queued step.
     modelStep: step((input: StepInput): Promise<StepResult | StepQueued> =>
       steps.execute(input, { signal: cancellationSignal(), mayLeave: activityInfo().isLocal }),
     ),
+    clientTurn: step((input: StepInput): Promise<ClientTurnResult> => steps.clientTurn(input)),
     settleRun: step((input: SettleInput): Promise<SettleResult> =>
       steps.settle(input, { endAnyway: activityInfo().attempt >= endAnywayFrom }),
     ),
@@ -37,6 +39,13 @@ const step = <Input, Output>(work: (input: Input) => Promise<Output>) => durable
 function asFailure(error: unknown): unknown {
   // Another attempt has the run, or it was cancelled: there is nothing left to do here.
   if (error instanceof SupersededError) return ApplicationFailure.nonRetryable(error.message, supersededType)
+  if (error instanceof RunLimitError)
+    return ApplicationFailure.create({
+      message: error.message,
+      type: error.type,
+      nonRetryable: true,
+      details: [422, ''],
+    })
   if (!(error instanceof ModelFailure)) return error
   return ApplicationFailure.create({
     message: error.message,

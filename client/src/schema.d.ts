@@ -1439,7 +1439,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Decide about the tool calls for which an interrupted run waits */
+        /** Decide about the tool calls for which an interrupted run waits, or send their results */
         post: operations["runs.resume"];
         delete?: never;
         options?: never;
@@ -4169,6 +4169,56 @@ export interface components {
          * @enum {unknown}
          */
         StreamMode: "messages" | "deltas";
+        /** ClientFunction */
+        ClientFunction: {
+            name: string;
+            description?: string | null;
+            /** @description JSON Schema of the arguments that the model passes. */
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Whether the model must keep to the schema. */
+            strict?: boolean | null;
+        };
+        /**
+         * ToolChoiceMode
+         * @enum {unknown}
+         */
+        ToolChoiceMode: "none" | "auto" | "required";
+        /**
+         * AllowedToolsMode
+         * @enum {unknown}
+         */
+        AllowedToolsMode: "auto" | "required";
+        /** ToolChoice */
+        ToolChoice: components["schemas"]["ToolChoiceMode"] | {
+            /** @enum {string} */
+            type: "function";
+            function: {
+                name: string;
+            };
+        } | {
+            /** @enum {string} */
+            type: "retrieval";
+        } | {
+            /** @enum {string} */
+            type: "allowed_tools";
+            allowed_tools: {
+                mode: components["schemas"]["AllowedToolsMode"];
+                tools: {
+                    /** @enum {string} */
+                    type: "function";
+                    function: {
+                        name: string;
+                    };
+                }[];
+            };
+        };
+        /**
+         * ClientCallMode
+         * @enum {unknown}
+         */
+        ClientCallMode: "wait" | "return";
         /**
          * CreateRunPayload
          * @description A run: its assistant, thread and input.
@@ -4195,6 +4245,15 @@ export interface components {
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
             /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
             stream_mode?: components["schemas"]["StreamMode"];
+            /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
+            tools?: components["schemas"]["ClientFunction"][];
+            tool_choice?: components["schemas"]["ToolChoice"];
+            /** @description Whether one answer may make several calls; default: as the model does. */
+            parallel_tool_calls?: boolean;
+            /** @description What an answer does that calls functions of the client: the run waits for their results (the default), or ends; then the next run brings them. */
+            client_calls?: components["schemas"]["ClientCallMode"];
+            /** @description A run that waits so long for the client ends with an error; default: never. */
+            client_calls_expire_seconds?: number;
         };
         /**
          * RunError
@@ -4213,6 +4272,11 @@ export interface components {
             details: string;
         };
         /**
+         * FinishReason
+         * @enum {unknown}
+         */
+        FinishReason: "stop" | "length" | "content_filter" | "tool_calls";
+        /**
          * Run
          * @description A run.
          */
@@ -4227,6 +4291,26 @@ export interface components {
             finished_at: string | null;
             error: components["schemas"]["RunError"] | null;
             usage: components["schemas"]["TokenUsage"] | null;
+            /** @description Why the model ended the last answer of a run that ended with success. */
+            finish_reason: components["schemas"]["FinishReason"] | null;
+            /** @description When a run that waits for its client ends with an error. */
+            expires_at: string | null;
+        };
+        /**
+         * WaitsFor
+         * @enum {unknown}
+         */
+        WaitsFor: "decision" | "output" | "others";
+        /** WaitingCall */
+        WaitingCall: {
+            tool_call_id: string;
+            name: string;
+            /** @description The arguments. */
+            args: {
+                [key: string]: unknown;
+            };
+            /** @description A decision, the result of the client, or (decided already) the other calls. */
+            waits_for: components["schemas"]["WaitsFor"];
         };
         /**
          * RunWithOutput
@@ -4234,6 +4318,8 @@ export interface components {
          */
         RunWithOutput: components["schemas"]["Run"] & {
             output: components["schemas"]["Message"][];
+            /** @description The calls for which an interrupted run waits. */
+            waiting_calls: components["schemas"]["WaitingCall"][];
             /** @description How many older messages did not fit into the answer. To read them, call `GET /runs/{run_id}?before=` with the id of the first message shown. */
             omitted_messages?: number;
         };
@@ -4251,7 +4337,13 @@ export interface components {
          *     }
          */
         ResumeRunPayload: {
-            action: components["schemas"]["ToolDecision"];
+            /** @description A decision about calls that wait for approval. Required without `tool_outputs`. */
+            action?: components["schemas"]["ToolDecision"];
+            /** @description Results of functions of the client, all of them or some. Not together with a decision. */
+            tool_outputs?: {
+                tool_call_id: string;
+                output: string;
+            }[];
             /** @description The call to decide about; default: all that wait. */
             tool_call_id?: string;
             /** @description The arguments to use instead, with `edit`. */
@@ -4517,6 +4609,15 @@ export interface components {
             multitask_strategy?: components["schemas"]["MultitaskStrategy"];
             /** @description What `data` events carry: messages that changed, whole (the default), or the text that was added. */
             stream_mode?: components["schemas"]["StreamMode"];
+            /** @description Functions of the client that the model may call in this run, beside the tools of the assistant. */
+            tools?: components["schemas"]["ClientFunction"][];
+            tool_choice?: components["schemas"]["ToolChoice"];
+            /** @description Whether one answer may make several calls; default: as the model does. */
+            parallel_tool_calls?: boolean;
+            /** @description What an answer does that calls functions of the client: the run waits for their results (the default), or ends; then the next run brings them. */
+            client_calls?: components["schemas"]["ClientCallMode"];
+            /** @description A run that waits so long for the client ends with an error; default: never. */
+            client_calls_expire_seconds?: number;
             /** @description The assistant's public token, if it is not in a header. */
             token?: string;
         };

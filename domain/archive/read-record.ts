@@ -96,7 +96,7 @@ function hasTimes(record: unknown): boolean {
 }
 
 function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun): ReadRecords['runs'] {
-  const { response_format: format, ...others } = overrides
+  const { response_format: format, ...others } = knownOverrides(overrides)
   return {
     ...run,
     input_json: messagesText(input),
@@ -112,6 +112,11 @@ function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun)
   }
 }
 
+/** Nothing executes an imported run again, so that what its model could call is left out. */
+function knownOverrides(overrides: NonNullable<records.ArchivedRun['overrides']>): typeof overrides {
+  return Object.fromEntries(Object.entries(overrides).filter(([name]) => name in records.ArchivedOverrides.properties))
+}
+
 function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usage {
   const within = (tokens: number) => Math.min(Math.max(tokens, 0), maxTokens)
   return {
@@ -121,7 +126,9 @@ function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usa
   }
 }
 
-const messageMembers = new Set('id content name tool_calls tool_call_id usage incomplete metadata cut'.split(' '))
+const messageMembers = new Set(
+  'id content name tool_calls tool_call_id usage incomplete metadata cut deleted'.split(' '),
+)
 
 /** Messages as JSON text, with the members that this version knows. */
 function messagesText(messages: Message[]): string {

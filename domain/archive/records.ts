@@ -48,7 +48,7 @@ export const ArchivedEntry = Type.Object({
   messages,
   created_at: time,
 })
-const ArchivedOverrides = Type.Object({
+export const ArchivedOverrides = Type.Object({
   temperature: number,
   max_tokens: number,
   top_p: number,

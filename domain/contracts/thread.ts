@@ -24,7 +24,7 @@ export const threadContract = {
     enqueueRun: defineSignal<[EnqueueRun]>('enqueueRun'),
     /** Stops a run, waiting or under way. Unknown and finished runs are ignored. */
     cancelRun: defineSignal<[AboutRun]>('cancelRun'),
-    /** A person has decided about all tool calls of the step for which a run waits. Repeating it has no effect. */
+    /** All tool calls of the step for which a run waits are decided about and answered. Repeating it has no effect. */
     resumeRun: defineSignal<[ResumeRun]>('resumeRun'),
     /** The process in whose line the run's step waits has a free slot for it. Other runs are ignored. */
     slotFree: defineSignal<[AboutRun]>('slotFree'),
@@ -71,9 +71,12 @@ export interface CarriedRun {
   runId: string
   /** Number of the next model step, or of the step whose tools are called next. */
   step: number
-  /** The tool calls of this step, which wait for a person's decision. */
-  undecided?: PlannedTools
-  /** The last step whose tool calls a person has decided about. */
+  /** The tool calls of this step, which wait for a person's decision or for results of the client. */
+  undecided?: PlannedTools & {
+    /** Milliseconds since 1970. */
+    expiresAtMs?: number
+  }
+  /** The last step whose tool calls are decided about and answered. */
   resumedStep?: number
   timeLimit?: RunTimeLimit
   /** Whether a free slot was announced since the model step was last executed. */
@@ -115,7 +118,7 @@ export interface StepInput {
 export type StepResult =
   /** The run has ended and is stored. `status` is absent if this step ended the run with success. */
   | { next: 'done'; status?: RunStatus }
-  /** The model asks for tool calls. `approval`: a person must approve them first. */
+  /** The model asks for tool calls. `approval`: the run waits first, for a person or for the client. */
   | ({ next: 'tools'; approval: boolean } & PlannedTools)
 
 /** The process is full; the step waits in its line. The workflow executes it again when it is told, or after this time. */
@@ -125,6 +128,10 @@ export interface StepQueued {
 }
 
 export interface PlannedTools {
+  /** After the calls, a turn of the client follows: see `services/runs/client-turn.ts`. */
+  clientTurn?: boolean
+  /** A run that waits for the client so long has expired. */
+  expiresAfterMs?: number
   calls: PlannedCall[]
   /** How many calls may run at once. Results of earlier versions lack it; then there is no limit. */
   parallelCalls?: number
@@ -143,6 +150,11 @@ export interface ToolInput extends StepInput {
   index: number
 }
 
+/** What became of a run whose client is to execute calls: `interrupted` if it waits for their results. */
+export interface ClientTurnResult {
+  status: RunStatus
+}
+
 /** Failure type of a step whose run has ended or was taken over by another attempt. */
 export const supersededType = 'superseded'
 
@@ -152,6 +164,8 @@ export interface SettleInput extends StepInput {
   error?: RunError
   /** As far as the workflow knows, the run ends before its turn: then its input does not enter the thread's log. */
   neverBegan?: boolean
+  /** Only if the run still waits; otherwise its status stays. */
+  ifInterrupted?: boolean
 }
 
 /** How the run really ended; a run that had ended before keeps its status. */

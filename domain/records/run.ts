@@ -1,3 +1,5 @@
+import type { ToolType } from '../assistant-config.ts'
+import type { CutReason } from '../messages.ts'
 import type { RunErrorType } from '../run-errors.ts'
 
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
@@ -29,11 +31,62 @@ export interface ModelUsage extends Usage {
   model: string
 }
 
-/** What a caller may override for one run. */
+/** What becomes of an answer that calls functions of the client: the run waits for their results, or ends. */
+export const clientCallModes = ['wait', 'return'] as const
+export type ClientCallMode = (typeof clientCallModes)[number]
+
+/** How hard a model thinks before it answers, in the words of the chat-completions API. */
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+
+/** Why a model ended its answer. */
+export type FinishReason = 'stop' | 'tool_calls' | CutReason
+
+/** What a caller may override for one run. All of it is bounded where it enters. */
 export interface RunOverrides {
-  temperature?: number
-  max_tokens?: number
+  /** Instead of the assistant's model. */
+  model?: string
+  /** Instead of the assistant's instructions. */
+  system_message?: string
+  /** In addition to the instructions. */
   instructions?: string
+  temperature?: number
+  /** Tokens of one answer. */
+  max_tokens?: number
+  /** Tokens of all answers of the run together: the run ends when they are used up. */
+  max_completion_tokens?: number
+  /** Tokens of all questions of the run together. */
+  max_prompt_tokens?: number
+  /** The conversation before the run is cut to so many messages. */
+  last_messages?: number
+  /** The types of the assistant's own tools that may be used; default: all. */
+  server_tools?: ToolType[]
+  /**
+   * Tools that the service executes in addition to the assistant's (`ToolSetting[]`), as sealed JSON text: they may hold
+   * keys. The context of the seal is the run's id.
+   */
+  added_tools_sealed?: string
+  /** A `SearchOverride` as JSON text. */
+  search_json?: string
+  /** Functions of the client (`ClientFunction[]`) as JSON text, in place of those of the assistant with these names. */
+  tools_json?: string
+  /** A `ToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
+  tool_choice_json?: string
+  parallel_tool_calls?: boolean
+  /** Default: `wait`. */
+  client_calls?: ClientCallMode
+  /** A run that waits so long for the client ends with an error; default: it waits for ever. */
+  client_calls_expire_seconds?: number
+  reasoning_effort?: (typeof reasoningEfforts)[number]
+  service_tier?: string
+  verbosity?: 'low' | 'medium' | 'high'
+  /** Who asks, for the model's server: names of an application's own users, and keys of its caches. */
+  user?: string
+  safety_identifier?: string
+  prompt_cache_key?: string
+  logprobs?: boolean
+  top_logprobs?: number
+  /** Biases by token, as JSON text. */
+  logit_bias_json?: string
   top_p?: number
   seed?: number
   frequency_penalty?: number
@@ -46,8 +99,34 @@ export interface RunOverrides {
 /** The overrides that are passed to the model unchanged. */
 export type SamplingParameters = Pick<
   RunOverrides,
-  'top_p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop'
+  | 'top_p'
+  | 'seed'
+  | 'frequency_penalty'
+  | 'presence_penalty'
+  | 'stop'
+  | 'reasoning_effort'
+  | 'service_tier'
+  | 'logprobs'
+  | 'top_logprobs'
+  | 'verbosity'
+  | 'user'
+  | 'safety_identifier'
+  | 'prompt_cache_key'
 >
+
+/** What is kept of a request for chat completions, beside its run. */
+export interface CompletionFacts {
+  /** As the request named it. */
+  model: string
+  /** The runs of the other choices. */
+  others?: { run_id: string; thread_id: string }[]
+  /** Whether it is to be listed. */
+  stored?: boolean
+  /** The names of the assistant's own functions of the client, as they were then. */
+  client_tools?: string[]
+  /** The metadata as `key=value`, to filter by. */
+  tags?: string[]
+}
 
 export interface RunRecord {
   _id: string
@@ -60,8 +139,12 @@ export interface RunRecord {
   /** `Message[]` as JSON text. */
   input_json: string
   overrides: RunOverrides
+  /** Of a run that answers a request for chat completions on `/v1`. */
+  completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadata_json?: string
+  /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
+  response_json?: string
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
    * nor published. The first number belongs to the process that stored the run.
@@ -76,6 +159,10 @@ export interface RunRecord {
   usage_by_model?: ModelUsage[]
   /** The model that answered last. */
   model?: string
+  /** Why the model ended the last answer of a run that ended with success. */
+  finish_reason?: FinishReason
+  /** When a run that waits for the client ends with an error. */
+  expires_at?: Date
   /** From the creation of the run to the first token of its model. */
   first_token_ms?: number
   error?: RunError

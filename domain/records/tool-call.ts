@@ -13,6 +13,8 @@ export interface ToolCallRecord {
   name: string
   args_json: string
   status: 'waiting' | 'claimed' | 'done'
+  /** The client executes it, and sends the result. */
+  client?: boolean
   /** The attempt that claimed the call. */
   claimed_by?: string
   /** The result, as text for the model. */

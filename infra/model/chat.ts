@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import { isJsonObject } from '../../domain/is-json-object.ts'
-import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
+import { type CutReason, type TokenLogprob, maxCallIndex } from '../../domain/messages.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { AnswerDelta, ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
@@ -55,14 +55,46 @@ function bodyOf(request: Omit<ChatRequest, 'account' | 'signal'>): OpenAI.ChatCo
     stream_options: { include_usage: true },
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.maxTokens === undefined ? {} : { max_tokens: request.maxTokens }),
-    ...request.sampling,
+    ...samplingParams(request.sampling),
     ...formatParam(request.responseFormat),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toolParam) }),
+    ...(request.logitBias === undefined ? {} : { logit_bias: request.logitBias }),
+    ...toolParams(request),
   }
 }
 
-function toolParam({ name, description, parameters }: ChatRequest['tools'][number]): OpenAI.ChatCompletionFunctionTool {
-  return { type: 'function', function: { name, description, parameters: { ...parameters } } }
+/** Servers have more tiers than the types of the client. */
+function samplingParams(sampling: ChatRequest['sampling']): Partial<OpenAI.ChatCompletionCreateParamsStreaming> {
+  const { service_tier: tier, ...others } = sampling
+  return { ...others, ...(tier === undefined ? {} : { service_tier: tier as 'auto' }) }
+}
+
+/** Servers refuse a choice among tools without tools. */
+function toolParams({
+  tools,
+  toolChoice,
+  parallelToolCalls,
+}: Pick<ChatRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>): Pick<
+  OpenAI.ChatCompletionCreateParams,
+  'tools' | 'tool_choice' | 'parallel_tool_calls'
+> {
+  if (tools.length === 0) return {}
+  return {
+    tools: tools.map(toolParam),
+    ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    ...(parallelToolCalls === undefined ? {} : { parallel_tool_calls: parallelToolCalls }),
+  }
+}
+
+function toolParam({ name, description, parameters, strict }: ChatRequest['tools'][number]) {
+  return {
+    type: 'function' as const,
+    function: {
+      name,
+      ...(description === '' ? {} : { description }),
+      parameters: { ...parameters },
+      ...(strict === undefined ? {} : { strict }),
+    },
+  }
 }
 
 function formatParam(
@@ -129,6 +161,12 @@ export function createAnswerReader() {
           count(text)
           deltas.push({ type: 'text', text })
         }
+        const logprobs = objectAt(choice['logprobs'], 'choices[0].logprobs')
+        const tokens = (arrayAt(logprobs?.['content'], 'choices[0].logprobs.content') ?? []).map((token) => {
+          count(JSON.stringify(token) ?? '')
+          return tokenAt(token, 'choices[0].logprobs.content')
+        })
+        if (tokens.length > 0) deltas.push({ type: 'logprobs', tokens })
         const calls = arrayAt(delta?.['tool_calls'], 'choices[0].delta.tool_calls') ?? []
         for (const [place, call] of calls.entries())
           deltas.push(callDelta(call, `choices[0].delta.tool_calls[${place}]`))
@@ -149,6 +187,24 @@ export function createAnswerReader() {
 
 function isCut(reason: string | undefined): reason is CutReason {
   return reason === 'length' || reason === 'content_filter'
+}
+
+const maxAlternatives = 20
+
+function tokenAt(value: unknown, at: string): TokenLogprob {
+  const alternatives = arrayAt(objectAt(value, at)?.['top_logprobs'], `${at}.top_logprobs`) ?? []
+  return {
+    ...logprobAt(value, at),
+    top_logprobs: alternatives.slice(0, maxAlternatives).map((other) => logprobAt(other, `${at}.top_logprobs`)),
+  }
+}
+
+function logprobAt(value: unknown, at: string): Omit<TokenLogprob, 'top_logprobs'> {
+  const token = objectAt(value, at) ?? {}
+  const logprob = token['logprob']
+  if (typeof logprob !== 'number') throw invalid(`${at}.logprob must be a number`)
+  const bytes = arrayAt(token['bytes'], `${at}.bytes`)?.map((byte) => integerAt(byte, `${at}.bytes`, 255) ?? 0) ?? null
+  return { token: stringAt(token['token'], `${at}.token`, maxIdLength) ?? '', logprob, bytes }
 }
 
 function usageAt(value: unknown): Usage | undefined {

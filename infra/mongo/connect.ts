@@ -6,6 +6,7 @@ import { accountModels } from './models/accounts.ts'
 import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
+import { attachmentModels } from './models/attachments.ts'
 import { scheduleModels } from './models/schedules.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
@@ -87,6 +88,7 @@ export async function connectDatabase(
     ...coreModels(connection),
     ...accountModels(connection),
     ...feedbackModels(connection),
+    ...attachmentModels(connection),
     ...knowledgeModels(connection),
     ...deletionModels(connection),
     ...idempotencyModels(connection),

@@ -1,3 +1,4 @@
+import type { ToolType } from '../../domain/assistant-config.ts'
 import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunOverrides } from '../../domain/records/run.ts'
@@ -27,11 +28,16 @@ export function estimateOf(
   { prices, defaultModel, contextWindowOf, assistantConfigs }: EstimateDeps,
   { assistant, overrides = {}, bytes = Infinity }: ExpectedQuestion,
 ): { tokens: number; money: number } {
-  const { model = defaultModel, systemMessage, tools } = assistantConfigs.settingsOf(assistant)
+  const settings = assistantConfigs.settingsOf(assistant)
+  const { model = settings.model ?? defaultModel, system_message: systemMessage = settings.systemMessage } = overrides
   const window = contextWindowOf(model)
-  const { questionTokens, answerTokens } = tokenLimits(window, overrides.max_tokens)
+  const { questionTokens, answerTokens } = tokenLimits(window, overrides.max_tokens ?? overrides.max_completion_tokens)
   const texts = [systemMessage, overrides.instructions, overrides.response_format_json]
-  const hasTools = assistant.has_files !== false || tools.some(({ type }) => type !== 'retrieval')
+  const mayUse = (type: ToolType) => overrides.server_tools?.includes(type) ?? true
+  const hasTools =
+    overrides.tools_json !== undefined ||
+    (assistant.has_files !== false && mayUse('retrieval')) ||
+    settings.tools.some(({ type }) => type !== 'retrieval' && mayUse(type))
   const asked = (hasTools ? Infinity : bytes) + texts.reduce((total, text = '') => total + Buffer.byteLength(text), 0)
   const prompt = Math.ceil(Math.max(0, Math.min(questionTokens, asked)))
   // A caller may name any limit.

@@ -38,6 +38,7 @@ export function createStores({ collections, transaction, stream, knowledge, bill
     ofThreads(transaction, 'tool_calls', collections.toolCalls),
     ofThreads(transaction, 'checkpoints', collections.checkpoints),
     ofThreads(transaction, 'feedback', collections.feedback),
+    ofThreads(transaction, 'attachments', collections.attachments),
     loginFailures(collections),
     ofUsers(transaction, 'password_resets', collections.passwordResets),
     ofUsers(transaction, 'pending_passwords', collections.pendingPasswords),
@@ -129,7 +130,7 @@ function idempotencyKeys(
   const idsAbove = ({ userIds, projectIds, assistantIds }: Members) => [...userIds, ...projectIds, ...assistantIds]
   const idsOf = (members: Members) => [...idsAbove(members), ...members.threadIds]
   const naming = (ids: string[]) => ({ subjects: { $in: ids } })
-  // The key of a run gets the thread's id with its outcome, which an API process that dies does not store.
+  // A key names the run's thread only when its outcome is stored, and an API process that died has stored none.
   const withoutOutcome = (runIds: string[]) => ({ ...naming(runIds), outcome: { $exists: false } })
   return {
     name: 'idempotency_keys',

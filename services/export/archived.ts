@@ -147,7 +147,11 @@ export const archived = {
 /** The path of a file's bytes in the archive. */
 export const pathOf = (fileId: string) => `files/${fileId}`
 
-/** With the format of the answer as JSON instead of its text. */
-function shownOverrides({ response_format_json: format, ...rest }: RunRecord['overrides']) {
-  return { ...rest, ...(format === undefined ? {} : { response_format: parseOwnJson(format) }) }
+/** With JSON in place of its text, in the members that hold such text. */
+function shownOverrides(overrides: RunRecord['overrides']) {
+  return Object.fromEntries(
+    Object.entries({ ...overrides, added_tools_sealed: undefined }).map(([name, value]) =>
+      name.endsWith('_json') ? [name.slice(0, -'_json'.length), parseOwnJson(String(value))] : [name, value],
+    ),
+  )
 }

@@ -27,7 +27,7 @@ export function userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGenerator
 async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<ArchiveMember, undefined> {
   const { projects, assistants } = deps.collections
   const now = new Date()
-  // What is created while the archive is sent is left out with all that belongs to it: no record lacks its parent.
+  // A record that is created while the archive is sent is left out, and its children with it: no record lacks its parent.
   const own = { user_id: user._id, deleting: { $ne: true }, ...until(now) }
   const { textOf } = deps.assistantConfigs
 
@@ -57,7 +57,7 @@ async function* threadMembers(
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
   const { threads, checkpoints, runs, toolCalls, feedback } = collections
-  // Without those that are not to be stored: they expire within a day.
+  // Threads that are not to be stored are left out: they expire within a day.
   const ownThreads = { ...own, expires_at: { $exists: false } }
 
   async function* ofThreads<T>(read: (threadId: string) => AsyncIterable<T>): AsyncGenerator<T> {
@@ -96,7 +96,7 @@ async function* fileMembers(
   })
   yield* jsonLines('files', lines, now)
   for await (const { _id, blob_id, size, created_at } of records(collections.files, stored)) {
-    // Its upload has ended since, or it was deleted.
+    // A file whose upload ended after the list was written has no line in it; a deleted one has no bytes.
     if (!listed.has(_id) || !(await blobs.exists(blob_id))) continue
     yield { name: pathOf(_id), size, modified: created_at, content: blobs.read(blob_id) }
   }

@@ -26,6 +26,7 @@ export function createProjectFiles({ collections, blobs, receive, files: { remov
   const ofProject = ({ projectId }: Caller) => ({
     assistant_id: projectOwner(projectId),
     status: { $ne: 'uploading' as const },
+    $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: new Date() } }],
   })
 
   async function find(caller: Caller, fileId: string): Promise<FileRecord> {

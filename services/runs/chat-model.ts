@@ -1,6 +1,8 @@
-import type { CutReason } from '../../domain/messages.ts'
+import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
+import type { PromptPart } from '../attachments/prompt-parts.ts'
+import type { ModelToolChoice } from '../../domain/client-tools.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
 /** The model of a run, and the account that pays. */
@@ -13,7 +15,8 @@ export interface ModelAccount {
 
 /** A message in the format of the chat-completions API. */
 export type PromptMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | PromptPart[] }
   | { role: 'assistant'; content: string | null; tool_calls?: PromptToolCall[] }
   | { role: 'tool'; content: string; tool_call_id: string }
 
@@ -27,7 +30,11 @@ export interface ChatRequest {
   account: ModelAccount
   model: string
   messages: PromptMessage[]
-  tools: { name: string; description: string; parameters: JsonSchema }[]
+  tools: { name: string; description: string; parameters: JsonSchema; strict?: boolean }[]
+  /** Undefined: the model chooses. */
+  toolChoice?: ModelToolChoice | undefined
+  parallelToolCalls?: boolean | undefined
+  logitBias?: Record<string, number> | undefined
   temperature: number | undefined
   maxTokens: number | undefined
   sampling: SamplingParameters
@@ -41,6 +48,7 @@ export type ModelDelta =
   | { type: 'model'; model: string }
   | { type: 'text'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
+  | { type: 'logprobs'; tokens: TokenLogprob[] }
   | { type: 'usage'; usage: Usage }
   /** The answer was cut off: by the token limit, or by the provider's filter. */
   | { type: 'cut'; reason: CutReason }

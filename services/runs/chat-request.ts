@@ -1,16 +1,19 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
-import { AppError } from '../../domain/errors.ts'
-import { type Message, foldMessages } from '../../domain/messages.ts'
+import { type ModelToolChoice, type ToolChoice, demandsTool } from '../../domain/client-tools.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { type Message, asksForTools, foldMessages } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { RunRecord, SamplingParameters } from '../../domain/records/run.ts'
+import type { RunOverrides, RunRecord, SamplingParameters } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import { tokenLimits } from '../../domain/token-limits.ts'
+import { promptPartsOf, readAttachments, tokensOfAttachments } from '../attachments/prompt-parts.ts'
 import type { Conversation } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ChatRequest, PromptMessage } from './chat-model.ts'
 import type { StepDeps } from './step-deps.ts'
+import type { TokensLeft } from './tokens-left.ts'
 
 /**
  * Text has four to five bytes per token, code and tables have more. At most this many bytes of a conversation are
@@ -33,6 +36,7 @@ interface Question {
   tools: Promise<Tool[]>
   /** The thread's record as this process knows it. */
   thread: ThreadRecord | undefined
+  tokensLeft: TokensLeft
   signal: AbortSignal
 }
 
@@ -42,14 +46,19 @@ interface Question {
  */
 export async function chatRequestFor(
   deps: StepDeps,
-  { run, step, added, assistant, config, tools, thread, signal }: Question,
+  { run, step, added, assistant, config, tools, thread, tokensLeft, signal }: Question,
 ): Promise<{ request: ChatRequest; conversation: Conversation }> {
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
-  const model = config.model ?? deps.defaultModel
-  const { instructions = '', max_tokens: maxTokens, response_format_json: formatJson } = run.overrides
-  const systemMessages = [config.systemMessage, instructions]
-  const { questionTokens: budgetTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
+  const model = run.overrides.model ?? config.model ?? deps.defaultModel
+  const { system_message: systemMessage = config.systemMessage, instructions = '' } = run.overrides
+  const { logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
+  const { response_format_json: formatJson = config.responseFormat && JSON.stringify(config.responseFormat) } =
+    run.overrides
+  const systemMessages = [systemMessage, instructions]
+  const maxTokens = smaller(run.overrides.max_tokens, tokensLeft.completion)
+  const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
+  const budgetTokens = Math.min(questionTokens, tokensLeft.prompt ?? Infinity)
   const [offered, before] = await Promise.all([
     tools,
     deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, {
@@ -57,9 +66,14 @@ export async function chatRequestFor(
       runId: step === 0 ? undefined : run._id,
     }),
   ])
-  const shownTools = offered.map(({ name, description, parameters }) => ({ name, description, parameters }))
+  const shownTools = offered.map(({ name, description, parameters, strict }) => ({
+    name,
+    description,
+    parameters,
+    ...(strict === undefined ? {} : { strict }),
+  }))
   const conversation = { ...before, messages: foldMessages(before.messages, added) }
-  const fitting = await fitConversation(conversation.messages, {
+  const fitting = await fitConversation(newestMessages(conversation.messages, lastMessages), {
     budgetTokens,
     fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],
     count: (texts, limit) => deps.countTokens(texts, limit, { userId: run.user_id, signal }),
@@ -67,15 +81,60 @@ export async function chatRequestFor(
   const request = {
     account,
     model,
-    messages: promptOf(fitting, systemMessages),
+    messages: promptOf(fitting, systemMessages, await readAttachments(deps.collections, run.thread_id, fitting)),
     tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens,
-    sampling: samplingOf(run.overrides),
+    toolChoice: toolChoiceOf(run.overrides, offered, step),
+    parallelToolCalls: run.overrides.parallel_tool_calls,
+    logitBias: biasJson === undefined ? undefined : parseOwnJson<Record<string, number>>(biasJson),
+    sampling: samplingOf({ ...samplingOfAssistant(config), ...run.overrides }),
     responseFormat: formatJson === undefined ? undefined : parseOwnJson<ResponseFormat>(formatJson),
     signal,
   }
   return { request, conversation }
+}
+
+function smaller(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
+}
+
+/** Throws `invalid_input` if a tool is demanded that the run does not have. */
+function toolChoiceOf(
+  { tool_choice_json: json }: RunOverrides,
+  tools: Tool[],
+  step: number,
+): ModelToolChoice | undefined {
+  if (json === undefined) return undefined
+  const choice = parseOwnJson<ToolChoice>(json)
+  // A model that had to call a tool after each result would never answer.
+  if (step > 0 && demandsTool(choice)) return undefined
+  if (typeof choice === 'string' || choice.type === 'allowed_tools') return choice
+  const wanted =
+    choice.type === 'retrieval'
+      ? tools.find(({ type }) => type === 'retrieval')
+      : tools.find(({ name }) => name === choice.function.name)
+  if (wanted === undefined) throw invalidInput(['body', 'tool_choice'], 'The tool that must be called is not there.')
+  return { type: 'function', function: { name: wanted.name } }
+}
+
+/**
+ * The system messages, and from the newest `count` of the others on. Results of tools, and the answers that called them,
+ * do not count.
+ */
+export function newestMessages(messages: Message[], count: number | undefined): Message[] {
+  if (count === undefined) return messages
+  let left = count
+  let first = messages.length
+  while (first > 0 && left > 0) {
+    first -= 1
+    if (isCounted(messages[first])) left -= 1
+  }
+  return messages.filter((message, index) => index >= first || message.type === 'SystemMessage')
+}
+
+function isCounted(message: Message | undefined): boolean {
+  return message?.type === 'HumanMessage' || (message?.type === 'AIMessage' && !asksForTools(message))
 }
 
 interface Window {
@@ -104,7 +163,7 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   let index = 0
   for await (const tokens of tokensOf(parts, window)) {
     const part = parts[index++]
-    room -= tokens + (Array.isArray(part) ? part.length * tokensPerMessage : 0)
+    room -= tokens + (Array.isArray(part) ? fixedTokensOf(part) : 0)
     if (room < 0) break
     if (Array.isArray(part)) for (const message of part) kept.add(message)
   }
@@ -117,9 +176,14 @@ function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): bo
   for (const text of fixed) room -= Buffer.byteLength(text)
   for (const message of messages) {
     if (room < 0) return false
-    room -= Buffer.byteLength(textOf(message)) + tokensPerMessage
+    room -= Buffer.byteLength(textOf(message)) + fixedTokensOf([message])
   }
   return room >= 0
+}
+
+/** The tokens of messages besides their texts. */
+function fixedTokensOf(messages: Message[]): number {
+  return messages.reduce((sum, message) => sum + tokensPerMessage + tokensOfAttachments(message), 0)
 }
 
 type Part = string | Message[]
@@ -172,20 +236,29 @@ function textOf(message: Message): string {
  * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
  * that says so, a stray one is left out.
  */
-export function promptOf(messages: Message[], systemMessages: string[]): PromptMessage[] {
+export function promptOf(
+  messages: Message[],
+  systemMessages: string[],
+  attachments = new Map<string, Buffer>(),
+): PromptMessage[] {
   const answers = new Map(
     messages.flatMap((message) =>
       message.type === 'ToolMessage' ? [[message.data.tool_call_id, message.data.content] as const] : [],
     ),
   )
   const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
-  return [...system, ...messages.flatMap((message) => promptParts(message, answers))]
+  return [...system, ...messages.flatMap((message) => promptParts(message, answers, attachments))]
 }
 
-function promptParts(message: Message, answers: Map<string, string>): PromptMessage[] {
+function promptParts(
+  message: Message,
+  answers: Map<string, string>,
+  attachments: Map<string, Buffer>,
+): PromptMessage[] {
   switch (message.type) {
     case 'HumanMessage':
-      return [{ role: 'user', content: message.data.content }]
+      if (message.data.deleted) return []
+      return [{ role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content }]
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]
     case 'AIMessage': {
@@ -214,18 +287,30 @@ function promptParts(message: Message, answers: Map<string, string>): PromptMess
   }
 }
 
-function samplingOf({
-  top_p,
-  seed,
-  frequency_penalty,
-  presence_penalty,
-  stop,
-}: RunRecord['overrides']): SamplingParameters {
+const samplingMembers = [
+  'top_p',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'stop',
+  'reasoning_effort',
+  'service_tier',
+  'logprobs',
+  'top_logprobs',
+  'verbosity',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+] as const satisfies (keyof SamplingParameters)[]
+
+function samplingOfAssistant({ topP, reasoningEffort }: AssistantSettings): SamplingParameters {
   return {
-    ...(top_p === undefined ? {} : { top_p }),
-    ...(seed === undefined ? {} : { seed }),
-    ...(frequency_penalty === undefined ? {} : { frequency_penalty }),
-    ...(presence_penalty === undefined ? {} : { presence_penalty }),
-    ...(stop === undefined ? {} : { stop }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
   }
+}
+
+function samplingOf(overrides: RunOverrides): SamplingParameters {
+  const given = samplingMembers.filter((name) => overrides[name] !== undefined)
+  return Object.fromEntries(given.map((name) => [name, overrides[name]]))
 }

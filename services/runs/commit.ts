@@ -1,11 +1,11 @@
 import type { ClientSession } from 'mongoose'
 import { type EntryId, eventIdOf } from '../../domain/event-ids.ts'
-import { answerEntry } from '../../domain/contracts/thread.ts'
-import type { AIMessage } from '../../domain/messages.ts'
+import { answerEntry, toolsEntry } from '../../domain/contracts/thread.ts'
+import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { StepDeps } from './step-deps.ts'
-import type { Appended } from '../threads/log.ts'
+import type { Appended, LogEntry } from '../threads/log.ts'
 import { type InputEntry, inputEntryOf } from '../threads/pending-input.ts'
 import { SupersededError } from './live-run.ts'
 import { runUsage, sumByModel, usageByModel, usageOfMessage } from '../budgets/usage.ts'
@@ -19,7 +19,12 @@ export async function commitAnswer(
   run: RunRecord,
   step: number,
   message: AIMessage,
-  { calls, approval, lastId }: { calls: ToolCallRecord[]; approval: boolean; lastId: EntryId | undefined },
+  {
+    calls,
+    isWaiting,
+    expiresAt,
+    lastId,
+  }: { calls: ToolCallRecord[]; isWaiting: boolean; expiresAt: Date | undefined; lastId: EntryId | undefined },
 ): Promise<Appended> {
   const { runs, toolCalls } = deps.collections
   return deps.log.append(run.thread_id, {
@@ -30,8 +35,9 @@ export async function commitAnswer(
     model: run.model,
     input: inputOf(run, step),
     guard: async (session) => {
-      const status = approval
-        ? { status: 'interrupted' as const, ...lastDataEvent(lastId) }
+      const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt }
+      const status = isWaiting
+        ? { status: 'interrupted' as const, ...lastDataEvent(lastId), ...expiry }
         : { status: 'running' as const }
       await takeIfMine(
         runs.updateOne(mine(run), { $set: { ...status, ...begun(run), step_fence: run.fence } }, { session }),
@@ -62,13 +68,40 @@ export async function commitEnd(
   const usages = earlier
     ? sumByModel([...earlier, ...usageOfMessage(answer, run.model ?? '')])
     : await usageByModel(deps.collections, run, answer)
+  const asksForTools = (answer.data.tool_calls ?? []).length > 0
   const ended = {
-    status: 'success' as const,
     ...begun(run),
-    finished_at: new Date(),
     ...lastDataEvent(lastId),
-    ...runUsage(usages),
+    finish_reason: answer.data.cut ?? (asksForTools ? ('tool_calls' as const) : ('stop' as const)),
   }
+  return end(deps, run, {
+    ended,
+    usages,
+    entry: { messages: [answer], source: 'step', step: answerEntry(step), input: inputOf(run, step) },
+  })
+}
+
+/** As `commitEnd` for a run whose last answer is stored: its client executes calls of that answer after the run. */
+export async function commitResultsAsEnd(
+  deps: StepDeps,
+  run: RunRecord,
+  step: number,
+  { results, lastEvent }: { results: Message[]; lastEvent: Pick<RunRecord, 'last_data_event_id'> },
+): Promise<void> {
+  await end(deps, run, {
+    ended: { ...lastEvent, finish_reason: 'tool_calls' },
+    usages: await usageByModel(deps.collections, run),
+    entry: { messages: results, source: 'tools', step: toolsEntry(step), pastLimit: true },
+  })
+}
+
+/** Stores the last entry of a run together with its success. */
+async function end(
+  deps: StepDeps,
+  run: RunRecord,
+  { ended: changes, usages, entry }: { ended: Partial<RunRecord>; usages: ModelUsage[]; entry: LogEntry },
+): Promise<Appended> {
+  const ended = { ...changes, status: 'success' as const, finished_at: new Date(), ...runUsage(usages) }
   const finish = (session?: ClientSession) =>
     takeIfMine(
       deps.collections.runs.updateOne(
@@ -78,11 +111,8 @@ export async function commitEnd(
       ),
     )
   const appended = await deps.log.append(run.thread_id, {
-    messages: [answer],
-    source: 'step',
+    ...entry,
     runId: run._id,
-    step: answerEntry(step),
-    input: inputOf(run, step),
     thread: { last_outcome: 'success' },
     guard: finish,
   })
@@ -100,7 +130,7 @@ export function inputOf(run: RunRecord, step: number): InputEntry | undefined {
   return step === 0 ? inputEntryOf(run) : undefined
 }
 
-/** What an attempt knows of its run stores with its result: the start time, if it did not claim the run, and how the model began. */
+/** What only the attempt knows of its run, stored with its result: when the run began, its model, and when its first word came. */
 function begun({ started_at, model, first_token_ms }: RunRecord): Partial<RunRecord> {
   return {
     ...(started_at === undefined ? {} : { started_at }),

@@ -1,15 +1,14 @@
-import { answerEntry, threadContract } from '../../domain/contracts/thread.ts'
-import { AppError, invalidInput } from '../../domain/errors.ts'
+import { answerEntry } from '../../domain/contracts/thread.ts'
+import { invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkTextSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { messagesFromJson } from '../../domain/messages.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
-import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
 import type { ThreadLog } from '../threads/log.ts'
-import type { RunStream } from './run-stream.ts'
+import { type ResumptionDeps, abandonedAfterMs, createResumption, notWaiting, undecided } from './resumption.ts'
 
 export interface Decision {
   action: 'approve' | 'reject' | 'edit'
@@ -18,23 +17,17 @@ export interface Decision {
   message?: string
 }
 
-export interface DecisionDeps {
+export interface DecisionDeps extends ResumptionDeps {
   collections: Pick<Collections, 'runs' | 'toolCalls' | 'checkpoints'>
   log: Pick<ThreadLog, 'append'>
-  workflows: Pick<WorkflowClient, 'signal'>
-  stream: Pick<RunStream, 'publish'>
-  onError(error: unknown): void
 }
-
-/** A decision takes milliseconds; after this time, the process that was writing one is considered dead. */
-const abandonedAfterMs = 15_000
 
 export type Decisions = ReturnType<typeof createDecisions>
 
 /** People's decisions about the tool calls of a waiting run. */
-export function createDecisions({ collections, log, workflows, stream, onError }: DecisionDeps) {
-  const { runs, toolCalls, checkpoints } = collections
-  const undecided = { status: 'waiting' as const, decision: { $exists: false } }
+export function createDecisions(deps: DecisionDeps) {
+  const { toolCalls, checkpoints } = deps.collections
+  const { waitingCalls, begin, goOn } = createResumption(deps)
 
   /**
    * Writes a decision into the ledger. Each call is decided once; when all are decided, the run continues,
@@ -45,18 +38,14 @@ export function createDecisions({ collections, log, workflows, stream, onError }
     if (run.status !== 'interrupted') throw notWaiting()
     if (decision.args !== undefined)
       checkTextSize(checkFreeForm(['body', 'args'], decision.args), maxMessageBytes.user, ['body', 'args'])
-    const waiting = await waitingCalls(run)
+    const waiting = (await waitingCalls(run)).filter(({ client }) => !client)
+    if (waiting.length === 0) throw notWaiting()
     const meant = meantBy(waiting, decision)
-    // If this process dies before the thread has been told, the sweep of runs takes over.
-    const now = Date.now()
-    await runs.updateOne(
-      { _id: run._id, status: 'interrupted' },
-      { $set: { deciding_since: new Date(now), check_at: new Date(now + abandonedAfterMs) } },
-    )
+    await begin(run)
     const decided = await decide(meant, decision)
     if (decided === 0) throw notWaiting()
     if (decision.action === 'edit') await showEdits(run, waiting)
-    return goOn(run, waiting)
+    return goOn(run)
   }
 
   /**
@@ -67,11 +56,7 @@ export function createDecisions({ collections, log, workflows, stream, onError }
     if (run.deciding_since === undefined || run.deciding_since.getTime() > now - abandonedAfterMs) return
     const waiting = await waitingCalls(run)
     if (waiting.some((call) => call.decision?.action === 'edit')) await showEdits(run, waiting)
-    await goOn(run, waiting)
-  }
-
-  function waitingCalls(run: RunRecord): Promise<ToolCallRecord[]> {
-    return toolCalls.find({ run_id: run._id, status: 'waiting' }).sort({ index: 1 }).lean<ToolCallRecord[]>()
+    await goOn(run)
   }
 
   async function decide(calls: ToolCallRecord[], { action, args, message }: Decision): Promise<number> {
@@ -83,27 +68,6 @@ export function createDecisions({ collections, log, workflows, stream, onError }
       count += modifiedCount
     }
     return count
-  }
-
-  /** Unless a call is still undecided. */
-  async function goOn(run: RunRecord, [first]: ToolCallRecord[]): Promise<RunRecord> {
-    let current = run
-    if (first !== undefined && !(await toolCalls.exists({ run_id: run._id, ...undecided }))) {
-      const resumed = await runs
-        .findOneAndUpdate(
-          { _id: run._id, status: 'interrupted' },
-          { $set: { status: 'running' }, $inc: { fence: 1 }, $unset: { last_data_event_id: 1 } },
-          { returnDocument: 'after' },
-        )
-        .lean<RunRecord>()
-      current = resumed ?? run
-      // A reader who joins now waits for what follows; if this entry is lost, the next message shows the same.
-      await stream.publish(run._id, current.fence, [{ type: 'resumed' }]).catch(onError)
-      const message = { runId: run._id, step: first.step }
-      await workflows.signal(threadContract, { threadId: run.thread_id }, 'resumeRun', message)
-    }
-    await runs.updateOne({ _id: run._id }, { $unset: { deciding_since: 1 } })
-    return current
   }
 
   /** The changed arguments are executed, and the history shows them. */
@@ -120,14 +84,14 @@ export function createDecisions({ collections, log, workflows, stream, onError }
       ...call,
       args: argsOf.get(index) ?? call.args,
     }))
-    await log.append(run.thread_id, {
+    await deps.log.append(run.thread_id, {
       messages: [{ ...asked, data: { ...asked.data, tool_calls: shown } }],
       source: 'update',
       pastLimit: true,
     })
   }
 
-  return { resumeRun, finishAbandoned }
+  return { resumeRun, finishAbandoned, waitingCalls }
 }
 
 /** The waiting calls that a decision is about. */
@@ -138,8 +102,4 @@ function meantBy(waiting: ToolCallRecord[], { action, args, tool_call_id: callId
   if (action === 'edit' && meant.length > 1)
     throw invalidInput(['body', 'tool_call_id'], 'is required: several calls wait', 'missing')
   return meant
-}
-
-function notWaiting(): AppError {
-  return new AppError('conflict', 'This run does not wait for a decision.')
 }

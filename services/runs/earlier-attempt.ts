@@ -2,7 +2,8 @@ import { type StepInput, type StepResult, answerEntry } from '../../domain/contr
 import { type AIMessage, messagesFromJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import { plannedTools } from './ledger.ts'
+import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import { planAnswer, plannedStep } from './plan-answer.ts'
 import type { StepDeps } from './step-deps.ts'
 
 /** The answer of a step that an earlier attempt has stored. */
@@ -28,6 +29,15 @@ export async function resultOfEarlierAttempt(deps: StepDeps, { runId, step }: St
   const assistant = await deps.collections.assistants.findById(run.assistant_id).lean<AssistantRecord>()
   if (message === undefined || assistant === null) return { next: 'done', status: run.status }
   const config = deps.assistantConfigs.settingsOf(assistant)
-  const known = await deps.toolsOf(assistant, new AbortController().signal)
-  return { next: 'tools', ...plannedTools(message, known), approval: true, maxSteps: config.maxSteps }
+  const [tools, calls] = await Promise.all([
+    deps.toolsOf(assistant, run, new AbortController().signal),
+    storedCalls(deps, { runId, step }),
+  ])
+  const plan = planAnswer({ run, message, tools, calls })
+  return { next: 'tools', ...plannedStep(plan, { run, isWaiting: true }), approval: true, maxSteps: config.maxSteps }
+}
+
+/** The ledger's entries of a step. */
+export function storedCalls({ collections }: StepDeps, { runId, step }: StepInput): Promise<ToolCallRecord[]> {
+  return collections.toolCalls.find({ run_id: runId, step }).sort({ index: 1 }).lean<ToolCallRecord[]>()
 }

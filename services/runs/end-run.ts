@@ -26,23 +26,27 @@ export const notStartedError: RunError = {
   details: '',
 }
 
+const conditions = {
+  open: { status: { $in: [...openRunStatuses] } },
+  unbegun: { status: 'pending' as const, started_at: { $exists: false } },
+  interrupted: { status: 'interrupted' as const },
+}
+
 /**
  * Ends an open run, first in the database and then for its readers; null if the run has ended before. The next
- * fence makes sure that attempts that still work on it are refused. With `ifUnbegun` also null if a step of the run has
- * begun.
+ * fence makes sure that attempts that still work on it are refused. With `only` also null if a step of the run has
+ * begun, or if it does not wait.
  */
 export async function endRun(
   { collections, stream, tracing, onError }: EndRunDeps,
   runId: string,
   error: RunError,
-  { ifUnbegun = false } = {},
+  { only = 'open' }: { only?: 'open' | 'unbegun' | 'interrupted' } = {},
 ): Promise<RunRecord | null> {
   const status = error.type === 'cancelled' ? 'cancelled' : 'error'
-  const open = { status: { $in: [...openRunStatuses] } }
-  const unbegun = { status: 'pending' as const, started_at: { $exists: false } }
   const run = await collections.runs
     .findOneAndUpdate(
-      { _id: runId, ...(ifUnbegun ? unbegun : open) },
+      { _id: runId, ...conditions[only] },
       {
         $inc: { fence: 1 },
         $set: { status, error, finished_at: new Date() },

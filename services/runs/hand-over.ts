@@ -82,7 +82,7 @@ export function createHandOver(deps: HandOverDeps) {
    * has begun the run, the run goes on: its caller would repeat what its tools have done.
    */
   async function endNotStarted(run: RunRecord, cause: unknown): Promise<'started'> {
-    const ended = await endRun(deps, run._id, notStartedError, { ifUnbegun: true })
+    const ended = await endRun(deps, run._id, notStartedError, { only: 'unbegun' })
     if (ended === null && (await runs.exists({ _id: run._id }))) return 'started'
     await deps.budgetCounting.giveBack(run)
     throw new AppError('unavailable', 'The run could not be started. Try again.', { cause })

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type Page, type PageRange, readPage } from '../page.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
+import { createClientResults } from './client-results.ts'
 import { type DecisionDeps, createDecisions } from './decisions.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type PrepareRunDeps, createPrepareRun } from './prepare-run.ts'
@@ -21,6 +22,7 @@ export type Runs = ReturnType<typeof createRuns>
 /** What callers can do with runs. They check access before. */
 export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & { scanLog: ScanLog }) {
   const { runs } = deps.collections
+  const decisions = createDecisions(deps)
   const output = createRunOutput(deps.scanLog)
   const feeds = createRunFeeds({ ...deps, snapshot: createRunSnapshots(deps.collections, output) })
   return {
@@ -51,7 +53,10 @@ export function createRuns(deps: StartRunDeps & PrepareRunDeps & DecisionDeps & 
       return cancelled ?? (await runs.findById(run._id).lean<RunRecord>()) ?? run
     },
 
-    resume: createDecisions(deps).resumeRun,
+    resume: decisions.resumeRun,
+    submitOutputs: createClientResults(deps),
+    /** The calls for which a run waits. */
+    waitingCalls: (run: RunRecord) => (run.status === 'interrupted' ? decisions.waitingCalls(run) : []),
 
     close: feeds.close,
   }

@@ -1,4 +1,3 @@
-import type { PlannedTools } from '../../domain/contracts/thread.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ToolCallRecord, toolCallKey } from '../../domain/records/tool-call.ts'
@@ -6,56 +5,43 @@ import type { Collections } from '../collections.ts'
 import { unknownOutcome } from '../tools/execute-tool.ts'
 import type { Tool } from '../tools/tool.ts'
 
-/** How many calls of one answer are executed; the others are answered with an error. */
+/** How many calls of one answer are executed here; the others are answered with an error. */
 export const maxCallsPerStep = 16
-/** How many calls of one answer run at once. */
-const parallelCalls = 4
-
-/** Time limit for a call of an unknown tool, which only stores its refusal. */
-const unknownToolTimeoutMs = 5000
-
 /**
- * The calls of an answer as the workflow executes them: names and limits, no arguments. A name of an unknown tool
- * is not passed to Temporal.
- */
-export function plannedTools(message: AIMessage, tools: Tool[]): Pick<PlannedTools, 'calls' | 'parallelCalls'> {
-  const calls = (message.data.tool_calls ?? []).slice(0, maxCallsPerStep).map((call, index) => {
-    const tool = tools.find((candidate) => candidate.name === call.name)
-    return {
-      index,
-      name: tool?.name ?? 'unknown_tool',
-      timeoutMs: tool?.timeoutMs ?? unknownToolTimeoutMs,
-      safeToRepeat: tool?.safeToRepeat ?? true,
-    }
-  })
-  return { calls, parallelCalls }
-}
-
-/**
- * The ledger entries of an answer. Calls that are not executed get their result at once: those above the limit, and
- * the `unreadable` ones.
+ * The ledger entries of an answer. Calls that are not made get their result at once: those above the limit, and the
+ * `unreadable` ones. Calls that end the run, because the client brings their results with its next run, have no entry.
  */
 export function ledgerEntries(
   run: RunRecord,
   step: number,
   message: AIMessage,
-  unreadable: ReadonlySet<number>,
+  { tools, unreadable }: { tools: Tool[]; unreadable: ReadonlySet<number> },
 ): ToolCallRecord[] {
   const now = new Date()
-  const refusal = (index: number) =>
-    index >= maxCallsPerStep ? tooManyCalls : unreadable.has(index) ? unreadableArguments : undefined
-  return (message.data.tool_calls ?? []).map((call, index) => ({
-    _id: toolCallKey(run._id, step, index),
-    run_id: run._id,
-    thread_id: run.thread_id,
-    step,
-    index,
-    call_id: call.id,
-    name: call.name,
-    args_json: JSON.stringify(call.args),
-    created_at: now,
-    ...resultOf(refusal(index)),
-  }))
+  const clientTools = new Set(tools.filter((tool) => tool.isClient).map(({ name }) => name))
+  const isLeftOpen = run.overrides.client_calls === 'return'
+  let ownCalls = 0
+  return (message.data.tool_calls ?? []).flatMap((call, index) => {
+    const isClient = clientTools.has(call.name)
+    const isUnreadable = unreadable.has(index)
+    if (isClient && isLeftOpen && !isUnreadable) return []
+    if (!isClient) ownCalls += 1
+    const refused =
+      ownCalls > maxCallsPerStep && !isClient ? tooManyCalls : isUnreadable ? unreadableArguments : undefined
+    return {
+      _id: toolCallKey(run._id, step, index),
+      run_id: run._id,
+      thread_id: run.thread_id,
+      step,
+      index,
+      call_id: call.id,
+      name: call.name,
+      args_json: JSON.stringify(call.args),
+      ...(isClient ? { client: true } : {}),
+      created_at: now,
+      ...resultOf(refused),
+    }
+  })
 
   function resultOf(refused: string | undefined) {
     if (refused === undefined) return { status: 'waiting' as const }
@@ -83,13 +69,24 @@ export function toolMessageOf(call: ToolCallRecord): Message {
 
 /**
  * The results of all calls of a step, in the order of the calls. A call without a result is closed first: if it was
- * begun, with the text that its outcome is unknown, otherwise with `notBegun`.
+ * begun, with the text that its outcome is unknown, otherwise with `notBegun`. With `ownOnly`, calls that wait for the
+ * client are left out.
  */
 export async function toolMessages(
   { toolCalls }: Pick<Collections, 'toolCalls'>,
-  { runId, step, notBegun = unknownOutcome }: { runId: string; step: number; notBegun?: string },
+  {
+    runId,
+    step,
+    notBegun = unknownOutcome,
+    ownOnly = false,
+  }: { runId: string; step: number; notBegun?: string; ownOnly?: boolean },
 ): Promise<Message[]> {
-  const read = () => toolCalls.find({ run_id: runId, step }).sort({ index: 1 }).lean<ToolCallRecord[]>()
+  const filter = {
+    run_id: runId,
+    step,
+    ...(ownOnly ? { $or: [{ client: { $ne: true } }, { status: 'done' as const }] } : {}),
+  }
+  const read = () => toolCalls.find(filter).sort({ index: 1 }).lean<ToolCallRecord[]>()
   const calls = await read()
   const open = calls.filter(({ status }) => status !== 'done')
   for (const call of open) {

@@ -11,11 +11,13 @@ import { type Answer, type RunWriter, answerIdOf, createAnswer, createRunWriter 
 import type { ChatRequest } from './chat-model.ts'
 import { chatRequestFor } from './chat-request.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
-import { storedAnswer } from './earlier-attempt.ts'
-import { ledgerEntries, plannedTools, toolMessages } from './ledger.ts'
+import { storedAnswer, storedCalls } from './earlier-attempt.ts'
+import { ledgerEntries, toolMessages } from './ledger.ts'
 import type { LiveRun } from './live-run.ts'
 import { reportModelFailure } from './model-failures.ts'
 import type { StepDeps } from './step-deps.ts'
+import { planAnswer, plannedStep } from './plan-answer.ts'
+import { tokensLeftFor } from './tokens-left.ts'
 import { usageOfMessage } from '../budgets/usage.ts'
 
 /**
@@ -44,13 +46,14 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   recorded.catch((error: unknown) => live.cancel(error))
 
   // Looked up once, so that the model is offered the same tools from which its calls are planned.
-  const tools = deps.toolsOf(assistant, signal)
+  const tools = deps.toolsOf(assistant, run, signal)
   tools.catch(() => undefined)
 
   let conversation: Conversation | undefined
   const thread = known?.thread
   const ask = async (): Promise<AIMessage> => {
-    const asked = await chatRequestFor(deps, { run, step, added, assistant, config, tools, thread, signal })
+    const tokensLeft = await tokensLeftFor(deps, run, { step, usages: known?.usages })
+    const asked = await chatRequestFor(deps, { run, step, added, assistant, config, tools, thread, tokensLeft, signal })
     conversation = asked.conversation
     return askModel(deps, asked.request, { live, answer, writer })
   }
@@ -68,26 +71,36 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   const [toolResults] = await Promise.all([recorded, writer.drain()])
   const keep = (added: Appended) =>
     deps.conversations.keep({ thread, conversation, message, toolResults, answer: added })
-  if (!asksForTools(message)) {
+  const offered = asksForTools(message) ? await tools : []
+  const calls =
+    stored === undefined
+      ? ledgerEntries(run, step, message, { tools: offered, unreadable: answer.unreadableCalls() })
+      : await storedCalls(deps, { runId, step })
+  const plan = planAnswer({ run, message, tools: offered, calls })
+  if (!asksForTools(message) || plan.isLast) {
     keep(await commitEnd(deps, run, step, message, { lastId: writer.lastId, earlier: known?.usages }))
     writer.push({ type: 'message', message }, { type: 'end' })
     await writer.drain()
     return { next: 'done' }
   }
-  const planned = plannedTools(message, await tools)
-  let approval = false
+  const needsApproval = config.interruptBeforeAction && plan.hasWaiting
+  const needsOnlyClient = plan.needsClient && plan.calls.length === 0
+  const isWaiting = stored === undefined && (needsApproval || needsOnlyClient)
+  const planned = plannedStep(plan, { run, isWaiting })
   if (stored === undefined) {
-    const calls = ledgerEntries(run, step, message, answer.unreadableCalls())
-    approval = config.interruptBeforeAction && calls.some((call) => call.status === 'waiting')
-    const kept = keep(await commitAnswer(deps, run, step, message, { calls, approval, lastId: writer.lastId }))
+    const { expiresAfterMs } = planned
+    const expiresAt = expiresAfterMs === undefined ? undefined : new Date(Date.now() + expiresAfterMs)
+    const kept = keep(
+      await commitAnswer(deps, run, step, message, { calls, isWaiting, expiresAt, lastId: writer.lastId }),
+    )
     const usages = known?.usages && [...known.usages, ...usageOfMessage(message, run.model ?? '')]
     run.status = 'running'
-    // People take longer to decide than a run waits in memory.
-    if (!approval) live.next = { assistant, thread: kept, usages }
+    // People and clients take longer than a run waits in memory.
+    if (!isWaiting && !planned.clientTurn) live.next = { assistant, thread: kept, usages }
   }
-  writer.push({ type: 'message', message }, ...(approval ? [{ type: 'interrupted' } as const] : []))
+  writer.push({ type: 'message', message }, ...(isWaiting ? [{ type: 'interrupted' } as const] : []))
   await writer.drain()
-  return { next: 'tools', ...planned, approval, maxSteps: config.maxSteps }
+  return { next: 'tools', ...planned, approval: isWaiting, maxSteps: config.maxSteps }
 }
 
 function recordToolResults(deps: StepDeps, run: RunRecord, step: number, messages: Message[]): Promise<Appended> {
@@ -117,7 +130,7 @@ async function askModel(
           continue
         }
         // `begin` clears the message for readers, so it is sent with the first text: an attempt that fails at once must
-        // not erase the text of an earlier attempt. And together with it: what is pushed first goes out alone.
+        // not erase the text of an earlier attempt. Both are pushed in one call, because the first push is published alone.
         const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
         begun = true
         run.first_token_ms ??= Math.max(0, Date.now() - run.created_at.getTime())

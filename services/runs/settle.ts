@@ -26,11 +26,13 @@ import { runUsage, usageByModel } from '../budgets/usage.ts'
  */
 export async function settleRun(
   deps: StepDeps,
-  { runId, step, outcome, error, neverBegan = false }: SettleInput,
+  { runId, step, outcome, error, neverBegan = false, ifInterrupted = false }: SettleInput,
   { endAnyway = false } = {},
 ): Promise<SettleResult> {
+  if (ifInterrupted && error !== undefined) await endRun(deps, runId, error, { only: 'interrupted' })
   const run = await deps.collections.runs.findById(runId).lean<RunRecord>()
   if (run === null) return { status: outcome }
+  if (ifInterrupted && isOpenRun(run)) return { status: run.status }
   if (run.status === 'success') {
     await deps.budgetCounting.settle(run).catch(deps.onError)
     return { status: run.status }
@@ -58,9 +60,7 @@ export async function settleRun(
     deps,
     runId,
     outcome === 'cancelled' ? cancelledError : withDetails(error ?? failed, run),
-    {
-      ifUnbegun: error === notStartedError,
-    },
+    error === notStartedError ? { only: 'unbegun' } : {},
   )
   // Otherwise another process has just ended it.
   const now = ended ?? (await deps.collections.runs.findById(runId).lean<RunRecord>())

@@ -1,4 +1,5 @@
 import type {
+  ClientTurnResult,
   SettleInput,
   SettleResult,
   StepInput,
@@ -8,6 +9,7 @@ import type {
 } from '../../domain/contracts/thread.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import { clientTurn } from './client-turn.ts'
 import { resultOfEarlierAttempt } from './earlier-attempt.ts'
 import type { LiveRun } from './live-run.ts'
 import { modelStep } from './model-step.ts'
@@ -16,6 +18,7 @@ import type { StepDeps } from './step-deps.ts'
 import type { StepSlots } from './step-slots.ts'
 import { toolStep } from './tool-step.ts'
 
+export { RunLimitError } from './run-limit-error.ts'
 export { SupersededError } from './live-run.ts'
 
 /**
@@ -99,12 +102,12 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
   return {
     /** Begins the first step of a run whose first task Temporal gave to this process, if a slot is free. */
     begin(live: LiveRun): void {
-      // The workflow may have been quicker.
+      // The workflow may already have asked for the step.
       const release = live.state === 'offered' ? slots.tryAcquire() : undefined
       if (release === undefined) return
       live.apply('begin')
       live.early = attempt(live).finally(release)
-      // The workflow learns of a failure when it asks.
+      // The workflow awaits this when it asks. It may never ask, so a failure must not count as unhandled.
       live.early.catch(() => undefined)
     },
 
@@ -126,6 +129,9 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
     /** Executes one tool call. */
     callTool: (input: ToolInput, options: { attempt: string; signal: AbortSignal }): Promise<void> =>
       toolStep(deps, input, options),
+
+    /** Lets a run wait for results of its client, or end without them. */
+    clientTurn: (input: StepInput): Promise<ClientTurnResult> => clientTurn(deps, input),
 
     /** Ends a run that did not end by itself. */
     settle: (input: SettleInput, options: { endAnyway: boolean }): Promise<SettleResult> =>

@@ -24,7 +24,7 @@ export async function toolStep(
   const { run, assistant } = deps.liveRuns.pausedOf(input.runId) ?? (await readRun(deps, input.runId))
   if (run === null || run.status !== 'running') return
   const tools =
-    assistant === null || assistant.deleting || assistant.suspended ? [] : await deps.toolsOf(assistant, signal)
+    assistant === null || assistant.deleting || assistant.suspended ? [] : await deps.toolsOf(assistant, run, signal)
   const toolOf = (found: ToolCallRecord | null) => tools.find(({ name }) => name === found?.name)
   const claim = (status: ToolCallRecord['status']) =>
     toolCalls

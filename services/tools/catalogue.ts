@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
+import { ClientToolConfig } from '../../domain/client-tools.ts'
 import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
@@ -44,5 +45,12 @@ export const toolCatalogue: CatalogueEntry[] = [
     description: webSearchDescription,
     parameters: { ...webSearchParameters },
     config_schema: noConfig,
+  },
+  {
+    type: 'client',
+    name: '{name}',
+    description: 'A function of the client: the run waits for its result, or ends with its calls.',
+    parameters: { type: 'object', description: 'As its configuration declares.' },
+    config_schema: { ...ClientToolConfig },
   },
 ]

@@ -1,11 +1,12 @@
 import type { Tool } from './tool.ts'
+import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { toolCatalogue } from './catalogue.ts'
 import { createMcpTools } from './mcp.ts'
-import { type ToolProblem, type ToolWarning, resolveTools } from './resolve-tools.ts'
+import { type ToolProblem, type ToolWarning, type WantedTools, resolveTools } from './resolve-tools.ts'
 import { type WebSearchSettings, canSearch } from './web-search.ts'
 
 export interface ToolsDeps {
@@ -15,7 +16,7 @@ export interface ToolsDeps {
   /** For addresses from the settings. */
   fetch?: Fetch
   /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
-  retrieval(assistant: AssistantRecord, name: string): Promise<Tool | undefined>
+  retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
 }
 
 export interface ToolDescription {
@@ -53,14 +54,15 @@ export function createTools({
 
     /**
      * The current tools of an assistant, with distinct names, and those of its configuration that cannot be used,
-     * with the reason.
+     * with the reason. A run may want other tools than the assistant has.
      */
     resolve: (
       assistant: AssistantRecord,
       signal: AbortSignal,
+      wanted: WantedTools = {},
     ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
-      resolveTools(assistantConfigs.settingsOf(assistant), {
-        retrieval: (name) => retrieval(assistant, name),
+      resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
+        retrieval: (name) => retrieval(assistant, name, wanted.search),
         outbound,
         search,
         fetch,

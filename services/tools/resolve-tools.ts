@@ -1,6 +1,9 @@
 import { Value } from 'typebox/value'
-import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
+import { type AssistantSettings, type ToolSetting, type ToolType, toolTypes } from '../../domain/assistant-config.ts'
+import type { SearchOverride } from '../../domain/search-override.ts'
+import type { ClientFunction } from '../../domain/client-tools.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
+import { clientTool, clientToolOf } from './client-tool.ts'
 import { HttpRequestConfig, httpRequestTool, httpRequestWarning } from './http-request.ts'
 import { McpConfig, type McpTools } from './mcp.ts'
 import type { Tool } from './tool.ts'
@@ -30,26 +33,51 @@ export interface ToolWarning {
   warning: string
 }
 
+/** What a run wants of an assistant's tools. */
+export interface WantedTools {
+  /** What the search searches instead. */
+  search?: SearchOverride | undefined
+  /** The types of the assistant's own tools that may be used; default: all. */
+  types?: ToolType[]
+  /** Tools that the service executes in addition. */
+  added?: ToolSetting[]
+  /** Functions of the client, which replace those of the assistant with the same names. */
+  functions?: ClientFunction[]
+}
+
 type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: string }
 
-/** Creates the tools of a configuration. A tool that cannot be used is reported and left out. */
-export async function resolveTools({ tools: settings }: Pick<AssistantSettings, 'tools'>, deps: ResolveDeps) {
-  const given: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
+/**
+ * Creates the tools of a configuration. A tool that cannot be used is reported and left out. The client knows its
+ * functions by their names, so they keep them; another tool of the same name gets a number.
+ */
+export async function resolveTools(
+  { tools: settings }: Pick<AssistantSettings, 'tools'>,
+  { types = [...toolTypes], added = [], functions = [] }: WantedTools,
+  deps: ResolveDeps,
+) {
+  const all: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
     ? settings
     : [{ type: 'retrieval' }, ...settings]
+  const given = [...all.filter(({ type }) => types.includes(type)), ...added]
   const resolved = await Promise.all(
     given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
   )
   const problems: ToolProblem[] = []
   const warnings: ToolWarning[] = []
+  const clientTools = new Map(functions.map((given) => [given.name, clientTool(given)]))
   const tools: Tool[] = []
   for (const { setting, result } of resolved) {
     const about = { type: setting.type, name: nameOf(setting) }
     if ('problem' in result) problems.push({ ...about, problem: result.problem })
-    else tools.push(...result.tools)
+    else
+      for (const tool of result.tools) {
+        if (!tool.isClient) tools.push(tool)
+        else if (!clientTools.has(tool.name)) clientTools.set(tool.name, tool)
+      }
     if ('warning' in result && result.warning !== undefined) warnings.push({ ...about, warning: result.warning })
   }
-  return { tools: withDistinctNames(tools), problems, warnings }
+  return { tools: withDistinctNames([...clientTools.values(), ...tools]), problems, warnings }
 }
 
 async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Resolved> {
@@ -67,7 +95,7 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
       if (!canSearch(deps.search)) return { problem: 'No search service is configured.' }
       return { tools: [webSearchTool(name, deps.search, deps.fetch)] }
     case 'client':
-      return { problem: 'Runs do not call tools of the client yet.' }
+      return clientToolOf(setting)
     case 'mcp':
       if (!Value.Check(McpConfig, config)) return { problem: mismatch(McpConfig, config) }
       try {

@@ -13,6 +13,10 @@ export interface Tool {
   parameters: JsonSchema
   /** Whether `parameters` come from a server that a user named: then they are not compiled in this thread. */
   isForeign?: boolean
+  /** The client executes it: `execute` refuses. */
+  isClient?: boolean
+  /** Whether the model must keep to `parameters`; undefined: the model's default. */
+  strict?: boolean
   /** Whether a second execution does no harm, so that a call with an unknown outcome may be repeated. */
   safeToRepeat: boolean
   timeoutMs: number

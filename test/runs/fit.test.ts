@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
 import { contextWindowOf } from '../../infra/model/context-window.ts'
 import { countTokens } from '../../domain/chunking/count-tokens.ts'
-import { fitConversation } from '../../services/runs/chat-request.ts'
+import { fitConversation, newestMessages } from '../../services/runs/chat-request.ts'
 
 let counter = 0
 const human = (content: string): Message => ({ type: 'HumanMessage', data: { id: `h${counter++}`, content } })
@@ -81,5 +81,23 @@ describe('fitting a conversation to a window', () => {
   it('knows the context windows of well-known models', () => {
     expect(contextWindowOf('gpt-4o-mini', 1)).toBe(128_000)
     expect(contextWindowOf('some-local-model', 8192)).toBe(8192)
+  })
+})
+
+describe('the newest messages', () => {
+  const said = (content: string): Message => ({ type: 'AIMessage', data: { id: `a${counter++}`, content } })
+
+  it('are counted without calls and results', () => {
+    const calls = [asks('a'), result('a', 'found')]
+    const messages = [system('rules'), human('one'), ...calls, said('answer'), human('two')]
+    expect(newestMessages(messages, undefined)).toBe(messages)
+    expect(newestMessages(messages, 1)).toEqual([messages[0], messages[5]])
+    expect(newestMessages(messages, 2)).toEqual([messages[0], messages[4], messages[5]])
+    expect(newestMessages(messages, 3)).toEqual(messages)
+  })
+
+  it('do not begin with results whose call is left out', () => {
+    const messages = [human('one'), asks('a'), result('a', 'found')]
+    expect(newestMessages(messages, 1)).toEqual(messages)
   })
 })

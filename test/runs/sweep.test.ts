@@ -233,6 +233,20 @@ describe('a decision whose process died meanwhile', () => {
     expect(await talk.client.get(`/runs/${run.runId}`)).toMatchObject({ status: 'success' })
   })
 
+  it('results of the client whose process died meanwhile are passed on', async () => {
+    const talk = await conversation(service)
+    service.model.reply({ toolCalls: [{ id: 'mine', name: 'mine', arguments: {} }] })
+    const run = await talk.stream('Ask me', { tools: [{ name: 'mine' }] })
+    const { toolCalls: ledger, runs } = service.collections
+    await ledger.updateOne({ run_id: run.runId }, { $set: { status: 'done', result: 'here' } })
+    const since = new Date(Date.now() - 60_000)
+    await runs.updateOne({ _id: run.runId }, { $set: { deciding_since: since, check_at: since } })
+    const asked = service.model.reply({ text: 'Thanks.' })
+    await sweep()
+    expect((await talk.join(run.runId)).messages.at(-1).data.content).toBe('Thanks.')
+    expect((await asked.arrived).body.messages.at(-1)).toMatchObject({ role: 'tool', content: 'here' })
+  })
+
   it('keeps waiting while another call is undecided', async () => {
     const { talk, run, mark } = await decided('half', 2)
     await sweep()

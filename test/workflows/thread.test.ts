@@ -3,6 +3,7 @@ import { activityInfo, cancelled, heartbeat } from '@temporalio/activity'
 import { ApplicationFailure } from '@temporalio/common'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
+  type ClientTurnResult,
   type PlannedTools,
   type SettleInput,
   type SettleResult,
@@ -57,6 +58,7 @@ describe.each([
     work: (flow: Awaited<ReturnType<typeof start>>) => Promise<T>,
     more: {
       settle?: (input: SettleInput) => Promise<SettleResult>
+      clientTurn?: () => ClientTurnResult
       tool?: (input: ToolInput) => Promise<void>
       maxDurationMs?: number
     } = {},
@@ -67,6 +69,10 @@ describe.each([
       modelStep: async (input: StepInput) => {
         seen.push(`model ${input.runId} ${input.step}`)
         return step(input, seen)
+      },
+      clientTurn: async ({ runId, step }: StepInput): Promise<ClientTurnResult> => {
+        seen.push(`client ${runId} ${step}`)
+        return more.clientTurn?.() ?? { status: 'interrupted' }
       },
       settleRun: async (input: SettleInput) => {
         seen.push(`settle ${input.runId} ${input.outcome} ${input.error?.type ?? ''}`.trim())
@@ -373,6 +379,63 @@ describe.each([
       type: 'timed_out',
       details: 'busy',
     })
+  })
+
+  it('gives the client its turn after the tools, waits for it, and goes on', async () => {
+    const seen = await thread(
+      async ({ step }) => (step === 0 ? { ...tools(), clientTurn: true, expiresAfterMs: 3_600_000 } : { next: 'done' }),
+      async ({ handle, seen }) => {
+        await eventually('the turn of the client', () => seen.includes('client a 0'))
+        await server.sleep(30 * 60_000)
+        await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
+        await handle.result()
+        await recordHistory(recorded('thread-client-turn'), await handle.fetchHistory())
+        return seen
+      },
+    )
+    expect(seen.slice(3)).toEqual(['client a 0', 'model a 1'])
+  })
+
+  it('ends with the run when the client has its turn after it', async () => {
+    const seen = await thread(
+      async () => ({ ...tools(), clientTurn: true }),
+      async ({ handle, seen }) => {
+        await handle.result()
+        return seen
+      },
+      { clientTurn: () => ({ status: 'success' }) },
+    )
+    expect(seen.slice(3)).toEqual(['client a 0'])
+  })
+
+  it.each([
+    { what: 'ends a run whose client sends no results in time', status: 'error' as const },
+    { what: 'goes on with a run that is resumed in the moment in which it expires', status: 'running' as const },
+  ])('$what', async ({ status }) => {
+    const settled: SettleInput[] = []
+    const began = await server.now()
+    const { seen, waitedMs } = await thread(
+      async ({ step }) =>
+        step === 0 ? { ...tools(true), calls: [], expiresAfterMs: 600_000 } : { next: 'done' as const },
+      async ({ handle, seen }) => {
+        await server.sleep(11 * 60_000)
+        await eventually('the end of the wait', () => settled.length === 1)
+        const waitedMs = (await server.now()) - began
+        if (status === 'running') await handle.signal(signals.resumeRun, { runId: 'a', step: 0 })
+        await handle.result()
+        await recordHistory(recorded(`thread-expired-${status}`), await handle.fetchHistory())
+        return { seen, waitedMs }
+      },
+      {
+        settle: async (input) => {
+          settled.push(input)
+          return { status }
+        },
+      },
+    )
+    expect(waitedMs).toBeGreaterThanOrEqual(600_000)
+    expect(settled).toMatchObject([{ ifInterrupted: true, outcome: 'error', error: { type: 'expired' } }])
+    expect(seen).toEqual(['model a 0', 'settle a error expired', ...(status === 'running' ? ['model a 1'] : [])])
   })
 
   it('limits the concurrent calls of a step', async () => {

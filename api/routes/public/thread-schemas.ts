@@ -192,7 +192,7 @@ export const CompatRunStep = Type.Object(
     thread_id: Type.String(),
     assistant_id: Type.String(),
     type: Type.Enum(['message_creation', 'tool_calls'], { title: 'CompatRunStepType' }),
-    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed'], { title: 'CompatRunStepStatus' }),
+    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed', 'expired'], { title: 'CompatRunStepStatus' }),
     step_details: Type.Union([
       Type.Object({
         type: Type.Literal('message_creation'),

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { invalidInput } from '../../../domain/errors.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { type Confirm, answerIsFollowed } from '../../plugins/idempotency.ts'
@@ -19,6 +20,7 @@ import {
   RunWithOutput,
   StreamQuery,
   runView,
+  waitingCallView,
 } from './schemas.ts'
 import { followOnce, startOnce } from './follow-once.ts'
 import { streamRun } from './stream-run.ts'
@@ -36,8 +38,13 @@ type Deps = Pick<Services, 'runs' | 'threads'> & { openStreams: OpenStreams }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { runs, threads, openStreams } = deps
+  await app.register(startRoutes, deps)
+  await app.register(readRoutes, deps)
+  await app.register(controlRoutes, deps)
+  await app.register(listRoutes, deps)
+}
 
+const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
   const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
     const newRun = await runs.prepare(userId, request.body)
     await confirm()
@@ -99,7 +106,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return runView(run)
     },
   )
+}
 
+const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
   app.get(
     '/runs/:run_id',
     {
@@ -116,7 +125,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
     async (request) => {
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
       const { messages, omitted } = await runs.output(run, request.query.before)
-      return { ...runView(run), output: messages, ...(omitted === 0 ? {} : { omitted_messages: omitted }) }
+      const waiting = await runs.waitingCalls(run)
+      const shown = { ...runView(run), output: messages, waiting_calls: waiting.map(waitingCallView) }
+      return { ...shown, ...(omitted === 0 ? {} : { omitted_messages: omitted }) }
     },
   )
 
@@ -149,7 +160,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return reply
     },
   )
+}
 
+const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs }) => {
   app.post(
     '/runs/:run_id/cancel',
     {
@@ -171,17 +184,27 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       config: { ...config, largeBody: 'object' },
       schema: {
         operationId: 'runs.resume',
-        summary: 'Decide about the tool calls for which an interrupted run waits',
+        summary: 'Decide about the tool calls for which an interrupted run waits, or send their results',
         tags,
         params: RunParams,
         body: ResumePayload,
         response: { 200: Run, ...refusals(401, 403, 404, 409) },
       },
     },
-    async (request) =>
-      runView(await runs.resume(await runs.get(sessionOf(request).user._id, request.params.run_id), request.body)),
+    async (request) => {
+      const { action, tool_outputs: outputs, ...decision } = request.body
+      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      if (outputs === undefined) {
+        if (action === undefined) throw invalidInput(['body', 'action'], 'is required without tool_outputs', 'missing')
+        return runView(await runs.resume(run, { action, ...decision }))
+      }
+      if (action !== undefined) throw invalidInput(['body', 'action'], 'cannot be sent together with tool_outputs')
+      return runView(await runs.submitOutputs(run, outputs))
+    },
   )
+}
 
+const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, threads }) => {
   app.get(
     '/threads/:tid/runs',
     {

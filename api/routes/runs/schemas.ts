@@ -1,12 +1,15 @@
 import Type, { type Static } from 'typebox'
+import { ClientFunction, ToolChoice, maxClientFunctions } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
+import { Message, RunMessageInput, TokenUsage } from '../../../domain/messages.ts'
+import { objectFromJsonText } from '../../../domain/json-text.ts'
+import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import { eventIdPattern } from '../../../domain/event-ids.ts'
-import { runStatuses } from '../../../domain/records/run.ts'
+import { clientCallModes, runStatuses } from '../../../domain/records/run.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
 import { BeforeMessage, PathId, Timestamp, freeForm } from '../schemas.ts'
 
-const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 
 export const RunInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'RunInput',
@@ -53,6 +56,30 @@ export const CreateRunPayload = Type.Object(
       }),
     ),
     stream_mode: Type.Optional(StreamMode),
+    tools: Type.Optional(
+      Type.Array(ClientFunction, {
+        maxItems: maxClientFunctions,
+        description: 'Functions of the client that the model may call in this run, beside the tools of the assistant.',
+      }),
+    ),
+    tool_choice: Type.Optional(ToolChoice),
+    parallel_tool_calls: Type.Optional(
+      Type.Boolean({ description: 'Whether one answer may make several calls; default: as the model does.' }),
+    ),
+    client_calls: Type.Optional(
+      Type.Enum([...clientCallModes], {
+        title: 'ClientCallMode',
+        description:
+          'What an answer does that calls functions of the client: the run waits for their results (the default), or ends; then the next run brings them.',
+      }),
+    ),
+    client_calls_expire_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 31_536_000,
+        description: 'A run that waits so long for the client ends with an error; default: never.',
+      }),
+    ),
   },
   { title: 'CreateRunPayload' },
 )
@@ -74,8 +101,28 @@ export const Run = Type.Object(
     finished_at: Type.Union([Timestamp, Type.Null()]),
     error: Type.Union([RunError, Type.Null()]),
     usage: Type.Union([TokenUsage, Type.Null()]),
+    finish_reason: Type.Union(
+      [Type.Enum(['stop', 'length', 'content_filter', 'tool_calls'], { title: 'FinishReason' }), Type.Null()],
+      { description: 'Why the model ended the last answer of a run that ended with success.' },
+    ),
+    expires_at: Type.Union([Timestamp, Type.Null()], {
+      description: 'When a run that waits for its client ends with an error.',
+    }),
   },
   { title: 'Run' },
+)
+
+export const WaitingCall = Type.Object(
+  {
+    tool_call_id: Type.String(),
+    name: Type.String(),
+    args: freeForm('The arguments.'),
+    waits_for: Type.Enum(['decision', 'output', 'others'], {
+      title: 'WaitsFor',
+      description: 'A decision, the result of the client, or (decided already) the other calls.',
+    }),
+  },
+  { title: 'WaitingCall' },
 )
 
 export const RunWithOutput = Type.Intersect(
@@ -83,6 +130,9 @@ export const RunWithOutput = Type.Intersect(
     Run,
     Type.Object({
       output: Type.Array(Message),
+      waiting_calls: Type.Array(WaitingCall, {
+        description: 'The calls for which an interrupted run waits.',
+      }),
       omitted_messages: Type.Optional(
         Type.Integer({
           description:
@@ -115,7 +165,25 @@ export const ResumeHeaders = Type.Object({
 
 export const ResumePayload = Type.Object(
   {
-    action: Type.Enum(['approve', 'reject', 'edit'], { title: 'ToolDecision' }),
+    action: Type.Optional(
+      Type.Enum(['approve', 'reject', 'edit'], {
+        title: 'ToolDecision',
+        description: 'A decision about calls that wait for approval. Required without `tool_outputs`.',
+      }),
+    ),
+    tool_outputs: Type.Optional(
+      Type.Array(
+        Type.Object({
+          tool_call_id: Type.String({ maxLength: requestLimits.foreignIdLength }),
+          output: Type.String({ maxLength: requestLimits.messageLength }),
+        }),
+        {
+          minItems: 1,
+          maxItems: requestLimits.toolCalls,
+          description: 'Results of functions of the client, all of them or some. Not together with a decision.',
+        },
+      ),
+    ),
     tool_call_id: Type.Optional(
       Type.String({
         maxLength: requestLimits.foreignIdLength,
@@ -139,5 +207,16 @@ export function runView(run: ListedRun): Static<typeof Run> {
     finished_at: run.finished_at?.toISOString() ?? null,
     error: run.error ?? null,
     usage: run.usage ?? null,
+    finish_reason: run.finish_reason ?? null,
+    expires_at: run.expires_at?.toISOString() ?? null,
+  }
+}
+
+export function waitingCallView(call: ToolCallRecord): Static<typeof WaitingCall> {
+  return {
+    tool_call_id: call.call_id,
+    name: call.name,
+    args: objectFromJsonText(call.args_json),
+    waits_for: call.client ? 'output' : call.decision === undefined ? 'decision' : 'others',
   }
 }

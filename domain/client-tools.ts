@@ -1,0 +1,88 @@
+import Type, { type Static } from 'typebox'
+import { AnyKey } from './any-key.ts'
+import { invalidInput } from './errors.ts'
+import { checkFreeForm } from './free-form.ts'
+import { foreignSchemaBytes } from './foreign-schema.ts'
+import { requestLimits } from './limits.ts'
+import { parseOwnJson } from './own-json.ts'
+
+/** Functions of the client of a run, and which tools a model must call. */
+
+/** As many as the chat-completions API allows. */
+export const maxClientFunctions = 128
+/** Bytes of all functions of a run: they are sent with every question to the model. */
+const maxFunctionsBytes = 512 * 1024
+
+const functionName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })
+const described = {
+  description: Type.Optional(Type.Union([Type.String({ maxLength: requestLimits.textLength }), Type.Null()])),
+  parameters: Type.Optional(
+    Type.Union([Type.Record(AnyKey, Type.Unknown()), Type.Null()], {
+      description: 'JSON Schema of the arguments that the model passes.',
+    }),
+  ),
+  strict: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Null()], { description: 'Whether the model must keep to the schema.' }),
+  ),
+}
+
+/** A function that the client of a run executes. */
+export const ClientFunction = Type.Object({ name: functionName, ...described }, { title: 'ClientFunction' })
+export type ClientFunction = Static<typeof ClientFunction>
+
+/** The `config` of an assistant's tool of type `client`. Without a name in it, that of the tool counts. */
+export const ClientToolConfig = Type.Object({ name: Type.Optional(functionName), ...described })
+
+const NamedFunction = Type.Object(
+  { type: Type.Literal('function'), function: Type.Object({ name: functionName }) },
+  { title: 'NamedFunction' },
+)
+const modes = ['none', 'auto', 'required'] as const
+
+/** Which tools the model may or must call, as in the chat-completions API; `retrieval` is the assistant's search. */
+export const ToolChoice = Type.Union(
+  [
+    Type.Enum([...modes], { title: 'ToolChoiceMode' }),
+    NamedFunction,
+    Type.Object({ type: Type.Literal('retrieval') }, { title: 'RetrievalChoice' }),
+    Type.Object(
+      {
+        type: Type.Literal('allowed_tools'),
+        allowed_tools: Type.Object({
+          mode: Type.Enum(['auto', 'required'], { title: 'AllowedToolsMode' }),
+          tools: Type.Array(NamedFunction, { minItems: 1, maxItems: maxClientFunctions }),
+        }),
+      },
+      { title: 'AllowedTools' },
+    ),
+  ],
+  { title: 'ToolChoice' },
+)
+export type ToolChoice = Static<typeof ToolChoice>
+/** With the name of the search in place of `retrieval`. */
+export type ModelToolChoice = Exclude<ToolChoice, { type: 'retrieval' }>
+
+/** Functions as the text that a run stores. Throws `invalid_input` for repeated names and for too much. */
+export function clientFunctionsText(functions: ClientFunction[], loc: (string | number)[]): string {
+  const names = new Set<string>()
+  for (const [index, { name, parameters }] of functions.entries()) {
+    if (names.has(name)) throw invalidInput([...loc, index], `another function is called ${name}`)
+    names.add(name)
+    if (foreignSchemaBytes(parameters ?? {}) === undefined)
+      throw invalidInput([...loc, index, 'parameters'], 'is larger than 64 KiB or nests deeper than 50 levels')
+  }
+  const text = checkFreeForm(loc.map(String), functions)
+  if (Buffer.byteLength(text) > maxFunctionsBytes)
+    throw invalidInput(loc, `is larger than ${maxFunctionsBytes} bytes`, 'too_large')
+  return text
+}
+
+export function readClientFunctions(text: string | undefined): ClientFunction[] {
+  return text === undefined ? [] : parseOwnJson<ClientFunction[]>(text)
+}
+
+/** Whether the choice makes the model call a tool: then it is made for the first answer of a run only. */
+export function demandsTool(choice: ToolChoice): boolean {
+  if (typeof choice === 'string') return choice === 'required'
+  return choice.type !== 'allowed_tools' || choice.allowed_tools.mode === 'required'
+}
