@@ -1,11 +1,12 @@
 import { AppError, invalidInput } from '../../domain/errors.ts'
-import { messagesToJson } from '../../domain/messages.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import { checkMessageSize } from '../../domain/message-size.ts'
+import { messagesToJson, normaliseMessage } from '../../domain/messages.ts'
 import type { ScheduleRecord, ScheduleTiming } from '../../domain/records/schedule.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import { holdAssistant, holdThread } from '../parents.ts'
-import { inputMessages } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type ScheduleReads, missing, present } from './read-schedules.ts'
 import { takeScheduleSlot } from './schedule-quota.ts'
@@ -150,7 +151,11 @@ function updateOf(changes: ScheduleChanges, timing: ScheduleTiming | undefined, 
 }
 
 function inputJsonOf(input: NewSchedule['input']): string {
-  const json = messagesToJson(inputMessages(input, { maxBytes: inputMaxBytes }))
+  const loc = Array.isArray(input) ? ['body', 'input'] : ['body', 'input', 'messages']
+  const messages = (Array.isArray(input) ? input : input.messages).map(normaliseMessage)
+  checkFreeForm(loc, messages)
+  for (const [index, message] of messages.entries()) checkMessageSize(message, inputMaxBytes, [...loc, index])
+  const json = messagesToJson(messages)
   if (Buffer.byteLength(json) > 2 * inputMaxBytes) throw invalidInput(['body', 'input'], 'is too long for a schedule')
   return json
 }

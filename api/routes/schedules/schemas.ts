@@ -1,13 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, messagesFromJson } from '../../../domain/messages.ts'
+import { Message, MessageInput, messagesFromJson } from '../../../domain/messages.ts'
 import { type ScheduleRecord, overlapPolicies } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import { nextTimes } from '../../../domain/schedules/next-times.ts'
 import type { ListedScheduleRun } from '../../../services/schedules/index.ts'
-import { RunInput } from '../runs/schemas.ts'
 import { PathId, Timestamp, nullable } from '../schemas.ts'
 
+const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
+  title: 'ScheduleInput',
+  description: 'The messages that each run begins with, as text.',
+})
 const yearSeconds = 366 * 24 * 3600
 const Instant = Type.String({ format: 'date-time', maxLength: 40, description: 'ISO 8601; rounded down to a second.' })
 const Overlap = Type.Enum([...overlapPolicies], {
@@ -59,7 +63,7 @@ export const ScheduleTimingRequest = Type.Object(
 export const ScheduleCreateRequest = Type.Object(
   {
     assistant_id: PathId,
-    input: RunInput,
+    input: ScheduleInput,
     thread_id: Type.Optional(PathId),
     ...timing,
     ...settings,
@@ -74,7 +78,7 @@ export const ScheduleCreateRequest = Type.Object(
 export const ScheduleUpdateRequest = Type.Object(
   {
     assistant_id: Type.Optional(PathId),
-    input: Type.Optional(RunInput),
+    input: Type.Optional(ScheduleInput),
     thread_id: Type.Optional(nullable(PathId)),
     ...timing,
     ...settings,
