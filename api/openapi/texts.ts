@@ -223,6 +223,7 @@ export const componentTexts: Record<string, string> = {
   OverlapPolicy: 'What happens when a run is due while the one before is under way.',
   Schedule: 'A schedule and its next times.',
   ScheduleCreateRequest: 'The schedule to make: exactly one of `cron`, `interval_seconds` and `at`.',
+  ScheduleInput: 'The messages that each run begins with.',
   ScheduleList: 'A page of schedules.',
   ScheduleRun: 'One time at which a schedule was due, or was triggered.',
   ScheduleRunError: 'Why no run was started, or why it failed.',

@@ -5,14 +5,14 @@ import { escapeHtml } from '../accounts/mails.ts'
 import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
 import type { Collections } from '../collections.ts'
 import type { Mail, Mailer } from '../mailer.ts'
-import type { ReadRunOutput } from '../runs/run-output.ts'
+import type { Runs } from '../runs/index.ts'
 import { keyOf } from './finish-run.ts'
 
 export interface MailResultDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'users'>
   mailer: Pick<Mailer, 'send'>
   secrets: Pick<DerivedSecrets, 'scheduleMailSignature'>
-  readOutput: ReadRunOutput
+  readOutput: Runs['output']
   settings: { baseUrl: string }
 }
 

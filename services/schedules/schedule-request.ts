@@ -1,7 +1,7 @@
 import { invalidInput } from '../../domain/errors.ts'
+import type { MessageInput } from '../../domain/messages.ts'
 import type { OverlapPolicy, ScheduleTiming } from '../../domain/records/schedule.ts'
 import { isTimezone, nextTimes, problemOfCron } from '../../domain/schedules/next-times.ts'
-import type { MessageInput } from '../../domain/messages.ts'
 
 export interface TimingRequest {
   cron?: string
@@ -15,6 +15,7 @@ export interface TimingRequest {
 
 export interface NewSchedule extends TimingRequest {
   assistant_id: string
+  /** Texts only: an image would have to be kept for each run. */
   input: MessageInput[] | { messages: MessageInput[] }
   thread_id?: string
   jitter_seconds?: number

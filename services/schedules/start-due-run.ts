@@ -28,7 +28,7 @@ const followedAfterMs = 60_000
  * that is used up, is stored with the run of the schedule, and then there is nothing to wait for.
  */
 export function createStartDueRun(deps: StartDueRunDeps) {
-  const { schedules, scheduleRuns, runs, threads, users } = deps.collections
+  const { schedules, scheduleRuns, runs, users } = deps.collections
 
   return async (due: DueRun): Promise<StartOutcome> => {
     const claimed = await claim(due)
@@ -105,7 +105,7 @@ export function createStartDueRun(deps: StartDueRunDeps) {
       const moved = await scheduleRuns.updateOne({ _id, run_id }, { $set: { run_id: runId } })
       if (moved.matchedCount === 0) throw new AppError('unavailable', 'Another attempt has begun.')
     }
-    if (schedule.thread_id === undefined) await makeThread(schedule, threadId)
+    if (schedule.thread_id === undefined) await makeThread(deps, schedule, threadId)
     // A message with a known id would replace that of the run before.
     const input = messagesFromJson(schedule.input_json)
     for (const message of input) message.data.id = newId()
@@ -121,22 +121,26 @@ export function createStartDueRun(deps: StartDueRunDeps) {
       if (!isDuplicateKey(error)) throw error
     }
   }
+}
 
-  async function makeThread(schedule: ScheduleRecord, threadId: string): Promise<void> {
-    if ((await threads.exists({ _id: threadId, user_id: schedule.user_id })) !== null) return
-    try {
-      await deps.createThread({
-        id: threadId,
-        userId: schedule.user_id,
-        projectId: schedule.project_id,
-        name: schedule.note.slice(0, threadNameLength) || 'Scheduled run',
-        metadataJson: JSON.stringify({ schedule_id: schedule._id }),
-        assistantId: schedule.assistant_id,
-        public: false,
-      })
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error
-    }
+async function makeThread(
+  { collections: { threads }, createThread }: StartDueRunDeps,
+  schedule: ScheduleRecord,
+  threadId: string,
+): Promise<void> {
+  if ((await threads.exists({ _id: threadId, user_id: schedule.user_id })) !== null) return
+  try {
+    await createThread({
+      id: threadId,
+      userId: schedule.user_id,
+      projectId: schedule.project_id,
+      name: schedule.note.slice(0, threadNameLength) || 'Scheduled run',
+      metadataJson: JSON.stringify({ schedule_id: schedule._id }),
+      assistantId: schedule.assistant_id,
+      public: false,
+    })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
   }
 }
 

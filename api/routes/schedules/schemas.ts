@@ -7,6 +7,11 @@ import { nextTimes } from '../../../domain/schedules/next-times.ts'
 import type { ListedScheduleRun } from '../../../services/schedules/index.ts'
 import { PathId, Timestamp, nullable } from '../schemas.ts'
 
+const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
+  title: 'ScheduleInput',
+  description: 'The messages that each run begins with, as text.',
+})
 const yearSeconds = 366 * 24 * 3600
 const Instant = Type.String({ format: 'date-time', maxLength: 40, description: 'ISO 8601; rounded down to a second.' })
 const Overlap = Type.Enum([...overlapPolicies], {
@@ -49,12 +54,6 @@ const settings = {
     Type.Boolean({ description: 'Whether to mail each result to your confirmed address; default false.' }),
   ),
 }
-
-const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
-const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
-  title: 'ScheduleInput',
-  description: 'The messages, as text, that each run begins with.',
-})
 
 export const ScheduleTimingRequest = Type.Object(
   { ...timing, start_at: start, end_at: start },
