@@ -391,7 +391,6 @@ export const componentTexts: Record<string, string> = {
   V1TruncationStrategy: 'How much of the thread the model is shown.',
   V1TruncationType: 'All that fits, or the last messages.',
   V1Error: "An error in the shape of OpenAI's interface.",
-  ScheduleInput: 'The messages that each run of a schedule begins with.',
   ValidationError: 'A request that does not match its schema, with the location of each problem.',
   VerificationStatus: 'Whether an address is verified, and the state of its code.',
   VerifyEmailRequest: 'The code of the verification mail.',
