@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
+import SlowestFirst from './test/support/slowest-first.ts'
 import { longTests } from './test/support/tiers.ts'
 
-/** Their processes install a runtime of Temporal of their own, which a process does once. */
-const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts']
+/** They measure their process, or install a runtime of Temporal of their own, which a process does once. */
+const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts', 'test/api/follow-run.test.ts']
 
 export const limits = { testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 30_000 }
 
@@ -11,6 +12,7 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // The servers under test share the machine with the tests; one test more than there are cores uses their waits.
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         test: {

@@ -6,10 +6,11 @@ import type { ActivityDeps } from './deps.ts'
 import { createDocumentActivities } from './documents/index.ts'
 import { createFeedbackActivities } from './feedback/index.ts'
 import { createRunActivities } from './runs/index.ts'
+import { createScheduleActivities } from './schedules/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
-  // `documents` and `accounts` include deletions for those that an earlier version began there.
+  // `documents` and `accounts` include deletions, because an earlier version began deletions on these queues.
   const documents = createDocumentActivities(deps.documents)
   const deletions = { ...createDeletionActivities(deps.deletion), ...createCleanupActivities(deps.cleanup) }
   return {
@@ -21,5 +22,6 @@ export function createActivities(deps: ActivityDeps) {
       ...deletions,
     },
     deletions: { ...deletions, deleteFile: documents.deleteFile },
+    schedules: createScheduleActivities(deps.schedules),
   } satisfies Record<Queue, object>
 }

@@ -48,6 +48,8 @@ import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { describeRoutes } from './routes/runs/describe.ts'
 import { publicRoutes } from './routes/public/index.ts'
 import { runRoutes } from './routes/runs/index.ts'
+import { scheduleMailRoutes } from './routes/schedules/mails.ts'
+import { scheduleRoutes } from './routes/schedules/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
@@ -81,7 +83,7 @@ export interface AppDeps {
   metrics?: HttpMetrics | undefined
 }
 
-/** Longer than a minute, for which proxies keep their connections: they would send on one that is being closed. */
+/** Proxies keep connections for a minute. A shorter time here would let them send on a connection that is being closed. */
 const keepAliveMs = 72_000
 
 /** Creates the HTTP service: plugins and routes in one ordered list. It does not listen. */
@@ -129,7 +131,7 @@ export async function buildApp(deps: AppDeps) {
   installIdempotency(app, deps.services.idempotency)
   // The scopes of static pages have the hooks that were added before.
   const adminGuesses = await installRateLimits(app, settings, deps.rateCounter)
-  await installOpenApi(app, settings)
+  await installOpenApi(app, { ...settings, whenAsked: settings.checkResponses === true })
   await installConsole(app, settings)
   installAuthentication(app, { ...deps.services, adminGuesses })
   installStreamLimits(app, settings)
@@ -162,8 +164,10 @@ export async function buildApp(deps: AppDeps) {
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
+  await app.register(scheduleRoutes, deps.services)
+  await app.register(scheduleMailRoutes, deps.services)
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
-  await app.register(v1Routes, { ...deps.services, errors, openStreams })
+  await app.register(v1Routes, { ...deps.services, openStreams, errors })
 
   return app
 }

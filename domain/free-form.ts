@@ -19,7 +19,7 @@ export function checkFreeForm(loc: string[], value: object, { maxMegabytes }: { 
     throw new AppError('payload_too_large', `${loc.at(-1)} is too large.`)
   if (exceeded === 'bytes') throw invalidInput(loc, `is larger than ${maxMegabytes} MB`, 'too_large')
   if (exceeded !== undefined) throw refusalOf(new JsonLimitError(exceeded, foreignJson[exceeded]), loc)
-  // The text has null for such a number, so the value is looked at: it is not larger than its text.
+  // JSON has null for an infinite number, so only the value shows it. Walking the value is safe: its text is in bounds.
   if (holdsInfinity(value)) throw invalidInput(loc, 'holds a number that is out of range', 'number_range')
   return text
 }

@@ -55,6 +55,8 @@ const aiMembers = {
 const kept = {
   /** Metadata that a caller of the compat family stores with a message. */
   metadata: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+  /** Its content was deleted, everywhere; what is left keeps its place. */
+  deleted: Type.Optional(Type.Boolean()),
 }
 /** `content` is then the text of all parts, joined. */
 const withParts = { parts: Type.Optional(Type.Array(MessagePart)) }

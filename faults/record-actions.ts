@@ -32,9 +32,29 @@ interface RecordActionsDeps {
 const password = 'correct horse battery'
 
 /** Accounts, projects, assistants, threads, messages and files: creation and deletion. */
-export function createRecordActions({ requests: { want, create }, caller, log, random, mails }: RecordActionsDeps) {
-  /** From sign-up to the first login. */
-  async function signUp(): Promise<User | undefined> {
+export function createRecordActions(deps: RecordActionsDeps) {
+  return {
+    signUp: createSignUp(deps),
+    ...createOwnRecords(deps),
+    upload: createUpload(deps),
+    remove: createRemoval(deps),
+  }
+}
+
+/** From sign-up to the first login. */
+function createSignUp({ requests: { want }, caller, log, mails }: RecordActionsDeps) {
+  async function codeTo(email: string): Promise<string | undefined> {
+    const deadline = Date.now() + caller.patienceMs
+    while (Date.now() < deadline) {
+      const mail = mails.find((text) => text.includes(email))
+      const code = mail === undefined ? undefined : /^(\d{6})\r?$/m.exec(mail)?.[1]
+      if (code !== undefined) return code
+      await pause(100)
+    }
+    return undefined
+  }
+
+  return async (): Promise<User | undefined> => {
     const done = await want('account', {}, ({ id }) => ({
       method: 'POST',
       path: '/auth/signup',
@@ -65,18 +85,9 @@ export function createRecordActions({ requests: { want, create }, caller, log, r
     const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     return { id: userId, email, token, projectId: isJsonObject(claims) ? String(claims['project_id']) : '' }
   }
+}
 
-  async function codeTo(email: string): Promise<string | undefined> {
-    const deadline = Date.now() + caller.patienceMs
-    while (Date.now() < deadline) {
-      const mail = mails.find((text) => text.includes(email))
-      const code = mail === undefined ? undefined : /^(\d{6})\r?$/m.exec(mail)?.[1]
-      if (code !== undefined) return code
-      await pause(100)
-    }
-    return undefined
-  }
-
+function createOwnRecords({ requests: { want, create }, caller, log }: RecordActionsDeps) {
   async function newAssistant(user: User): Promise<Assistant | undefined> {
     const made = await create('assistant', {
       path: '/assistants/',
@@ -130,12 +141,12 @@ export function createRecordActions({ requests: { want, create }, caller, log, r
     if (done !== undefined) log.acknowledge(done.intention)
   }
 
-  /** Uploads a file and polls until it is processed. */
-  async function upload(
-    user: User,
-    assistant: Assistant,
-    document = random.pick(documents),
-  ): Promise<string | undefined> {
+  return { newAssistant, newThread, newProject, addMessage }
+}
+
+/** Uploads a file and polls until it is processed. */
+function createUpload({ requests: { want }, caller, log, random }: RecordActionsDeps) {
+  return async (user: User, assistant: Assistant, document = random.pick(documents)): Promise<string | undefined> => {
     const done = await want('upload', { assistant: assistant.id, document: document.name }, ({ id }) => ({
       method: 'POST',
       path: `/assistants/${assistant.id}/files?wait=false`,
@@ -163,18 +174,20 @@ export function createRecordActions({ requests: { want, create }, caller, log, r
     log.fault('lost', intention, `file ${fileId} is not ready in time`)
     return undefined
   }
+}
 
-  /**
-   * Deletes something; afterwards no store may contain any of `ids`. For an account, these are not the ids in its
-   * token: if the answer is lost, the request is repeated with this token, which creates an empty user with these
-   * ids.
-   */
-  async function remove(
+/**
+ * Deletes something; afterwards no store may contain any of `ids`. For an account, these are not the ids in its
+ * token: if the answer is lost, the request is repeated with this token, which creates an empty user with these
+ * ids.
+ */
+function createRemoval({ requests: { want }, log }: RecordActionsDeps) {
+  return async (
     user: User,
     path: string,
     ids: string[],
     { body, isAccount = false }: { body?: object; isAccount?: boolean } = {},
-  ): Promise<void> {
+  ): Promise<void> => {
     // Such a repetition is answered 404 because the target is gone, or 400 because the new user has no such e-mail
     // address.
     const done = await want('deletion', { ids: ids.join(' '), path }, () => ({
@@ -188,8 +201,6 @@ export function createRecordActions({ requests: { want, create }, caller, log, r
     for (const intention of log.intentions.values())
       if (hasAny(intention, isAccount ? [...ids, user.id] : ids)) intention.withdrawn = true
   }
-
-  return { signUp, newAssistant, newThread, newProject, addMessage, upload, remove }
 }
 
 /** Whether an intention created one of these, or something that belongs to one of these. */

@@ -17,37 +17,8 @@ interface RunActionsDeps {
 }
 
 /** Runs and chat completions. */
-export function createRunActions({ requests: { want }, caller, log, random, follow }: RunActionsDeps) {
-  const payload = (prompt: string, threadId: string, assistant: Assistant) => ({
-    thread_id: threadId,
-    assistant_id: assistant.id,
-    input: [{ type: 'human', content: prompt }],
-  })
-
-  interface Question {
-    prompt: (id: string) => string
-    expected: (id: string) => string
-    facts: Record<string, string>
-  }
-
-  function question(): Question {
-    const words = random.between(5, 40)
-    return {
-      prompt: (id) => prompts.say(id, words),
-      expected: (id) => prompts.answer(id, words),
-      facts: { words: String(words) },
-    }
-  }
-
-  function toolQuestion(): Question {
-    const calls = random.between(1, 3)
-    return {
-      prompt: (id) => prompts.callTools(id, calls),
-      expected: prompts.answerAfterTools,
-      facts: { calls: String(calls) },
-    }
-  }
-
+export function createRunActions(deps: RunActionsDeps) {
+  const { caller, log, random, follow } = deps
   /** Starts a run and follows its stream to the end. */
   async function streamedRun(
     user: User,
@@ -65,7 +36,7 @@ export function createRunActions({ requests: { want }, caller, log, random, foll
       cancelAfterMs?: number
     },
   ): Promise<void> {
-    const { prompt, expected, facts } = tools ? toolQuestion() : question()
+    const { prompt, expected, facts } = tools ? toolQuestion(random) : wordsQuestion(random)
     const mayBeCancelled = cancelAfterMs !== undefined
     const intention = log.intend('run', { ...facts, thread: threadId, ...(mayBeCancelled && { cancelled: 'asked' }) })
     let cancelling: Promise<unknown> = Promise.resolve()
@@ -87,7 +58,7 @@ export function createRunActions({ requests: { want }, caller, log, random, foll
 
   /** A run of a public caller on a thread of its own. */
   async function publicRun(assistant: Assistant): Promise<void> {
-    const { prompt, expected, facts } = question()
+    const { prompt, expected, facts } = wordsQuestion(random)
     const intention = log.intend('run', { ...facts, assistant: assistant.id })
     const followed = await followLogged(intention, {
       intention,
@@ -130,11 +101,61 @@ export function createRunActions({ requests: { want }, caller, log, random, foll
     log.fault('lost', intention, `run ${runId}: ${shown}`)
   }
 
-  /** Starts several runs on one thread at the same time, and polls until all have ended. */
-  async function backgroundRuns(user: User, threadId: string, assistant: Assistant, count: number): Promise<void> {
+  return {
+    streamedRun,
+    publicRun,
+    backgroundRuns: createBackgroundRuns(deps),
+    completion: createCompletions(deps),
+  }
+}
+
+const payload = (prompt: string, threadId: string, assistant: Assistant) => ({
+  thread_id: threadId,
+  assistant_id: assistant.id,
+  input: [{ type: 'human', content: prompt }],
+})
+
+/** What a model is asked and what it answers. Both contain the id of the intention. */
+interface Question {
+  prompt: (id: string) => string
+  expected: (id: string) => string
+  facts: Record<string, string>
+}
+
+function wordsQuestion(random: Random): Question {
+  const words = random.between(5, 40)
+  return {
+    prompt: (id) => prompts.say(id, words),
+    expected: (id) => prompts.answer(id, words),
+    facts: { words: String(words) },
+  }
+}
+
+function toolQuestion(random: Random): Question {
+  const calls = random.between(1, 3)
+  return {
+    prompt: (id) => prompts.callTools(id, calls),
+    expected: prompts.answerAfterTools,
+    facts: { calls: String(calls) },
+  }
+}
+
+/** Starts several runs on one thread at the same time, and polls until all have ended. */
+function createBackgroundRuns({ requests: { want }, caller, log, random }: RunActionsDeps) {
+  async function untilOver(user: User, intention: Intention, runId: string): Promise<void> {
+    const deadline = Date.now() + caller.patienceMs
+    while (Date.now() < deadline) {
+      const { status, body } = await caller.call('GET', `/runs/${runId}`, { token: user.token })
+      if (status !== 200 || !['pending', 'running'].includes(String(body['status']))) return
+      await pause(250)
+    }
+    log.fault('lost', intention, `run ${runId} is not over in time`)
+  }
+
+  return async (user: User, threadId: string, assistant: Assistant, count: number): Promise<void> => {
     await Promise.all(
       Array.from({ length: count }, async () => {
-        const { prompt, expected, facts } = question()
+        const { prompt, expected, facts } = wordsQuestion(random)
         const done = await want('run', { ...facts, thread: threadId }, ({ id }) => ({
           method: 'POST',
           path: '/runs/',
@@ -148,55 +169,57 @@ export function createRunActions({ requests: { want }, caller, log, random, foll
       }),
     )
   }
+}
 
-  async function untilOver(user: User, intention: Intention, runId: string): Promise<void> {
-    const deadline = Date.now() + caller.patienceMs
-    while (Date.now() < deadline) {
-      const { status, body } = await caller.call('GET', `/runs/${runId}`, { token: user.token })
-      if (status !== 200 || !['pending', 'running'].includes(String(body['status']))) return
-      await pause(250)
+/** Chat completions. If a stream breaks, it is requested again under the same key. */
+function createCompletions({ caller, log, random }: Pick<RunActionsDeps, 'caller' | 'log' | 'random'>) {
+  const path = '/public/v1/chat/completions'
+
+  /** The text of one answer, or why there is none; `isFinal` if a repetition would be answered in the same way. */
+  async function ask(
+    options: Parameters<Caller['attempt']>[2],
+    isStreamed: boolean,
+  ): Promise<{ content: string } | { problem: string; isFinal: boolean }> {
+    try {
+      const response = await caller.attempt('POST', path, options, AbortSignal.timeout(60_000))
+      const text = await response.text()
+      if (!response.ok) {
+        const problem = `${response.status} ${text.slice(0, 200)}`
+        return { problem, isFinal: caller.isDefinite(response, path, text) }
+      }
+      const content = isStreamed ? streamedText(text) : completedText(text)
+      return content === undefined
+        ? { problem: `an unfinished stream: ${text.slice(-300)}`, isFinal: false }
+        : { content }
+    } catch (error) {
+      return { problem: String(error), isFinal: false }
     }
-    log.fault('lost', intention, `run ${runId} is not over in time`)
   }
 
-  /** A chat completion. If its stream breaks, it is requested again under the same key. */
-  async function completion(assistant: Assistant, isStreamed: boolean): Promise<void> {
-    const { prompt, expected, facts } = question()
+  return async (assistant: Assistant, isStreamed: boolean): Promise<void> => {
+    const { prompt, expected, facts } = wordsQuestion(random)
     const intention = log.intend('completion', { ...facts, assistant: assistant.id })
     const options = {
       token: assistant.publicToken,
       key: intention.id,
       body: { model: 'any', stream: isStreamed, messages: [{ role: 'user', content: prompt(intention.id) }] },
     }
-    const path = '/public/v1/chat/completions'
     const deadline = Date.now() + caller.patienceMs
     let last = ''
     for (let attempts = 0; Date.now() < deadline; attempts++) {
       if (attempts > 0) await pause(Math.min(2_000, 100 * 2 ** attempts))
-      try {
-        const response = await caller.attempt('POST', path, options, AbortSignal.timeout(60_000))
-        const text = await response.text()
-        if (!response.ok) {
-          last = `${response.status} ${text.slice(0, 200)}`
-          if (!caller.isDefinite(response, path, text)) continue
-          break
-        }
-        const content = isStreamed ? streamedText(text) : completedText(text)
-        if (content === undefined) {
-          last = `an unfinished stream: ${text.slice(-300)}`
-          continue
-        }
+      const answer = await ask(options, isStreamed)
+      if ('content' in answer) {
+        const { content } = answer
         log.acknowledge(intention, { expected: expected(intention.id) })
         if (content !== expected(intention.id))
           log.fault('lost', intention, `the completion is ${JSON.stringify(content)}`)
         return
-      } catch (error) {
-        last = String(error)
       }
+      last = answer.problem
+      if (answer.isFinal) break
     }
     log.giveUp(intention, last)
     log.fault('wrong', intention, last)
   }
-
-  return { streamedRun, publicRun, backgroundRuns, completion }
 }

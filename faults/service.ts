@@ -68,36 +68,12 @@ export async function startWholeService({
   build?: Build
   say: (line: string) => void
 }) {
-  const lives = new Map<string, Life>()
-  /** Processes that ended by themselves after they had been ready. */
-  const crashes: string[] = []
-  /** Lines of level error and above, by their message. */
-  const errors = new Map<string, number>()
-  const lifeOf = (name: string) => {
-    const life = lives.get(name) ?? { pid: 0, isReady: false, killed: new Set<number>() }
-    lives.set(name, life)
-    return life
-  }
-  let isStopping = false
-  const watch = {
-    say: (line: string) => say(`> ${line}`),
-    onStart: (name: string, pid: number | undefined) => {
-      const life = lifeOf(name.replace(/^The /, ''))
-      if (life.isReady && !life.killed.has(life.pid) && !isStopping) {
-        crashes.push(name)
-        say(`! ${name} ended by itself`)
-      }
-      life.pid = pid ?? 0
-      // A server is reported when it answers; a process of the service reports that it is ready.
-      life.isReady = serverNames.some((server) => server === name)
-    },
-  }
-
+  const lives = createLives(say)
   const local = await startLocalServices({
     dataDir,
     env: {},
     log: say,
-    watch,
+    watch: lives.watch,
     need: ['temporal', 'mongo', 'redis'],
     dynamicConfig: soonDrained,
   })
@@ -106,76 +82,13 @@ export async function startWholeService({
     Redis: local.env['REDIS_URL'] ?? '',
     Temporal: local.env['TEMPORAL_ADDRESS'] ?? '',
   }
-  const variables: Record<ServerName, string> = {
-    MongoDB: 'MONGODB_URI',
-    Redis: 'REDIS_URL',
-    Temporal: 'TEMPORAL_ADDRESS',
-  }
-  const secrets = {
-    SECRETS_KEY: randomBytes(32).toString('base64'),
-    JWT_SECRET: randomBytes(32).toString('hex'),
-    ADMIN_TOKEN: randomBytes(24).toString('hex'),
-  }
-
-  const shared = {
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    NODE_COMPILE_CACHE: path.join(dataDir, 'compiled'),
-    ...steadyMemory,
-    ...secrets,
-    DATA_DIR: dataDir,
-    HOST: '127.0.0.1',
-    THREAD_MAX_DEFAULT: '1000000',
-    SHUTDOWN_GRACE_SECONDS: '2',
-    LOG_LEVEL: 'info',
-    ...given,
-  }
-
-  /** Runs a command of the build to its end, and returns what it printed. Throws if it fails. */
-  async function runScript({ root, id }: Build, script: string, ...args: string[]): Promise<string[]> {
-    const lines: string[] = []
-    const child = startChild({
-      name: script,
-      script: path.join(root, 'scripts', script),
-      args,
-      env: { ...shared, ...local.env, ...versionEnv(id) },
-      logFile: path.join(dataDir, 'logs', `${script}.log`),
-      onLine: (line) => lines.push(line),
-    })
-    const [how] = await Promise.all([child.exited, child.closed])
-    if (how !== 'exit code 0')
-      throw new Error(`${[script, ...args].join(' ')} failed (${how}): ${lines.slice(-3).join(' | ')}`)
-    return lines
-  }
-
-  const proxies = new Map<string, TcpProxy>()
-  /** The environment of each process by its name: one that is replaced keeps its proxies and its port. */
-  const environments = new Map<string, Record<string, string>>()
+  const secrets = newSecrets()
+  const shared = { ...environmentOfAll(dataDir), ...secrets, ...given }
+  const ways = createWays(addresses)
   const running = new Map<string, ReturnType<typeof supervise>>()
-  const clientUrls: string[] = []
-
-  async function environmentOf(name: string): Promise<Record<string, string>> {
-    const known = environments.get(name)
-    if (known !== undefined) return known
-    const env: Record<string, string> = { RUNS_IN_API: String(isApi(name)) }
-    for (const server of serverNames) {
-      const proxy = await startProxyOf(addresses[server])
-      proxies.set(`${name}/${server}`, proxy)
-      env[variables[server]] = proxy.throughProxy
-    }
-    if (isApi(name)) {
-      const port = await freePort()
-      const proxy = await startTcpProxy(`127.0.0.1:${port}`)
-      proxies.set(`clients/${name}`, proxy)
-      clientUrls.push(`http://${proxy.address}`)
-      env['PORT'] = String(port)
-    }
-    environments.set(name, env)
-    return env
-  }
 
   async function start(name: string, { root, id }: Build): Promise<void> {
-    const env = await environmentOf(name)
+    const env = await ways.environmentOf(name)
     running.set(
       name,
       supervise(
@@ -184,38 +97,92 @@ export async function startWholeService({
           script: () => path.join(root, isApi(name) ? 'api/server.ts' : 'worker/main.ts'),
           env: { ...shared, ...env, ...versionEnv(id) },
           logFile: path.join(dataDir, 'logs', `${name.replace(' ', '-')}.log`),
-          onLine: (line) => noteLine(name, line),
+          onLine: (line) => lives.noteLine(name, line),
         },
-        watch,
+        lives.watch,
       ),
     )
-  }
-
-  /** Asks the process to end (`SIGTERM`), as at its replacement. Throws if it must be killed. */
-  async function stopGently(name: string): Promise<void> {
-    lifeOf(name).isReady = false
-    const how = await running.get(name)?.stop(stopLimitMs)
-    running.delete(name)
-    if (how !== 'exit code 0') throw new Error(`${name} did not end well when it was stopped: ${how}`)
-  }
-
-  function noteLine(name: string, line: string): void {
-    const level = Number(/"level":(\d+)/.exec(line)?.[1] ?? 0)
-    const message = /"msg":"([^"]*)"/.exec(line)?.[1] ?? ''
-    if (message === 'listening' || message === 'worker ready') lifeOf(name).isReady = true
-    if (level >= 50) errors.set(message, (errors.get(message) ?? 0) + 1)
   }
 
   const service = {
     addresses,
     secrets,
-    clientUrls,
+    clientUrls: ways.clientUrls,
+    crashes: lives.crashes,
+    errors: lives.errors,
+    between: ways.between,
+    toClients: ways.toClients,
+    pidOf: lives.pidOf,
+    isReady: lives.isReady,
+    untilReady: lives.untilReady,
+    kill: lives.kill,
+    signal: lives.signal,
+    /** Runs a command of the build to its end, and returns what it printed. Throws if it fails. */
+    runScript: (of: Build, script: string, ...args: string[]): Promise<string[]> =>
+      runScript(of, { script, args, dataDir, env: { ...shared, ...local.env, ...versionEnv(of.id) } }),
+    start,
+    /** Asks the process to end (`SIGTERM`), as at its replacement. Throws if it must be killed. */
+    async stopGently(name: string): Promise<void> {
+      lives.noteStop(name)
+      const how = await running.get(name)?.stop(stopLimitMs)
+      running.delete(name)
+      if (how !== 'exit code 0') throw new Error(`${name} did not end well when it was stopped: ${how}`)
+    },
+    async stop(): Promise<void> {
+      lives.noteEndOfAll()
+      await Promise.all([...running.values()].map((child) => child.stop(5_000)))
+      await ways.close()
+      await local.stop()
+    },
+  }
+  await service.runScript(build, 'migrate.ts')
+  for (const name of processNames) await start(name, build)
+  for (const name of processNames) await service.untilReady(name)
+  return service
+}
+
+/** What happens to processes and servers: which runs under which id, which is ready, which ended by itself. */
+function createLives(say: (line: string) => void) {
+  const lives = new Map<string, Life>()
+  /** Processes that ended by themselves after they had been ready. */
+  const crashes: string[] = []
+  /** Lines of level error and above, by their message. */
+  const errors = new Map<string, number>()
+  let isStopping = false
+  const lifeOf = (name: string) => {
+    const life = lives.get(name) ?? { pid: 0, isReady: false, killed: new Set<number>() }
+    lives.set(name, life)
+    return life
+  }
+  return {
     crashes,
     errors,
-    /** The proxies between these processes and this server. */
-    between: (names: readonly string[], server: ServerName): TcpProxy[] =>
-      names.flatMap((name) => proxies.get(`${name}/${server}`) ?? []),
-    toClients: (): TcpProxy[] => processNames.flatMap((name) => proxies.get(`clients/${name}`) ?? []),
+    watch: {
+      say: (line: string) => say(`> ${line}`),
+      onStart: (name: string, pid: number | undefined) => {
+        const life = lifeOf(name.replace(/^The /, ''))
+        if (life.isReady && !life.killed.has(life.pid) && !isStopping) {
+          crashes.push(name)
+          say(`! ${name} ended by itself`)
+        }
+        life.pid = pid ?? 0
+        // A server is reported when it answers; a process of the service reports that it is ready.
+        life.isReady = serverNames.some((server) => server === name)
+      },
+    },
+    noteLine(name: string, line: string): void {
+      const level = Number(/"level":(\d+)/.exec(line)?.[1] ?? 0)
+      const message = /"msg":"([^"]*)"/.exec(line)?.[1] ?? ''
+      if (message === 'listening' || message === 'worker ready') lifeOf(name).isReady = true
+      if (level >= 50) errors.set(message, (errors.get(message) ?? 0) + 1)
+    },
+    /** The process is being stopped: its end is no crash. */
+    noteStop(name: string): void {
+      lifeOf(name).isReady = false
+    },
+    noteEndOfAll(): void {
+      isStopping = true
+    },
     pidOf: (name: string) => lifeOf(name).pid,
     isReady: (name: string) => lifeOf(name).isReady,
     /** Waits until it has been started, or started again, and serves. */
@@ -232,21 +199,96 @@ export async function startWholeService({
       life.isReady = false
       signal(life.pid, 'SIGKILL')
     },
-    runScript,
-    start,
-    stopGently,
     signal: (name: string, which: 'SIGSTOP' | 'SIGCONT') => signal(lifeOf(name).pid, which),
-    async stop(): Promise<void> {
-      isStopping = true
-      await Promise.all([...running.values()].map((child) => child.stop(5_000)))
+  }
+}
+
+/** The ways between processes, servers and clients: each leads through a proxy of its own. */
+function createWays(addresses: Record<ServerName, string>) {
+  const proxies = new Map<string, TcpProxy>()
+  /** The environment of each process by its name: one that is replaced keeps its proxies and its port. */
+  const environments = new Map<string, Record<string, string>>()
+  const clientUrls: string[] = []
+
+  async function open(name: string): Promise<Record<string, string>> {
+    const env: Record<string, string> = { RUNS_IN_API: String(isApi(name)) }
+    for (const server of serverNames) {
+      const proxy = await startProxyOf(addresses[server])
+      proxies.set(`${name}/${server}`, proxy)
+      env[addressVariables[server]] = proxy.throughProxy
+    }
+    if (!isApi(name)) return env
+    const port = await freePort()
+    const proxy = await startTcpProxy(`127.0.0.1:${port}`)
+    proxies.set(`clients/${name}`, proxy)
+    clientUrls.push(`http://${proxy.address}`)
+    return { ...env, PORT: String(port) }
+  }
+
+  return {
+    clientUrls,
+    /** The variables that name the addresses of the process and of its servers. */
+    async environmentOf(name: string): Promise<Record<string, string>> {
+      const env = environments.get(name) ?? (await open(name))
+      environments.set(name, env)
+      return env
+    },
+    /** The proxies between these processes and this server. */
+    between: (names: readonly string[], server: ServerName): TcpProxy[] =>
+      names.flatMap((name) => proxies.get(`${name}/${server}`) ?? []),
+    toClients: (): TcpProxy[] => processNames.flatMap((name) => proxies.get(`clients/${name}`) ?? []),
+    async close(): Promise<void> {
       for (const proxy of proxies.values()) await proxy.close()
-      await local.stop()
     },
   }
-  await runScript(build, 'migrate.ts')
-  for (const name of processNames) await start(name, build)
-  for (const name of processNames) await service.untilReady(name)
-  return service
+}
+
+const addressVariables: Record<ServerName, string> = {
+  MongoDB: 'MONGODB_URI',
+  Redis: 'REDIS_URL',
+  Temporal: 'TEMPORAL_ADDRESS',
+}
+
+const newSecrets = () => ({
+  SECRETS_KEY: randomBytes(32).toString('base64'),
+  JWT_SECRET: randomBytes(32).toString('hex'),
+  ADMIN_TOKEN: randomBytes(24).toString('hex'),
+})
+
+const environmentOfAll = (dataDir: string) => ({
+  PATH: process.env['PATH'],
+  HOME: process.env['HOME'],
+  NODE_COMPILE_CACHE: path.join(dataDir, 'compiled'),
+  ...steadyMemory,
+  DATA_DIR: dataDir,
+  HOST: '127.0.0.1',
+  THREAD_MAX_DEFAULT: '1000000',
+  SHUTDOWN_GRACE_SECONDS: '2',
+  LOG_LEVEL: 'info',
+})
+
+async function runScript(
+  { root }: Build,
+  {
+    script,
+    args,
+    dataDir,
+    env,
+  }: { script: string; args: string[]; dataDir: string; env: Record<string, string | undefined> },
+): Promise<string[]> {
+  const lines: string[] = []
+  const child = startChild({
+    name: script,
+    script: path.join(root, 'scripts', script),
+    args,
+    env,
+    logFile: path.join(dataDir, 'logs', `${script}.log`),
+    onLine: (line) => lines.push(line),
+  })
+  const [how] = await Promise.all([child.exited, child.closed])
+  if (how !== 'exit code 0')
+    throw new Error(`${[script, ...args].join(' ')} failed (${how}): ${lines.slice(-3).join(' | ')}`)
+  return lines
 }
 
 const isApi = (name: string) => name.startsWith('api')

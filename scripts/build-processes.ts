@@ -14,14 +14,17 @@ const keptMs = 7 * 24 * 3_600_000
 
 /**
  * `node scripts/build-processes.ts [folder]`. Without a folder: for these sources, where `npm start` looks for it. The
- * image names one, which does not change with the sources.
+ * image and `npm run build` name one, which does not change with the sources: what is in it is replaced.
  */
 const startedAt = performance.now()
 const named = process.argv[2]
 const target = named === undefined ? currentBundle() : path.resolve(named)
+if (named !== undefined) await rm(target, { recursive: true, force: true })
 await buildBundle(target)
 if (named === undefined) await removeOld(target)
-console.log(`The processes are bundled for the next start (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+console.log(
+  `The processes are bundled in ${path.relative(root, target)} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`,
+)
 
 /**
  * Modules of the processes and their packages in few files, which halves the time of a start. Modules that are imported

@@ -111,15 +111,28 @@ test.each(['api/server.ts', 'worker/main.ts'])('%s loads large packages only whe
   expect(packages.has('@temporalio/worker')).toBe(entry.startsWith('worker/'))
 })
 
-test('no function of services has more than a hundred lines', () => {
+/** Functions that are still longer. Split them along what they do, then take them off this list. */
+const longFunctions = ['threadWorkflow', 'v1StoreFileRoutes', 'v1VectorStoreRoutes']
+
+test('no function has more than a hundred lines', () => {
+  const folders = [...Object.keys(arrows), ...Object.keys(tools)].filter((folder) => folder !== 'web')
   // Formatted code ends a function of the module with a brace alone at the beginning of a line.
-  const functions = globSync('services/**/*.ts', { cwd: root }).flatMap((file) =>
-    [
-      ...readFileSync(path.join(root, file), 'utf8').matchAll(/^(?:export )?(?:async )?function\*? (\w+)[^]*?^\}$/gm),
-    ].map(([text, name = '']) => ({ file, name, lines: text.split('\n').length })),
+  const aFunction =
+    /^(?:export )?(?:(?:async )?function\*? (\w+)[^\n]*|const (\w+)\b[^\n]*(?:=> \{|\())(?:\n(?:[ )}][^\n]+)?)*?\n\}$/gm
+  const functions = globSync(`{${folders.join(',')}}/**/*.{ts,tsx}`, {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }).flatMap((file) =>
+    [...readFileSync(path.join(root, file), 'utf8').matchAll(aFunction)].map(([text, name, arrow = name]) => ({
+      file,
+      name: arrow,
+      lines: text.split('\n').length,
+    })),
   )
-  expect(functions.length).toBeGreaterThan(300)
-  expect(functions.filter(({ lines }) => lines > 100)).toEqual([])
+  expect(functions.length).toBeGreaterThan(1500)
+  const long = functions.filter(({ lines }) => lines > 100)
+  expect(long.filter(({ name }) => !longFunctions.includes(name ?? ''))).toEqual([])
+  expect(longFunctions.filter((listed) => !long.some(({ name }) => name === listed))).toEqual([])
 })
 
 type OwnImport = { file: string; target: string; folder: string; typeOnly: boolean }

@@ -23,7 +23,7 @@ export function startOwnWorker(platform: Platform, settings: Settings, logger: L
       if (!stopping.signal.aborted) throw error
     },
   )
-  // Callers that await these get the failures, now or later.
+  // Callers may await these later, so a failure before that must not count as unhandled.
   for (const promise of [ready, finished]) promise.catch(() => undefined)
   let updateMetrics: (() => void) | undefined
   starting.then(

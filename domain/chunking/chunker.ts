@@ -1,5 +1,5 @@
 import type { Block } from './block.ts'
-import { type ChunkerOptions, defaultChunkerOptions } from './chunker-options.ts'
+import { type ChunkerOptions, defaultChunkerOptions, maxChunkCharacters } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
 import { type PassagePage, sentencePages } from './sentence-pages.ts'
 import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
@@ -32,19 +32,21 @@ interface PlacedUnit extends Unit {
 export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   const { maxTokens, overlapTokens } = options
   const minTokens = Math.floor(maxTokens / 4)
-  const headings: { level: number; text: string }[] = []
-  let headingPath: string | undefined
+  const headings = createHeadings()
   let units: PlacedUnit[] = []
   /** How many of `units` are repeated from the previous chunk. */
   let carried = 0
   let tokens = 0
+  let characters = 0
   let ready: Chunk[] = []
 
   function push(block: Block): Chunk[] {
     if (block.text.trim() === '') return []
-    if (block.kind === 'heading') startSection(block.level, block.text.trim())
-    else if (block.page !== units.at(-1)?.page && ownTokens() >= minTokens) emit(units.length, true)
-    for (const unit of unitsOf(block)) place(unit)
+    if (block.kind === 'heading') {
+      if (ownTokens() >= minTokens) emit(units.length, false)
+      headings.enter(block.level, block.text.trim())
+    } else if (block.page !== units.at(-1)?.page && ownTokens() >= minTokens) emit(units.length, true)
+    for (const unit of unitsOf(block, headings.path())) place(unit)
     return take()
   }
 
@@ -53,55 +55,23 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     return take()
   }
 
-  function startSection(given: number, text: string): void {
-    const level = Math.min(given, deepestHeading)
-    if (ownTokens() >= minTokens) emit(units.length, false)
-    while ((headings.at(-1)?.level ?? 0) >= level) headings.pop()
-    headings.push({ level, text: cut(text, 200) })
-    headingPath = headings.map((heading) => heading.text).join(' > ')
-  }
-
-  function unitsOf(block: Block): PlacedUnit[] {
-    const isHeading = block.kind === 'heading'
-    const place = { isHeading, page: block.page, heading: headingPath }
-    if (isHeading) {
-      const text = `${cut(block.text.trim(), 400)}\n`
-      return [{ text, tokens: countTokens(text), endsParagraph: false, beginsSentence: true, ...place }]
-    }
-    const pieces = block.kind === 'code' ? splitIntoLines(block.text) : splitIntoUnits(block.text)
-    const last = pieces.at(-1)
-    if (last) {
-      last.endsParagraph = true
-      if (!last.text.endsWith('\n')) last.text += block.kind === 'row' ? '\n' : '\n\n'
-    }
-    return pieces.map((unit) => ({ ...unit, ...place }))
-  }
-
   function place(unit: PlacedUnit): void {
-    while (tokens + unit.tokens > maxTokens && units.length > carried) emit(cutIndex(), true)
+    while (isTooMuch(unit) && units.length > carried) emit(cutIndex(units, carried, maxTokens), true)
     // Drop the overlap when the new unit needs the room.
-    while (tokens + unit.tokens > maxTokens && carried > 0) {
-      tokens -= units.shift()?.tokens ?? 0
+    while (isTooMuch(unit) && carried > 0) {
+      const dropped = units.shift()
+      tokens -= dropped?.tokens ?? 0
+      characters -= dropped?.text.length ?? 0
       carried--
     }
     units.push(unit)
     tokens += unit.tokens
+    characters += unit.text.length
   }
 
-  /**
-   * Where to end a full chunk: after its last paragraph if the chunk is then still well filled, never after a
-   * heading.
-   */
-  function cutIndex(): number {
-    let sum = 0
-    let best = 0
-    for (const [index, unit] of units.entries()) {
-      sum += unit.tokens
-      if (unit.endsParagraph && sum >= maxTokens * 0.6 && index >= carried) best = index + 1
-    }
-    let end = best === 0 ? units.length : best
-    while (end > carried + 1 && units[end - 1]?.isHeading) end--
-    return end
+  function isTooMuch(unit: PlacedUnit): boolean {
+    if (tokens + unit.tokens > maxTokens) return true
+    return characters + unit.text.length > maxChunkCharacters
   }
 
   function emit(end: number, overlap: boolean): void {
@@ -111,22 +81,11 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
       if (chunk) ready.push(chunk)
     }
     const rest = units.slice(end)
-    const tail = overlap ? overlapOf(chunkUnits) : []
+    const tail = overlap ? overlapOf(chunkUnits, overlapTokens) : []
     units = [...tail, ...rest]
     carried = tail.length
     tokens = units.reduce((sum, unit) => sum + unit.tokens, 0)
-  }
-
-  function overlapOf(chunkUnits: PlacedUnit[]): PlacedUnit[] {
-    let sum = 0
-    let start = chunkUnits.length
-    while (start > 1) {
-      const unit = chunkUnits[start - 1]
-      if (!unit || sum + unit.tokens > overlapTokens) break
-      sum += unit.tokens
-      start--
-    }
-    return chunkUnits.slice(start)
+    characters = units.reduce((sum, unit) => sum + unit.text.length, 0)
   }
 
   function ownTokens(): number {
@@ -142,6 +101,67 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   }
 
   return { push, flush }
+}
+
+/** The headings above the place that has been reached. */
+function createHeadings() {
+  const open: { level: number; text: string }[] = []
+  let path: string | undefined
+  return {
+    enter(given: number, text: string): void {
+      const level = Math.min(given, deepestHeading)
+      while ((open.at(-1)?.level ?? 0) >= level) open.pop()
+      open.push({ level, text: cut(text, 200) })
+      path = open.map((heading) => heading.text).join(' > ')
+    },
+    /** Outermost first; undefined before the first heading. */
+    path: () => path,
+  }
+}
+
+function unitsOf(block: Block, heading: string | undefined): PlacedUnit[] {
+  const isHeading = block.kind === 'heading'
+  const place = { isHeading, page: block.page, heading }
+  if (isHeading) {
+    const text = `${cut(block.text.trim(), 400)}\n`
+    return [{ text, tokens: countTokens(text), endsParagraph: false, beginsSentence: true, ...place }]
+  }
+  const pieces = block.kind === 'code' ? splitIntoLines(block.text) : splitIntoUnits(block.text)
+  const last = pieces.at(-1)
+  if (last) {
+    last.endsParagraph = true
+    if (!last.text.endsWith('\n')) last.text += block.kind === 'row' ? '\n' : '\n\n'
+  }
+  return pieces.map((unit) => ({ ...unit, ...place }))
+}
+
+/**
+ * Where to end a full chunk: after its last paragraph if the chunk is then still well filled, never after a
+ * heading.
+ */
+function cutIndex(units: PlacedUnit[], carried: number, maxTokens: number): number {
+  let sum = 0
+  let best = 0
+  for (const [index, unit] of units.entries()) {
+    sum += unit.tokens
+    if (unit.endsParagraph && sum >= maxTokens * 0.6 && index >= carried) best = index + 1
+  }
+  let end = best === 0 ? units.length : best
+  while (end > carried + 1 && units[end - 1]?.isHeading) end--
+  return end
+}
+
+/** The end of a chunk that the next one repeats. */
+function overlapOf(chunkUnits: PlacedUnit[], overlapTokens: number): PlacedUnit[] {
+  let sum = 0
+  let start = chunkUnits.length
+  while (start > 1) {
+    const unit = chunkUnits[start - 1]
+    if (!unit || sum + unit.tokens > overlapTokens) break
+    sum += unit.tokens
+    start--
+  }
+  return chunkUnits.slice(start)
 }
 
 function toChunk(units: PlacedUnit[], carried: number): Chunk | undefined {

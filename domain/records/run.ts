@@ -60,6 +60,13 @@ export interface RunOverrides {
   last_messages?: number
   /** The types of the assistant's own tools that may be used; default: all. */
   server_tools?: ToolType[]
+  /**
+   * Tools that the service executes in addition to the assistant's (`ToolSetting[]`), as sealed JSON text: they may hold
+   * keys. The context of the seal is the run's id.
+   */
+  added_tools_sealed?: string
+  /** A `SearchOverride` as JSON text. */
+  search_json?: string
   /** Functions of the client (`ClientFunction[]`) as JSON text, in place of those of the assistant with these names. */
   tools_json?: string
   /** A `ToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
@@ -136,6 +143,8 @@ export interface RunRecord {
   completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadata_json?: string
+  /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
+  response_json?: string
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
    * nor published. The first number belongs to the process that stored the run.

@@ -50,7 +50,7 @@ function parsed(line: string, member: string): unknown {
   try {
     return parseForeignJson(line, lineLimits)
   } catch (error) {
-    // What a parser says would quote the line.
+    // The parser's message would quote the line.
     throw wrongArchive(`a line of ${member} ${error instanceof JsonLimitError ? error.message : 'is not JSON'}`)
   }
 }

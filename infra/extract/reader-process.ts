@@ -4,7 +4,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
@@ -36,9 +36,9 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
   const { stdin, stdout, stderr } = child
   if (!stdin || !stdout || !stderr) throw new Error('the reader was started without pipes')
   const lines = linesOf(stdout, { maxCharacters: maxLineCharacters })
-  let errors = ''
-  let isGone = false
+  const errors = beginningOf(stderr)
   const gone = Promise.withResolvers<void>()
+  let isGone = false
   const end = () => {
     if (isGone) return
     isGone = true
@@ -49,27 +49,8 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
   child.once('error', end)
   // A dead reader does not take its job; that is noticed by the end of its output.
   stdin.on('error', () => undefined)
-  stderr.on('data', (data: Buffer) => {
-    if (errors.length < 4096) errors += data.toString('utf8')
-  })
+  const { rest, work } = keepsAlive(child, [stdin, stdout, stderr])
   rest()
-
-  function rest(): void {
-    for (const handle of handles()) handle.unref()
-  }
-
-  function work(): void {
-    for (const handle of handles()) handle.ref()
-  }
-
-  /** What keeps this process alive: pipes are sockets. */
-  function handles(): (ChildProcess | Socket)[] {
-    return [child, ...[stdin, stdout, stderr].filter((pipe) => pipe instanceof Socket)]
-  }
-
-  function kill(): void {
-    child.kill('SIGKILL')
-  }
 
   return {
     /**
@@ -91,19 +72,7 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
       }
       await makeReadable(path, 0o440, userId)
       work()
-      let verdict: UnreadableReason | undefined
-      const stopFor = (reason: UnreadableReason) => {
-        verdict ??= reason
-        kill()
-      }
-      const timer = setTimeout(() => stopFor('timed_out'), limits.timeoutMs)
-      let cpuAtStart: number | undefined
-      const watch = watchProcess(child.pid ?? 0, ({ residentBytes, cpuSeconds }) => {
-        cpuAtStart ??= cpuSeconds
-        if (residentBytes > limits.memoryMb * 1024 * 1024) stopFor('out_of_memory')
-        if (cpuSeconds - cpuAtStart > limits.cpuSeconds) stopFor('too_slow')
-      })
-      signal?.addEventListener('abort', kill, { once: true })
+      const watch = killBeyond(limits, child, signal)
       try {
         stdin.write(`${JSON.stringify(job)}\n`)
         for (;;) {
@@ -118,14 +87,12 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
             return line.end
           } else throw new UnreadableFile(line.failed.reason, line.failed.message)
         }
-        kill()
+        kill(child)
         await gone.promise
         signal?.throwIfAborted()
-        throw whyItDied(verdict, errors)
+        throw whyItDied(watch.verdict(), errors())
       } finally {
-        clearTimeout(timer)
         watch.stop()
-        signal?.removeEventListener('abort', kill)
       }
     },
 
@@ -135,8 +102,64 @@ export async function startReader(confinement: Confinement, memoryMb: number) {
     gone: gone.promise,
     async kill(): Promise<void> {
       work()
-      kill()
+      kill(child)
       await gone.promise
+    },
+  }
+}
+
+function kill(child: ChildProcess): void {
+  child.kill('SIGKILL')
+}
+
+/** The first kilobytes of what a process has written so far. */
+function beginningOf(stream: Readable): () => string {
+  let text = ''
+  stream.on('data', (data: Buffer) => {
+    if (text.length < 4096) text += data.toString('utf8')
+  })
+  return () => text
+}
+
+/** Whether a reader keeps this process alive: only while it works. Its pipes are sockets, which do so as well. */
+function keepsAlive(child: ChildProcess, pipes: (Readable | Writable)[]) {
+  const handles = [child, ...pipes.filter((pipe) => pipe instanceof Socket)]
+  return {
+    rest(): void {
+      for (const handle of handles) handle.unref()
+    },
+    work(): void {
+      for (const handle of handles) handle.ref()
+    },
+  }
+}
+
+/** Kills a reader that exceeds its limits, or whose caller aborts. `verdict`: the limit. */
+function killBeyond(
+  { timeoutMs, memoryMb, cpuSeconds: mostSeconds }: ReadingLimits,
+  child: ChildProcess,
+  signal?: AbortSignal,
+) {
+  let verdict: UnreadableReason | undefined
+  const stopFor = (reason: UnreadableReason) => {
+    verdict ??= reason
+    kill(child)
+  }
+  const abort = () => kill(child)
+  const timer = setTimeout(() => stopFor('timed_out'), timeoutMs)
+  let cpuAtStart: number | undefined
+  const watch = watchProcess(child.pid ?? 0, ({ residentBytes, cpuSeconds }) => {
+    cpuAtStart ??= cpuSeconds
+    if (residentBytes > memoryMb * 1024 * 1024) stopFor('out_of_memory')
+    if (cpuSeconds - cpuAtStart > mostSeconds) stopFor('too_slow')
+  })
+  signal?.addEventListener('abort', abort, { once: true })
+  return {
+    verdict: () => verdict,
+    stop(): void {
+      clearTimeout(timer)
+      watch.stop()
+      signal?.removeEventListener('abort', abort)
     },
   }
 }

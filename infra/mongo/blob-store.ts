@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import mongoose from 'mongoose'
 import { AppError } from '../../domain/errors.ts'
 import { type After, pagesById } from '../../domain/pages-by-id.ts'
-import type { BlobStore } from '../../services/knowledge/blob-store.ts'
+import type { BlobStore, StoredBlob } from '../../services/knowledge/blob-store.ts'
 import { createPieceBuffers, inPieces } from './piece-buffers.ts'
 
 const { Binary, ObjectId } = mongoose.mongo
@@ -68,84 +68,23 @@ export async function ownOldBlobs(connection: mongoose.Connection): Promise<void
  * interrupted write leaves pieces without an owner.
  */
 export function createBlobStore(connection: mongoose.Connection): BlobStore {
-  const { blobs, pieces } = collectionsOf(connection)
+  const collections = collectionsOf(connection)
+  const { blobs, pieces } = collections
   const buffers = createPieceBuffers(chunkSizeBytes)
-
-  /** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
-  async function remove(ids: ObjectId[]): Promise<void> {
-    await pieces.deleteMany({ files_id: { $in: ids } })
-    await blobs.deleteMany({ _id: { $in: ids } })
-  }
-
-  /**
-   * One piece after the other, the next one requested while one is used. A cursor over all of them, as GridFS opens
-   * it, makes the embedded database hold the whole blob in memory.
-   */
-  async function* piecesOf(blobId: string): AsyncGenerator<Uint8Array> {
-    const id = new ObjectId(blobId)
-    const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1 } })
-    if (blob?.length === undefined) throw missingBytes(blobId)
-    const count = Math.ceil(blob.length / blob.chunkSize)
-    const piece = (n: number) => {
-      const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
-      // A caller that stops reading never awaits this piece, so its failure must not count as unhandled.
-      reading?.catch(() => undefined)
-      return reading
-    }
-    let next = piece(0)
-    for (let n = 0; n < count; n++) {
-      const bytes = (await next)?.data
-      if (!(bytes instanceof Binary)) throw missingBytes(blobId)
-      next = piece(n + 1)
-      yield bytes.value()
-    }
-  }
 
   return {
     newBlobId: () => new ObjectId().toHexString(),
 
-    async write(blobId, assistantId, source) {
-      const id = new ObjectId(blobId)
-      const hash = createHash('sha256')
-      const pair = buffers.take()
-      let size = 0
-      let n = 0
-      // One piece is being stored while the next arrives.
-      let storing: Promise<unknown> = Promise.resolve()
-      try {
-        await blobs.insertOne({
-          _id: id,
-          chunkSize: chunkSizeBytes,
-          uploadDate: new Date(),
-          filename: blobId,
-          metadata: { assistant_id: assistantId },
-        })
-        for await (const bytes of inPieces(source, pair)) {
-          hash.update(bytes)
-          size += bytes.length
-          await storing
-          buffers.noteStored(bytes.length)
-          storing = pieces.insertOne({ files_id: id, n: n++, data: new Binary(bytes) })
-          storing.catch(() => undefined)
-        }
-        await storing
-        const { matchedCount } = await blobs.updateOne({ _id: id }, { $set: { length: size } })
-        if (matchedCount === 0) throw new AppError('not_found', 'The file was deleted during its upload.')
-      } catch (error) {
-        await storing.catch(() => undefined)
-        await remove([id])
-        throw error
-      } finally {
-        buffers.giveBack(pair)
-      }
-      return { blobId, size, sha256: hash.digest('hex') }
-    },
+    write: (blobId, assistantId, source) => writeBlob(collections, buffers, { blobId, assistantId, source }),
 
-    read: (blobId) => Readable.from(piecesOf(blobId), { objectMode: false }),
+    read: (blobId) => Readable.from(piecesOf(collections, blobId), { objectMode: false }),
 
     async delete(blobIds) {
       for (let start = 0; start < blobIds.length; start += blobsAtOnce) {
-        await remove(blobIds.slice(start, start + blobsAtOnce).map((blobId) => new ObjectId(blobId)))
+        await remove(
+          collections,
+          blobIds.slice(start, start + blobsAtOnce).map((blobId) => new ObjectId(blobId)),
+        )
       }
     },
 
@@ -157,7 +96,10 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
           .limit(blobsAtOnce)
           .toArray()
         if (batch.length === 0) return
-        await remove(batch.map(({ _id }) => _id))
+        await remove(
+          collections,
+          batch.map(({ _id }) => _id),
+        )
       }
     },
 
@@ -181,6 +123,80 @@ export function createBlobStore(connection: mongoose.Connection): BlobStore {
         if (!(await blobs.findOne({ _id: id }, { projection: { _id: 1 } }))) yield String(id)
       }
     },
+  }
+}
+
+type Blobs = ReturnType<typeof collectionsOf>
+
+/** Pieces are deleted first, so that the document names the owner as long as there are pieces. */
+async function remove({ blobs, pieces }: Blobs, ids: ObjectId[]): Promise<void> {
+  await pieces.deleteMany({ files_id: { $in: ids } })
+  await blobs.deleteMany({ _id: { $in: ids } })
+}
+
+async function writeBlob(
+  collections: Blobs,
+  buffers: ReturnType<typeof createPieceBuffers>,
+  { blobId, assistantId, source }: { blobId: string; assistantId: string; source: Readable },
+): Promise<StoredBlob> {
+  const { blobs, pieces } = collections
+  const id = new ObjectId(blobId)
+  const hash = createHash('sha256')
+  const pair = buffers.take()
+  let size = 0
+  let n = 0
+  // One piece is being stored while the next arrives.
+  let storing: Promise<unknown> = Promise.resolve()
+  try {
+    await blobs.insertOne({
+      _id: id,
+      chunkSize: chunkSizeBytes,
+      uploadDate: new Date(),
+      filename: blobId,
+      metadata: { assistant_id: assistantId },
+    })
+    for await (const bytes of inPieces(source, pair)) {
+      hash.update(bytes)
+      size += bytes.length
+      await storing
+      buffers.noteStored(bytes.length)
+      storing = pieces.insertOne({ files_id: id, n: n++, data: new Binary(bytes) })
+      storing.catch(() => undefined)
+    }
+    await storing
+    const { matchedCount } = await blobs.updateOne({ _id: id }, { $set: { length: size } })
+    if (matchedCount === 0) throw new AppError('not_found', 'The file was deleted during its upload.')
+  } catch (error) {
+    await storing.catch(() => undefined)
+    await remove(collections, [id])
+    throw error
+  } finally {
+    buffers.giveBack(pair)
+  }
+  return { blobId, size, sha256: hash.digest('hex') }
+}
+
+/**
+ * One piece after the other, the next one requested while one is used. A cursor over all of them, as GridFS opens
+ * it, makes the embedded database hold the whole blob in memory.
+ */
+async function* piecesOf({ blobs, pieces }: Blobs, blobId: string): AsyncGenerator<Uint8Array> {
+  const id = new ObjectId(blobId)
+  const blob = await blobs.findOne({ _id: id }, { projection: { length: 1, chunkSize: 1 } })
+  if (blob?.length === undefined) throw missingBytes(blobId)
+  const count = Math.ceil(blob.length / blob.chunkSize)
+  const piece = (n: number) => {
+    const reading = n < count ? pieces.findOne({ files_id: id, n }, { projection: { data: 1 } }) : undefined
+    // A caller that stops reading never awaits this piece, so its failure must not count as unhandled.
+    reading?.catch(() => undefined)
+    return reading
+  }
+  let next = piece(0)
+  for (let n = 0; n < count; n++) {
+    const bytes = (await next)?.data
+    if (!(bytes instanceof Binary)) throw missingBytes(blobId)
+    next = piece(n + 1)
+    yield bytes.value()
   }
 }
 

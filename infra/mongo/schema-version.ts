@@ -36,6 +36,6 @@ export async function requireSchema(
   if (version < needed)
     throw new Error(
       `The database is at schema version ${version}, and this version of the service needs ${needed}. ` +
-        'Run the migrations first: npm run migrate (in the container image: node scripts/migrate.ts).',
+        'Run the migrations first: npm run migrate (in the container image: node dist/migrate.mjs).',
     )
 }

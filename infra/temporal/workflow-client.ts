@@ -37,36 +37,56 @@ import type { Settings } from '../config.ts'
 /** Calls Temporal; all calls of workflows go through it. */
 export function createWorkflowClient(
   { client, eagerClient }: { client: Client; eagerClient(): Client | undefined },
-  {
-    taskQueuePrefix,
-    dependencyTimeoutSeconds,
-    runTaskTimeoutSeconds,
-  }: Pick<Settings, 'taskQueuePrefix' | 'dependencyTimeoutSeconds' | 'runTaskTimeoutSeconds'>,
+  settings: Pick<Settings, 'dependencyTimeoutSeconds'> & StartSettings,
 ): WorkflowClient {
   async function withDeadline<T>(call: () => Promise<T>, by: Client = client): Promise<T> {
     try {
-      return await by.withDeadline(Date.now() + dependencyTimeoutSeconds * 1000, call)
+      return await by.withDeadline(Date.now() + settings.dependencyTimeoutSeconds * 1000, call)
     } catch (error) {
       throw isUnanswered(error) ? unavailable(error) : error
     }
   }
 
-  function optionsOf<Start, Input>(
-    contract: Startable<Start, Input>,
-    start: Start,
-    taskTimeoutMs = runTaskTimeoutSeconds * 1000,
-  ) {
-    return {
-      ...startOptions(contract, start),
-      taskQueue: queueName(contract.queue, taskQueuePrefix),
-      ...(contract.queue === 'runs' ? { workflowTaskTimeout: taskTimeoutMs } : {}),
-      ...(contract.startsOnce ? { workflowIdReusePolicy: 'REJECT_DUPLICATE' as const } : {}),
-    }
+  const connection = { client, withDeadline }
+  return {
+    ...createStarts({ ...connection, eagerClient, settings }),
+    ...createMessages(connection),
+    ...createStates(connection),
   }
+}
 
+interface Connection {
+  client: Client
+  withDeadline<T>(call: () => Promise<T>, by?: Client): Promise<T>
+}
+
+type StartSettings = Pick<Settings, 'taskQueuePrefix' | 'runTaskTimeoutSeconds'>
+
+interface StartConnection extends Connection {
+  eagerClient(): Client | undefined
+  settings: StartSettings
+}
+
+function optionsOf<Start, Input>(
+  { taskQueuePrefix, runTaskTimeoutSeconds }: StartSettings,
+  contract: Startable<Start, Input>,
+  start: Start,
+  taskTimeoutMs = runTaskTimeoutSeconds * 1000,
+) {
+  return {
+    ...startOptions(contract, start),
+    taskQueue: queueName(contract.queue, taskQueuePrefix),
+    ...(contract.queue === 'runs' ? { workflowTaskTimeout: taskTimeoutMs } : {}),
+    ...(contract.startsOnce ? { workflowIdReusePolicy: 'REJECT_DUPLICATE' as const } : {}),
+  }
+}
+
+type Starts = 'start' | 'startNew' | 'signalWithStart' | 'updateWithStart'
+
+function createStarts({ client, eagerClient, withDeadline, settings }: StartConnection): Pick<WorkflowClient, Starts> {
   return {
     async start<Start>(contract: Startable<Start>, start: NoInfer<Start>): Promise<void> {
-      const options = { ...optionsOf(contract, start), workflowIdConflictPolicy: 'USE_EXISTING' as const }
+      const options = { ...optionsOf(settings, contract, start), workflowIdConflictPolicy: 'USE_EXISTING' as const }
       try {
         await withDeadline(() => client.workflow.start(contract.type.name, options))
       } catch (error) {
@@ -81,7 +101,7 @@ export function createWorkflowClient(
     ): Promise<'started' | 'eager' | 'already_running'> {
       const eager = eagerClient()
       const options = {
-        ...optionsOf(contract, start, taskTimeoutMs),
+        ...optionsOf(settings, contract, start, taskTimeoutMs),
         workflowIdConflictPolicy: 'FAIL' as const,
         requestEagerStart: eager !== undefined,
       }
@@ -102,7 +122,7 @@ export function createWorkflowClient(
       ...args: ArgsOf<All[Name]>
     ): Promise<void> {
       const signalArgs: unknown[] = args
-      const options = { ...optionsOf(contract, start), signal: contract.signals[name].name, signalArgs }
+      const options = { ...optionsOf(settings, contract, start), signal: contract.signals[name].name, signalArgs }
       await withDeadline(() => client.workflow.signalWithStart(contract.type.name, options))
     },
 
@@ -113,7 +133,7 @@ export function createWorkflowClient(
       ...args: ArgsOf<All[Name]>
     ): Promise<UpdateOutcome<AnswerOf<All[Name]>>> {
       const startWorkflowOperation = new WithStartWorkflowOperation(contract.type.name, {
-        ...optionsOf(contract, start),
+        ...optionsOf(settings, contract, start),
         workflowIdConflictPolicy: 'USE_EXISTING',
       })
       const update = contract.updates[name].name
@@ -121,7 +141,11 @@ export function createWorkflowClient(
         withDeadline(() => client.workflow.executeUpdateWithStart(update, { startWorkflowOperation, args })),
       )
     },
+  }
+}
 
+function createMessages({ client, withDeadline }: Connection): Pick<WorkflowClient, 'signal' | 'update' | 'query'> {
+  return {
     async signal<Key, All extends Messages<All, SignalDefinition<unknown[]>>, Name extends keyof All>(
       contract: Addressed<Key> & { signals: All },
       key: NoInfer<Key>,
@@ -156,7 +180,11 @@ export function createWorkflowClient(
         throw error
       }
     },
+  }
+}
 
+function createStates({ client, withDeadline }: Connection): Pick<WorkflowClient, 'result' | 'state' | 'terminate'> {
+  return {
     async result<Key, Result>(
       contract: Addressed<Key> & { type: WorkflowType<never, Result> },
       key: NoInfer<Key>,

@@ -14,49 +14,17 @@ const metadataCacheBytes = 32n * 1024n * 1024n
  * processes (`readConsistencyInterval: 0`).
  */
 export function createLanceTables(uri: string) {
-  let connecting: Promise<Connection> | undefined
-  const { make, removeUnfinished } = createTableMaker(uri, { database, connectTo })
-
-  function database(): Promise<Connection> {
-    connecting ??= connectTo(uri, new Session(indexCacheBytes, metadataCacheBytes)).catch((cause: unknown) => {
-      connecting = undefined
-      throw unavailable(cause)
-    })
-    return connecting
-  }
+  const database = createLanceDatabase(uri)
+  const { make, removeUnfinished } = createTableMaker(uri, { database: database.connected, connectTo })
 
   async function open(space: string): Promise<Table | undefined> {
-    const name = tableName(space)
-    const db = await database()
+    const db = await database.connected()
     try {
-      return await db.openTable(name)
+      return await db.openTable(tableName(space))
     } catch (error) {
       if (isMissing(error)) return undefined
       throw unavailable(error)
     }
-  }
-
-  /** All, or those that begin with `prefix`. */
-  async function names(prefix = ''): Promise<string[]> {
-    const db = await database()
-    const found: string[] = []
-    for (;;) {
-      const startAfter = found.at(-1) ?? prefix
-      const page = await answered(db.tableNames({ limit: 1000, ...(startAfter === '' ? {} : { startAfter }) }))
-      const wanted = page.filter((name) => name.startsWith(prefix))
-      found.push(...wanted)
-      if (page.length < 1000 || wanted.length < page.length) return found
-    }
-  }
-
-  /** The assistant that the rows of a table name. */
-  async function assistantIn(name: string): Promise<string | undefined> {
-    const db = await database()
-    const table = await db.openTable(name)
-    const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
-    const [row] = rows
-    const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
-    return typeof id === 'string' ? id : undefined
   }
 
   return {
@@ -83,7 +51,7 @@ export function createLanceTables(uri: string) {
     },
 
     async drop(space: string): Promise<void> {
-      const db = await database()
+      const db = await database.connected()
       try {
         await db.dropTable(tableName(space))
       } catch (error) {
@@ -92,24 +60,67 @@ export function createLanceTables(uri: string) {
       await removeUnfinished(tableName(space))
     },
 
-    names,
+    names: database.names,
 
     /** The first space, even if it has no table, and those of later generations that have one. */
     async spacesOf(assistantId: string): Promise<string[]> {
       const prefix = `${tableName(assistantId)}${generationMark}`
-      const later = (await names(prefix)).map((name) => Number(name.slice(prefix.length)))
+      const later = (await database.names(prefix)).map((name) => Number(name.slice(prefix.length)))
       return [assistantId, ...later.map((generation) => vectorSpace(assistantId, generation))]
     },
 
     /** The space of a table: from its name, or from one of its rows. Undefined if neither tells. */
     async spaceOf(name: string): Promise<string | undefined> {
       const [plain = '', generation = 0] = name.split(generationMark)
-      const id = plain.startsWith(plainPrefix) ? plain.slice(plainPrefix.length) : await assistantIn(name)
+      const id = plain.startsWith(plainPrefix) ? plain.slice(plainPrefix.length) : await database.assistantIn(name)
       return id === undefined ? undefined : vectorSpace(id, Number(generation))
     },
 
+    ping: database.ping,
+    close: database.close,
+  }
+}
+
+/** The database itself; the first use connects. */
+function createLanceDatabase(uri: string) {
+  let connecting: Promise<Connection> | undefined
+
+  function connected(): Promise<Connection> {
+    connecting ??= connectTo(uri, new Session(indexCacheBytes, metadataCacheBytes)).catch((cause: unknown) => {
+      connecting = undefined
+      throw unavailable(cause)
+    })
+    return connecting
+  }
+
+  return {
+    connected,
+
+    /** The names of all tables, or of those that begin with `prefix`. */
+    async names(prefix = ''): Promise<string[]> {
+      const db = await connected()
+      const found: string[] = []
+      for (;;) {
+        const startAfter = found.at(-1) ?? prefix
+        const page = await answered(db.tableNames({ limit: 1000, ...(startAfter === '' ? {} : { startAfter }) }))
+        const wanted = page.filter((name) => name.startsWith(prefix))
+        found.push(...wanted)
+        if (page.length < 1000 || wanted.length < page.length) return found
+      }
+    },
+
+    /** The assistant that the rows of a table name. */
+    async assistantIn(name: string): Promise<string | undefined> {
+      const db = await connected()
+      const table = await db.openTable(name)
+      const rows: unknown[] = await closing(table, (open) => open.query().select(['assistant_id']).limit(1).toArray())
+      const [row] = rows
+      const id: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'assistant_id') : undefined
+      return typeof id === 'string' ? id : undefined
+    },
+
     async ping(): Promise<void> {
-      const db = await database()
+      const db = await connected()
       try {
         await db.tableNames({ limit: 1 })
       } catch (error) {

@@ -15,76 +15,13 @@ import { answered, closing, createLanceTables, unavailable } from './lance-table
  */
 export function createLanceStore(uri: string): VectorStore {
   const tables = createLanceTables(uri)
-  /** Spaces whose indexes are being built in the background. */
-  const building = new Map<string, Promise<unknown>>()
-
-  /**
-   * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not. Two writers of
-   * the same chunk at the same moment leave it twice; searches count it once and `settle` removes the duplicate.
-   */
-  async function upsert(
-    space: string,
-    records: VectorRecord[],
-    { areNew = false }: { areNew?: boolean } = {},
-  ): Promise<void> {
-    if (records.length === 0) return
-    const { assistantId } = spaceOwner(space)
-    const rows = records.map((record) => toRow(assistantId, record))
-    const opened = await tables.openOrMake(space, rows)
-    if (!opened) return
-    await closing(opened, async (table) => {
-      await requireDimensions(table, rows[0]?.vector.length ?? 0)
-      if (!areNew) {
-        const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
-        if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
-      }
-      await writing(() => table.add(toColumns(rows)))
-    })
-  }
-
-  async function search(space: string, query: VectorQuery): Promise<VectorMatch[]> {
-    const wanted = Math.max(30, query.limit * 4)
-    const found = await tables.use(space, (table) =>
-      Promise.all([byVector(table, query, wanted), byWords(table, query, wanted)]),
-    )
-    if (!found) return []
-    const [nearest, worded] = found
-    const fileIds = new Map([...nearest, ...worded].map((match) => [match.id, match.fileId]))
-    return fuse(nearest, worded)
-      .slice(0, query.limit)
-      .map(({ id, score }) => ({ id, fileId: fileIds.get(id) ?? '', score }))
-  }
-
-  async function settle(space: string, fileId: string, expected?: number): Promise<void> {
-    await tables.use(space, async (table) => {
-      if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
-        await removeDoubles(table, fileId)
-      }
-      await refreshIndexes(table, {
-        uri,
-        space,
-        isGrowing: expected === undefined,
-        buildSoon: () => buildSoon(space),
-      })
-    })
-  }
-
-  /** What fails, or is interrupted, is due again when the next file is settled. */
-  function buildSoon(space: string): void {
-    if (building.has(space)) return
-    const built = tables
-      .use(space, buildIndexes)
-      .catch(() => undefined)
-      .finally(() => building.delete(space))
-    building.set(space, built)
-  }
-
+  const indexes = createIndexUpkeep(uri, tables)
   return {
     name: 'lancedb',
     ping: tables.ping,
-    upsert,
-    search,
-    settle,
+    upsert: (space, records, options) => upsert(tables, space, records, options),
+    search: (space, query) => search(tables, space, query),
+    settle: indexes.settle,
     async count(space, fileId) {
       const counted = await tables.use(space, (table) =>
         answered(table.countRows(fileId === undefined ? undefined : ofFile(fileId))),
@@ -96,7 +33,7 @@ export function createLanceStore(uri: string): VectorStore {
     },
     async deleteSpace(space) {
       // What the building of an index writes after the deletion would stay in the folder.
-      await building.get(space)
+      await indexes.built(space)
       await tables.drop(space)
     },
     spacesOf: tables.spacesOf,
@@ -118,8 +55,85 @@ export function createLanceStore(uri: string): VectorStore {
       return [...files]
     },
     async close() {
-      await Promise.all(building.values())
+      await indexes.built()
       await tables.close()
+    },
+  }
+}
+
+type LanceTables = ReturnType<typeof createLanceTables>
+
+/**
+ * Replaces by deletion and addition: both were safe between two processes, `mergeInsert` was not. Two writers of
+ * the same chunk at the same moment leave it twice; searches count it once and `settle` removes the duplicate.
+ */
+async function upsert(
+  tables: LanceTables,
+  space: string,
+  records: VectorRecord[],
+  { areNew = false }: { areNew?: boolean } = {},
+): Promise<void> {
+  if (records.length === 0) return
+  const { assistantId } = spaceOwner(space)
+  const rows = records.map((record) => toRow(assistantId, record))
+  const opened = await tables.openOrMake(space, rows)
+  if (!opened) return
+  await closing(opened, async (table) => {
+    await requireDimensions(table, rows[0]?.vector.length ?? 0)
+    if (!areNew) {
+      const filter = `id IN (${records.map((record) => quoted(record.id)).join(', ')})`
+      if ((await answered(table.countRows(filter))) > 0) await writing(() => table.delete(filter))
+    }
+    await writing(() => table.add(toColumns(rows)))
+  })
+}
+
+async function search(tables: LanceTables, space: string, query: VectorQuery): Promise<VectorMatch[]> {
+  const wanted = Math.max(30, query.limit * 4)
+  const found = await tables.use(space, (table) =>
+    Promise.all([byVector(table, query, wanted), byWords(table, query, wanted)]),
+  )
+  if (!found) return []
+  const [nearest, worded] = found
+  const fileIds = new Map([...nearest, ...worded].map((match) => [match.id, match.fileId]))
+  return fuse(nearest, worded)
+    .slice(0, query.limit)
+    .map(({ id, score }) => ({ id, fileId: fileIds.get(id) ?? '', score }))
+}
+
+/** Keeps the indexes of the tables as complete as their rows. */
+function createIndexUpkeep(uri: string, tables: LanceTables) {
+  /** Spaces whose indexes are being built in the background. */
+  const building = new Map<string, Promise<unknown>>()
+
+  /** What fails, or is interrupted, is due again when the next file is settled. */
+  function buildSoon(space: string): void {
+    if (building.has(space)) return
+    const built = tables
+      .use(space, buildIndexes)
+      .catch(() => undefined)
+      .finally(() => building.delete(space))
+    building.set(space, built)
+  }
+
+  return {
+    async settle(space: string, fileId: string, expected?: number): Promise<void> {
+      await tables.use(space, async (table) => {
+        if (expected !== undefined && (await answered(table.countRows(ofFile(fileId)))) > expected) {
+          await removeDoubles(table, fileId)
+        }
+        await refreshIndexes(table, {
+          uri,
+          space,
+          isGrowing: expected === undefined,
+          buildSoon: () => buildSoon(space),
+        })
+      })
+    },
+
+    /** Waits for the indexes of one space, or of all, that are being built. */
+    async built(space?: string): Promise<void> {
+      await (space === undefined ? Promise.all(building.values()) : building.get(space))
     },
   }
 }

@@ -3,7 +3,7 @@ import { Pinecone } from '@pinecone-database/pinecone'
 import { AppError } from '../../domain/errors.ts'
 import { scanningFetch } from '../outbound/scan-answer.ts'
 import { spaceOwner } from '../../domain/knowledge/vector-space.ts'
-import type { VectorStore } from '../../services/knowledge/vector-store.ts'
+import type { VectorRecord, VectorStore } from '../../services/knowledge/vector-store.ts'
 
 export interface PineconeOptions {
   apiKey: string
@@ -26,32 +26,21 @@ const pingTimeoutMs = 2000
  * connections. Pinecone shows a write only some seconds later: `count` may lag behind.
  */
 export function createPineconeStore(options: PineconeOptions): VectorStore {
-  const client = new Pinecone({
-    apiKey: options.apiKey,
-    maxRetries: 2,
-    // The client sets no timeout, and a request to a dead peer would hang.
-    fetchApi: scanningFetch((input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }), {
-      bytes: maxAnswerBytes,
-    }),
-  })
-  const index = () =>
-    client.index<Metadata>({
-      ...(options.index === undefined ? {} : { name: options.index }),
-      ...(options.host === undefined ? {} : { host: options.host }),
-    })
+  const index = createIndexAccess(options)
   const records = (space: string) => index().namespace(space)
 
-  async function* idsOf(space: string, prefix: string): AsyncGenerator<string[]> {
-    let paginationToken: string | undefined
-    do {
-      const page = await asked(
-        records(space).listPaginated({ prefix, limit: 100, ...(paginationToken ? { paginationToken } : {}) }),
-      )
+  const idsOf = (space: string, prefix: string) =>
+    pages(async (paginationToken) => {
+      const page = await asked(records(space).listPaginated({ prefix, limit: 100, ...paginationToken }))
       const ids = (page?.vectors ?? []).flatMap(({ id }) => (id === undefined ? [] : [id]))
-      if (ids.length > 0) yield ids
-      paginationToken = page?.pagination?.next
-    } while (paginationToken)
-  }
+      return { entries: ids, next: page?.pagination?.next }
+    })
+  const spaces = () =>
+    pages(async (paginationToken) => {
+      const page = await asked(index().listNamespaces({ limit: 100, ...paginationToken }))
+      const names = (page?.namespaces ?? []).flatMap(({ name }) => (name ? [name] : []))
+      return { entries: names, next: page?.pagination?.next }
+    })
 
   return {
     name: 'pinecone',
@@ -63,18 +52,8 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
 
     async upsert(space, vectors) {
       const size = Math.max(1, Math.floor(upsertBytes / ((vectors[0]?.vector.length ?? 1) * 12)))
-      for (let start = 0; start < vectors.length; start += size) {
-        const batch = vectors.slice(start, start + size)
-        await asked(
-          records(space).upsert({
-            records: batch.map(({ id, fileId, position, vector }) => ({
-              id,
-              values: vector,
-              metadata: { file_id: fileId, position },
-            })),
-          }),
-        )
-      }
+      for (let start = 0; start < vectors.length; start += size)
+        await asked(records(space).upsert({ records: vectors.slice(start, start + size).map(recordOf) }))
     },
 
     async search(space, { vector, limit, fileIds }) {
@@ -125,14 +104,7 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
 
     async listSpaces() {
       const found: string[] = []
-      let paginationToken: string | undefined
-      do {
-        const page = await asked(
-          index().listNamespaces({ limit: 100, ...(paginationToken ? { paginationToken } : {}) }),
-        )
-        found.push(...(page?.namespaces ?? []).flatMap(({ name }) => (name ? [name] : [])))
-        paginationToken = page?.pagination?.next
-      } while (paginationToken)
+      for await (const names of spaces()) found.push(...names)
       return found
     },
 
@@ -146,6 +118,38 @@ export function createPineconeStore(options: PineconeOptions): VectorStore {
     settle: async () => undefined,
     close: async () => undefined,
   }
+}
+
+function createIndexAccess({ apiKey, index: name, host }: PineconeOptions) {
+  const client = new Pinecone({
+    apiKey,
+    maxRetries: 2,
+    // The client sets no timeout, and a request to a dead peer would hang.
+    fetchApi: scanningFetch((input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(requestTimeoutMs) }), {
+      bytes: maxAnswerBytes,
+    }),
+  })
+  return () =>
+    client.index<Metadata>({
+      ...(name === undefined ? {} : { name }),
+      ...(host === undefined ? {} : { host }),
+    })
+}
+
+function recordOf({ id, fileId, position, vector }: VectorRecord) {
+  return { id, values: vector, metadata: { file_id: fileId, position } }
+}
+
+/** The pages of a list that are not empty. `ask` is given the token of the page. */
+async function* pages(
+  ask: (token: { paginationToken?: string }) => Promise<{ entries: string[]; next: string | undefined }>,
+): AsyncGenerator<string[]> {
+  let paginationToken: string | undefined
+  do {
+    const { entries, next } = await ask(paginationToken ? { paginationToken } : {})
+    if (entries.length > 0) yield entries
+    paginationToken = next
+  } while (paginationToken)
 }
 
 /** Undefined if there is no such namespace: it is empty. */

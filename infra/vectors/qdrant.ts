@@ -25,48 +25,10 @@ const facetLimit = 1_000_000
  * (as `assistant_id`: the first space has the assistant's id), and the index is built for each space. Points of later
  * spaces also name their assistant (`owner`). The first upsert makes the collection. Dense search only.
  */
-export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 30_000 }: QdrantOptions): VectorStore {
-  const { origin, pathname } = new URL(url)
-  const client = new QdrantClient({
-    url: origin,
-    // The address means what it says: without a port, the client would take 6333.
-    port: null,
-    prefix: pathname === '/' ? '' : pathname,
-    // As a header, because the client warns on the console about a key without TLS.
-    ...(apiKey === undefined ? {} : { headers: { 'api-key': apiKey } }),
-    timeout: requestTimeoutMs,
-    checkCompatibility: false,
-  })
-  let made: Promise<void> | undefined
-
-  /** Safe to repeat, and for several processes at once. */
-  async function make(dimensions: number): Promise<void> {
-    if (!(await asked(client.collectionExists(collection)))?.exists) {
-      const options = {
-        vectors: { size: dimensions, distance: 'Cosine' as const },
-        hnsw_config: { m: 0, payload_m: 16 },
-      }
-      await client.createCollection(collection, options).catch((error: unknown) => {
-        if (statusOf(error) !== 409) throw failureOf(error)
-      })
-    }
-    const index = {
-      wait: true,
-      field_name: 'assistant_id',
-      field_schema: { type: 'keyword' as const, is_tenant: true },
-    }
-    await asked(client.createPayloadIndex(collection, index))
-    for (const field_name of ['file_id', 'owner'])
-      await asked(client.createPayloadIndex(collection, { ...index, field_name, field_schema: 'keyword' }))
-  }
-
-  async function ready(dimensions: number): Promise<void> {
-    made ??= make(dimensions)
-    await made.catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-  }
+export function createQdrantStore(options: QdrantOptions): VectorStore {
+  const { collection } = options
+  const client = createClient(options)
+  const made = createCollectionMaker(client, collection)
 
   async function values(key: string, filter?: Filter): Promise<string[]> {
     const query = { key, limit: facetLimit, exact: true, ...(filter && { filter }) }
@@ -85,7 +47,7 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
     async upsert(space, records) {
       const dimensions = records[0]?.vector.length ?? 0
       if (dimensions === 0) return
-      await ready(dimensions)
+      await made.ready(dimensions)
       const { assistantId, generation } = spaceOwner(space)
       const of = { assistant_id: space, ...(generation === 0 ? {} : { owner: assistantId }) }
       const size = Math.max(1, Math.floor(upsertBytes / (dimensions * bytesOfNumber)))
@@ -97,7 +59,7 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
         }))
         const stored = await asked(client.upsert(collection, { wait: true, points }))
         if (stored === undefined) {
-          made = undefined
+          made.forget()
           throw unavailable(new Error('the collection was deleted'))
         }
       }
@@ -144,6 +106,60 @@ export function createQdrantStore({ url, apiKey, collection, requestTimeoutMs = 
     settle: async () => undefined,
     // The client's idle connections do not keep the process alive.
     close: async () => undefined,
+  }
+}
+
+function createClient({ url, apiKey, requestTimeoutMs = 30_000 }: QdrantOptions): QdrantClient {
+  const { origin, pathname } = new URL(url)
+  return new QdrantClient({
+    url: origin,
+    // Otherwise the client would use port 6333 for an address without a port.
+    port: null,
+    prefix: pathname === '/' ? '' : pathname,
+    // As a header, because the client warns on the console about a key without TLS.
+    ...(apiKey === undefined ? {} : { headers: { 'api-key': apiKey } }),
+    timeout: requestTimeoutMs,
+    checkCompatibility: false,
+  })
+}
+
+/** Makes the collection with its indexes before the first points are stored. */
+function createCollectionMaker(client: QdrantClient, collection: string) {
+  let made: Promise<void> | undefined
+
+  /** Safe to repeat, and for several processes at once. */
+  async function make(dimensions: number): Promise<void> {
+    if (!(await asked(client.collectionExists(collection)))?.exists) {
+      const options = {
+        vectors: { size: dimensions, distance: 'Cosine' as const },
+        hnsw_config: { m: 0, payload_m: 16 },
+      }
+      await client.createCollection(collection, options).catch((error: unknown) => {
+        if (statusOf(error) !== 409) throw failureOf(error)
+      })
+    }
+    const index = {
+      wait: true,
+      field_name: 'assistant_id',
+      field_schema: { type: 'keyword' as const, is_tenant: true },
+    }
+    await asked(client.createPayloadIndex(collection, index))
+    for (const field_name of ['file_id', 'owner'])
+      await asked(client.createPayloadIndex(collection, { ...index, field_name, field_schema: 'keyword' }))
+  }
+
+  return {
+    async ready(dimensions: number): Promise<void> {
+      made ??= make(dimensions)
+      await made.catch((error: unknown) => {
+        made = undefined
+        throw error
+      })
+    },
+    /** Somebody has deleted the collection. */
+    forget(): void {
+      made = undefined
+    },
   }
 }
 

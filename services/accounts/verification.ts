@@ -38,7 +38,7 @@ export function createVerification({ collections: { users }, secrets, workflows 
   async function attempt(user: UserRecord, given: string): Promise<void> {
     if (user.verified) throw alreadyVerified()
     let code = user.verification && codeOf(user.verification)
-    // A newer code than the one in the record may be valid; then the workflow says which, and no attempt is used.
+    // The record may not have the newest code. Then the workflow answers with the valid one, and this counts as no attempt.
     for (let round = 0; round < 3; round++) {
       const correct = code !== undefined && secrets.isVerificationCode(code, given)
       const message = { code: code ?? { runId: '', send: 0 }, correct }

@@ -65,7 +65,7 @@ export function createSuspension({ collections, transaction, runs }: SuspensionD
     await updateAll(transaction, projects, marked, unmark)
   }
 
-  /** Runs that wait for a person's decision stay: nobody can decide about them until the user is restored. */
+  /** Runs that wait for a person's decision are not ended: no decision is accepted until the user is restored. */
   async function cancelRuns(userId: string): Promise<void> {
     const working = { user_id: userId, status: { $in: ['pending' as const, 'running' as const] } }
     for (;;) {

@@ -31,7 +31,7 @@ const trimEvery = 50
 
 interface AuditFilter {
   userId?: string | undefined
-  action?: string | undefined
+  actions?: string[] | undefined
   /** The id of an entry: only the entries before it. */
   before?: string | undefined
 }
@@ -81,10 +81,10 @@ export function createAudit({ collections: { auditEntries, users }, keepDays, ma
     },
 
     /** Newest first; for one user, or for all. */
-    list({ userId, action, before }: AuditFilter, limit: number): Promise<Page<AuditEntryRecord>> {
+    list({ userId, actions, before }: AuditFilter, limit: number): Promise<Page<AuditEntryRecord>> {
       const filter = {
         ...(userId === undefined ? {} : { user_id: userId }),
-        ...(action === undefined ? {} : { action }),
+        ...(actions === undefined ? {} : { action: { $in: actions } }),
         ...(before === undefined ? {} : { _id: { $lt: before } }),
       }
       const query = auditEntries.find(filter).sort({ _id: -1 }).lean<AuditEntryRecord>()

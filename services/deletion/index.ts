@@ -95,7 +95,7 @@ export function createDeletion(deps: DeletionDeps) {
     async finish(input: DeletionInput, left: StoreCounts): Promise<void> {
       await transaction(async (session) => {
         await removeRoot(collections, input, session)
-        // None was left when the payments had been ended; else the deletion would still wait for it.
+        // The deletion has waited until no subscription was left.
         const ended = input.kind === 'account' ? { subscriptions: 0 } : {}
         const complete = { status: 'complete', left: { ...left, ...ended }, completed_at: new Date() } as const
         await receipts.updateOne({ _id: input.receiptId }, { $set: complete }, { session })

@@ -59,7 +59,7 @@ export async function stopRuns(deps: StopRunsDeps, members: Members, since: Date
     for (const run of open) await end(run)
   })
   await waitForEnds(deps.workflows, busy)
-  // A workflow that was terminated has not counted what its run has cost, and the records go now.
+  // A workflow that was terminated has not counted the cost of its run, and the run's records are deleted next.
   for (const run of counted) await deps.budgetCounting.settleStored(run)
   // What is held in memory ends by its own limits when Redis is away: a deletion does not wait for it.
   const forget = inBatches(members.threadIds, (ids) => deps.stream.forgetThreads(ids)).catch(deps.onError)

@@ -1,5 +1,6 @@
-import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
-import { isAssistant } from '../../domain/records/assistant.ts'
+import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
@@ -29,13 +30,15 @@ export function userArchive(deps: ArchiveDeps, user: UserRecord): AsyncGenerator
 async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<ArchiveMember, undefined> {
   const { projects, assistants } = deps.collections
   const now = new Date()
-  // What is created while the archive is sent is left out with all that belongs to it: no record lacks its parent.
+  // A record that is created while the archive is sent is left out, and its children with it: no record lacks its parent.
   const own = { user_id: user._id, deleting: { $ne: true }, ...until(now) }
   const { textOf } = deps.assistantConfigs
 
   yield jsonFile('manifest.json', { format: 'assistant-platform-user', version: 1, exported_at: now }, now)
   yield jsonFile('user.json', archived.user(user), now)
   yield* jsonLines('projects', mapped(records(projects, own), archived.project), now)
+  const stores = records(assistants, { ...own, kind: 'vector_store' })
+  yield* jsonLines('vector-stores', mapped(stores, storeLine), now)
   const ownAssistants = records(assistants, { ...own, ...isAssistant })
   yield* jsonLines(
     'assistants',
@@ -43,7 +46,38 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
+  const { schedules, scheduleRuns } = deps.collections
+  yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
+  const ofUser = { user_id: user._id, ...until(now) }
+  yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
   yield* fileMembers(deps, user, now)
+  const entries = records(deps.collections.files, {
+    ...(await storedFiles(deps, user, now)),
+    source_id: { $exists: true },
+  })
+  yield* jsonLines('vector-store-files', mapped(entries, entryLine), now)
+}
+
+function storeLine(record: AssistantRecord): object {
+  const { store = { metadata_json: '{}', last_active_at: record.created_at } } = record
+  return archived.vectorStore({ ...record, kind: 'vector_store', store })
+}
+
+function entryLine(record: FileRecord): object {
+  return archived.vectorStoreFile({ ...record, source_id: record.source_id ?? '' })
+}
+
+/** Without those whose owner is being deleted, and those whose time is over. */
+async function storedFiles({ collections }: ArchiveDeps, user: UserRecord, now: Date) {
+  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
+  const goneProjects = await collections.projects.distinct('_id', { user_id: user._id, deleting: true })
+  return {
+    user_id: user._id,
+    status: { $ne: 'uploading' },
+    assistant_id: { $nin: [...gone, ...goneProjects.map(projectOwner)] },
+    $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: now } }],
+    ...until(now),
+  }
 }
 
 const until = (now: Date) => ({ created_at: { $lte: now } })
@@ -55,7 +89,7 @@ async function* threadMembers(
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
   const { threads, checkpoints, runs, toolCalls, feedback, attachments } = collections
-  // Without those that are not to be stored: they expire within a day.
+  // Threads that are not to be stored are left out: they expire within a day.
   const ownThreads = { ...own, expires_at: { $exists: false } }
 
   async function* ofThreads<T>(read: (threadId: string) => AsyncIterable<T>): AsyncGenerator<T> {
@@ -84,18 +118,11 @@ async function* threadMembers(
 
 /** The records of the files, then their bytes. */
 async function* fileMembers(
-  { collections, blobs }: ArchiveDeps,
+  { collections, blobs, assistantConfigs }: ArchiveDeps,
   user: UserRecord,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
-  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
-  const stored = {
-    user_id: user._id,
-    status: { $ne: 'uploading' },
-    assistant_id: { $nin: gone },
-    ...hasOwnBytes,
-    ...until(now),
-  }
+  const stored = { ...(await storedFiles({ collections, blobs, assistantConfigs }, user, now)), ...hasOwnBytes }
   const listed = new Set<string>()
   const lines = mapped(records(collections.files, stored), (file) => {
     listed.add(file._id)
@@ -103,7 +130,7 @@ async function* fileMembers(
   })
   yield* jsonLines('files', lines, now)
   for await (const { _id, blob_id, size, created_at } of records(collections.files, stored)) {
-    // Its upload has ended since, or it was deleted.
+    // A file whose upload ended after the list was written has no line in it; a deleted one has no bytes.
     if (!listed.has(_id) || !(await blobs.exists(blob_id))) continue
     yield { name: pathOf(_id), size, modified: created_at, content: blobs.read(blob_id) }
   }

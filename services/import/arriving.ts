@@ -34,7 +34,7 @@ export function arriving(body: Readable, transfer: Transfer) {
   }
 }
 
-/** By the same iterator: a stream that is iterated does not flow by itself. */
+/** Reads the rest with the same iterator, because a stream that has one does not continue without it. */
 async function drain(iterator: AsyncIterator<unknown>): Promise<void> {
   try {
     while ((await iterator.next()).done !== true);

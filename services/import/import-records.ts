@@ -18,12 +18,13 @@ export interface ImportRecordsDeps {
 }
 
 const accessModeKey = 'type==agent/access_mode'
+const vectorStoresKey = 'type==agent/vector_stores'
 const namesTried = 20
 
 /**
- * Stores the records of an archive, each under the id that `idOf` gives it: what is there already is counted and left
- * alone. A record that a rule of the service refuses is reported, and so are the records below it. Parents come
- * before their children.
+ * Stores the records of an archive, each under the id that `idOf` gives it. A record that exists already is counted
+ * and not changed. A record that a rule of the service refuses is reported, and so are the records below it. Parents
+ * come before their children.
  */
 export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, report }: Import) {
   const { collections } = deps
@@ -35,7 +36,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         const id = idOf('project', oldId)
         const isNew = (await projects.exists({ _id: id, user_id: userId })) === null
         if (isNew) await underFreeName(name, (free) => deps.projects.create(userId, { name: free, description }, id))
-        // Also if it exists: an import that was cut off may have left it out.
+        // Even if the project exists: an earlier import may have been interrupted before this statement.
         await projects.updateOne({ _id: id, user_id: userId }, { $set: { created_at: new Date(created_at) } })
         return isNew ? 'imported' : 'existing'
       }),
@@ -43,7 +44,10 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
     assistant: (archived: ReadRecords['assistants']) =>
       settle(report, 'assistants', archived.assistant_id, async () => {
         const id = idOf('assistant', archived.assistant_id)
-        const config = Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey))
+        const config = withStores(
+          Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey)),
+          (oldStore) => idOf('assistant', oldStore),
+        )
         if (archived.config[accessModeKey] !== undefined && archived.config[accessModeKey] !== 'authenticated')
           report.unpublish(id)
         report.missSecrets(id, archived.name, archived.missing)
@@ -62,7 +66,7 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
       settle(report, 'threads', archived.thread_id, async () => {
         const id = idOf('thread', archived.thread_id)
         if ((await threads.exists({ _id: id, user_id: userId })) !== null) return 'existing'
-        // An assistant of somebody else was not in the archive.
+        // A thread may name an assistant of another user, which the archive does not contain.
         const assistantId = archived.assistant_id && idOf('assistant', archived.assistant_id)
         const hasAssistant =
           assistantId !== undefined && (await assistants.exists({ _id: assistantId, user_id: userId })) !== null
@@ -75,7 +79,8 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
           metadataJson: archived.metadata_json,
           assistantId: hasAssistant ? assistantId : undefined,
           public: archived.public,
-          // Anybody can write an archive: the quota holds for what no caller has made here.
+          // Threads of public callers do not count against the quota. This one does, because anybody can write an
+          // archive that calls its threads public.
           ...(archived.public ? { counted: true } : {}),
           earlier: {
             created_at: new Date(archived.created_at),
@@ -102,7 +107,14 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
   }
 }
 
-/** Names of projects are unique: one that is taken gets an addition. */
+/** The configuration, naming vector stores as they were imported. */
+function withStores(config: Record<string, unknown>, newId: (old: string) => string): Record<string, unknown> {
+  const stores = config[vectorStoresKey]
+  if (!Array.isArray(stores)) return config
+  return { ...config, [vectorStoresKey]: stores.map((id: unknown) => (typeof id === 'string' ? newId(id) : id)) }
+}
+
+/** Names of projects are unique: a name that is taken gets an addition. */
 async function underFreeName(name: string, create: (name: string) => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const addition = attempt === 1 ? '' : attempt === 2 ? ' (imported)' : ` (imported ${attempt - 1})`

@@ -10,7 +10,7 @@ export interface Import {
   report: ReportWriter
 }
 
-/** A thread of the account; refuses what belongs to it if it is not there. */
+/** A thread of the account. If it is missing, throws the refusal of the record that belongs to it. */
 export async function importedThread(
   { threads }: Pick<Collections, 'threads'>,
   userId: string,

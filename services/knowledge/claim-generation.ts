@@ -29,7 +29,7 @@ export async function claimGeneration(
       continue
     }
     if (await isCurrent(assistant)) {
-      // A change that was taken back: its workflow finds itself superseded.
+      // The change of the model was taken back. Its workflow finds that it is superseded.
       await assistants.updateOne(same, { $unset: { reembedding: 1 } })
       return undefined
     }

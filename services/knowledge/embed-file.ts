@@ -124,7 +124,7 @@ async function finish(
   if (await isCurrent()) {
     const $set = { ...ready, updated_at: new Date() }
     await files.updateOne({ _id: file._id, status: 'processing' }, { $set, $unset: { error: 1 } })
-    // A change that has ended in between does not know this file.
+    // If the embedding model was changed in between, and the change has ended, it has not embedded this file anew.
     if (await isCurrent()) return 'ready'
   }
   await files.updateOne(

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import { retryId } from './ingestion-of.ts'
 import type { StartIngestion } from './start-ingestion.ts'
@@ -52,7 +52,7 @@ export async function reopenFile(
   await files.updateOne(
     { _id: fileId, status: 'failed', retries: number === 1 ? { $in: [null, 0] } : number - 1 },
     {
-      $set: { status: 'queued', retries: number, chunks: 0, characters: 0, extracted: false, embedded: 0 },
+      $set: { status: 'queued', retries: number, ...unprocessed },
       $unset: { error: 1, retryable: 1 },
       $currentDate: { updated_at: true },
     },

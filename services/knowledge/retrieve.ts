@@ -70,7 +70,7 @@ export async function retrieve(deps: RetrieveDeps, input: RetrieveInput, signal?
     const file = chunk && fileOf.get(chunk.fileId)
     if (!chunk || !file || passages.length >= limit) continue
     passages.push({
-      // What an entry of a vector store is called by its callers.
+      // Callers know the entry of a vector store by the id of the project's file.
       file_id: file.source_id ?? file._id,
       file_name: file.name,
       ...(chunk.page === undefined ? {} : { page: chunk.page }),

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { parentsRemain } from '../parents.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -39,10 +39,7 @@ export function createUploadRecords({ collections, blobs }: UploadRecordsDeps) {
       sha256: '',
       blob_id: blobs.newBlobId(),
       status: 'uploading',
-      chunks: 0,
-      characters: 0,
-      extracted: false,
-      embedded: 0,
+      ...unprocessed,
       created_at: now,
       updated_at: now,
     }

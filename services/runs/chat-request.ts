@@ -52,7 +52,9 @@ export async function chatRequestFor(
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
   const model = run.overrides.model ?? config.model ?? deps.defaultModel
   const { system_message: systemMessage = config.systemMessage, instructions = '' } = run.overrides
-  const { response_format_json: formatJson, logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
+  const { logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
+  const { response_format_json: formatJson = config.responseFormat && JSON.stringify(config.responseFormat) } =
+    run.overrides
   const systemMessages = [systemMessage, instructions]
   const maxTokens = smaller(run.overrides.max_tokens, tokensLeft.completion)
   const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
@@ -86,7 +88,7 @@ export async function chatRequestFor(
     toolChoice: toolChoiceOf(run.overrides, offered, step),
     parallelToolCalls: run.overrides.parallel_tool_calls,
     logitBias: biasJson === undefined ? undefined : parseOwnJson<Record<string, number>>(biasJson),
-    sampling: samplingOf(run.overrides),
+    sampling: samplingOf({ ...samplingOfAssistant(config), ...run.overrides }),
     responseFormat: formatJson === undefined ? undefined : parseOwnJson<ResponseFormat>(formatJson),
     signal,
   }
@@ -255,6 +257,7 @@ function promptParts(
 ): PromptMessage[] {
   switch (message.type) {
     case 'HumanMessage':
+      if (message.data.deleted) return []
       return [{ role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content }]
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]
@@ -299,6 +302,13 @@ const samplingMembers = [
   'safety_identifier',
   'prompt_cache_key',
 ] as const satisfies (keyof SamplingParameters)[]
+
+function samplingOfAssistant({ topP, reasoningEffort }: AssistantSettings): SamplingParameters {
+  return {
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+  }
+}
 
 function samplingOf(overrides: RunOverrides): SamplingParameters {
   const given = samplingMembers.filter((name) => overrides[name] !== undefined)

@@ -130,7 +130,7 @@ export function inputOf(run: RunRecord, step: number): InputEntry | undefined {
   return step === 0 ? inputEntryOf(run) : undefined
 }
 
-/** What an attempt knows of its run stores with its result: the start time, if it did not claim the run, and how the model began. */
+/** What only the attempt knows of its run, stored with its result: when the run began, its model, and when its first word came. */
 function begun({ started_at, model, first_token_ms }: RunRecord): Partial<RunRecord> {
   return {
     ...(started_at === undefined ? {} : { started_at }),

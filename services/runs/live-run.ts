@@ -30,7 +30,7 @@ export type LiveRunState = 'offered' | 'begun' | 'joined' | 'paused' | 'ended' |
  * - `pause`, `end`: the workflow gets the result of a step, with or without tools
  * - `leave`: Temporal gave the run to another execution or to another process
  * - `change`: the thread has changed since it was read, or the run's parents are gone
- * - `expire`: nobody asked in time, so that another process may have the run
+ * - `expire`: the workflow did not ask in time, so that another process may have the run
  * - `withdraw`: the run could not be stored, or Temporal did not take it
  * - `supersede`: the run has ended, or another attempt has its next fence
  */
@@ -63,8 +63,8 @@ export interface KnownOfRun {
 }
 
 /**
- * One run in one process, under one fence. Whether its parents have been checked is no state: that may become known
- * before or after the workflow asks for the step, and only what the step stores waits for it.
+ * One run in one process, under one fence. Whether its parents have been checked is not one of its states, because that
+ * may become known before or after the workflow asks for the step, and only what the step stores waits for it.
  */
 export class LiveRun {
   readonly run: RunRecord
@@ -150,7 +150,7 @@ export class LiveRun {
 
   /** The run's parents have been checked, and its thread is `same` as when it was read, or has `changed`. */
   noteParents(found: 'same' | 'changed'): void {
-    // A step that begins later reads the thread itself: the check does not speak for what is added from now on.
+    // A step that begins later reads the thread itself, because entries may be added after this check.
     if (this.#state === 'offered' && this.known) this.known = { ...this.known, thread: undefined }
     if (found === 'changed') this.apply('change')
     if (this.#state !== 'dropped') this.#parents.resolve()

@@ -110,7 +110,7 @@ function expireAfter(live: LiveRun, ms: number): void {
 
 const isStarting = (state: LiveRunState) => state === 'offered' || state === 'begun'
 
-/** How long a start lasts for each start that is under way: about its processor time. */
+/** By how much each start that is under way makes the others last longer: about its processor time. */
 const perStartMs = 50
 /** A workflow task may take so many times longer than the start of a run. */
 const margin = 4

@@ -130,7 +130,7 @@ async function askModel(
           continue
         }
         // `begin` clears the message for readers, so it is sent with the first text: an attempt that fails at once must
-        // not erase the text of an earlier attempt. And together with it: what is pushed first goes out alone.
+        // not erase the text of an earlier attempt. Both are pushed in one call, because the first push is published alone.
         const begin: RunEntry[] = begun ? [] : [{ type: 'begin', id: answer.id }]
         begun = true
         run.first_token_ms ??= Math.max(0, Date.now() - run.created_at.getTime())

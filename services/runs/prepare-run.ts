@@ -16,17 +16,21 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { PartSources } from '../attachments/read-part.ts'
 import { type NewAttachment, type Received, receiveContent } from '../attachments/receive-content.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
+import type { Conversations } from '../threads/conversations.ts'
 import { requireRoom } from '../threads/room.ts'
 import type { Tracing } from '../tracing.ts'
 import type { ModelAccount } from './chat-model.ts'
+import { checkResults } from './check-results.ts'
 import { firstFence } from './live-runs.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is stored together with the run. Only for public threads, which have no quota. */
+  /** The thread is stored together with the run. Only for threads that have no quota. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
+  /** The member of the request with the input; default: `input`. */
+  inputLoc?: string[]
   /** The bytes of the images, sounds and files in the input; they are stored before the run. */
   attachments?: NewAttachment[]
   overrides?: RunOverrides
@@ -35,6 +39,8 @@ export interface NewRun {
   completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
+  /** `ResponseFacts` as JSON text. */
+  responseJson?: string
 }
 
 export interface RunRequest {
@@ -66,7 +72,7 @@ export function createPrepareRun({ threads, assistants, partSources }: PrepareRu
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
     const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
-    // If the thread has a problem, that is reported, and nobody awaits this read: its failure must not count as unhandled.
+    // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
     const thread = await threads.readOwn(userId, threadId)
     const assistantId = named ?? thread.assistant_id
@@ -93,6 +99,7 @@ function overridesOf(request: RunRequest): RunOverrides {
 
 export interface AdmitRunDeps {
   budgetCounting: Pick<BudgetCounting, 'admit'>
+  conversations: Pick<Conversations, 'read'>
   tracing: Pick<Tracing, 'currentTraceparent'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
 }
@@ -105,15 +112,27 @@ const firstCheckAfterMs = 15_000
 
 /**
  * The record of a run that may be started; it is counted against its budgets. Throws `unavailable` if no model is
- * configured, `invalid_input` if the thread is full, and what `BudgetCounting.admit` throws.
+ * configured, `invalid_input` for results of no call and if the thread is full, and what `BudgetCounting.admit` throws.
  */
 export async function admitRun(
-  { budgetCounting, tracing, accountOf }: AdmitRunDeps,
-  { thread, assistant, input, overrides = {}, metadataJson, completion, public: isPublic = false }: NewRun,
+  { budgetCounting, conversations, tracing, accountOf }: AdmitRunDeps,
+  {
+    thread,
+    withThread = false,
+    assistant,
+    input,
+    inputLoc,
+    overrides = {},
+    metadataJson,
+    responseJson,
+    completion,
+    public: isPublic = false,
+  }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
     throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
+  await checkResults(conversations, { thread, input, isNewThread: withThread, loc: inputLoc })
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)
@@ -133,6 +152,7 @@ export async function admitRun(
     overrides,
     ...(completion === undefined ? {} : { completion }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
+    ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),
     fence: firstFence,
     created_at: now,

@@ -66,7 +66,7 @@ export function completeView(view: RunView, stored: RunSnapshot): void {
       known !== undefined && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(whole)
     messages.set(id, same ? known : { id, changedAt: view.at, content: { whole } })
   }
-  // A message that is not stored yet is still being written; of an ended run, the stored messages count.
+  // In an open run, a message that is not stored is still being written. In an ended run, only stored messages count.
   if (!ended) for (const [id, known] of view.messages) if (!messages.has(id)) messages.set(id, known)
   view.messages = messages
   view.complete = true

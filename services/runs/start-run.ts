@@ -12,9 +12,7 @@ import type { Steps } from './steps.ts'
 import type { NewAttachment } from '../attachments/receive-content.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { parentsOfRun, parentsRemain } from '../parents.ts'
-import type { Conversations } from '../threads/conversations.ts'
 import type { RunInTransaction } from '../transactions.ts'
-import { checkResults } from './check-results.ts'
 import { cancelledError, endRun } from './end-run.ts'
 import { type HandOverDeps, createHandOver } from './hand-over.ts'
 import { type AdmitRunDeps, type NewRun, admitRun } from './prepare-run.ts'
@@ -35,7 +33,6 @@ export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
   budgetCounting: HandOverDeps['budgetCounting'] & AdmitRunDeps['budgetCounting']
   workflows: Pick<WorkflowClient, 'startNew' | 'signalWithStart' | 'updateWithStart' | 'signal'>
   stream: RunStream
-  conversations: Pick<Conversations, 'read'>
   tracing: HandOverDeps['tracing'] & AdmitRunDeps['tracing']
 }
 
@@ -53,7 +50,6 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
     runId: string,
   ): Promise<{ run: RunRecord; isHere: boolean; confirmed: Promise<void> }> {
     const { thread, withThread: isNew = false, assistant, strategy, attachments = [] } = newRun
-    await checkResults(deps.conversations, { thread, input: newRun.input, isNewThread: isNew })
     const run = await admitRun(deps, newRun, runId)
     const { live, taskTimeoutMs } = deps.liveRuns.offer(run, { assistant, thread })
     try {

@@ -30,7 +30,7 @@ export interface StepDeps {
   /** The current tools of an assistant, and those that the client of the run brings. */
   toolsOf(
     assistant: AssistantRecord,
-    run: Pick<RunRecord, 'overrides' | 'public'>,
+    run: Pick<RunRecord, '_id' | 'overrides' | 'public'>,
     signal: AbortSignal,
   ): Promise<Tool[]>
   /** The context window of a model in tokens, question and answer together. */

@@ -23,7 +23,10 @@ export interface StepSlots {
 const longestWaitMs = 1000
 /** How long a free slot is kept for a step whose workflow was told. A busy machine needs seconds for it. */
 const keptMs = 20_000
-/** A workflow looks again by itself, in case the process with its place died; together about five do so a second. */
+/**
+ * A workflow that waits asks again by itself, in case the process with its place died. The times are such that all
+ * waiting workflows together ask about five times a second.
+ */
 const looks = { eachMs: 200, leastMs: 5000, mostMs: 300_000 }
 
 interface StepSlotsDeps {

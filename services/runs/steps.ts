@@ -102,12 +102,12 @@ export function createSteps(deps: StepDeps, slots: StepSlots, executeStep = mode
   return {
     /** Begins the first step of a run whose first task Temporal gave to this process, if a slot is free. */
     begin(live: LiveRun): void {
-      // The workflow may have been quicker.
+      // The workflow may already have asked for the step.
       const release = live.state === 'offered' ? slots.tryAcquire() : undefined
       if (release === undefined) return
       live.apply('begin')
       live.early = attempt(live).finally(release)
-      // The workflow learns of a failure when it asks.
+      // The workflow awaits this when it asks. It may never ask, so a failure must not count as unhandled.
       live.early.catch(() => undefined)
     },
 

@@ -15,7 +15,7 @@ export interface Conversation {
   messages: Message[]
   /** Number of the newest entry of the log that is in it; 0 for an empty log. */
   lastSeq: number
-  /** It holds about so many bytes of the log, from its end, or all of it (`Infinity`). */
+  /** About how many bytes of the log were read for it, from the log's end; `Infinity` if all were read. */
   reach: number
 }
 
@@ -35,23 +35,23 @@ type Stored = Pick<Appended, 'isNew' | 'firstSeq'> & { record: Pick<CheckpointRe
 
 export type Conversations = ReturnType<typeof createConversations>
 
-/** A thread as far as it tells whether a conversation in memory is still all of it. */
+/** What tells whether something was added to a thread since its conversation was kept. */
 type Known = Pick<ThreadRecord, '_id' | 'last_seq' | 'last_entry_id'>
 
 type Log = Pick<Collections, 'checkpoints' | 'threads'>
 
 const entriesAtOnce = 64
 /**
- * What is kept in memory: conversations that were used a moment ago. One that grows beyond the limit for one is read
- * again, from its end, and kept again.
+ * Limits of the conversations that are kept in memory. A conversation that grows beyond its limit is not kept: the next
+ * turn reads its end from the log, and that is kept.
  */
 const keptBytes = { all: 32 * 1024 * 1024, one: 4 * 1024 * 1024 }
 const keptMs = 5 * 60_000
 
 /**
- * What a model is shown of a thread. It is read from the end of the log until enough bytes are there,
- * so that a turn costs the same however long the thread is. Messages that others have replaced far
- * behind that end are shown where they were replaced.
+ * What a model is shown of a thread. It is read from the end of the log until there are enough bytes, so that a turn
+ * costs the same however long the thread is. If a message was replaced and its first version is not among what was
+ * read, it is shown at the place where it was replaced.
  */
 export function createConversations(collections: Log, { clock = () => performance.now() } = {}) {
   const kept = new LRUCache<string, Conversation & { newestId: string }>({
@@ -59,15 +59,15 @@ export function createConversations(collections: Log, { clock = () => performanc
     maxEntrySize: keptBytes.one,
     sizeCalculation: ({ messages }) => bytesOf(messages),
     ttl: keptMs,
-    // Of a thread that was deleted nothing stays in memory for longer.
+    // So that nothing of a deleted thread stays in memory for longer than `keptMs`.
     ttlAutopurge: true,
     ttlResolution: 0,
     perf: { now: clock },
   })
 
   /**
-   * What is kept of a thread, unless something was added to it since. The number is compared too, because processes of
-   * earlier versions do not write the id.
+   * The conversation that is kept of a thread; undefined if something was added to the thread since. The number of the
+   * newest entry is compared too, because processes of earlier versions do not write its id.
    */
   function keptOf(thread: Known, maxBytes: number): Conversation | undefined {
     if (thread.last_seq === undefined) return { messages: [], lastSeq: 0, reach: Infinity }
@@ -78,8 +78,8 @@ export function createConversations(collections: Log, { clock = () => performanc
 
   return {
     /**
-     * About the last `maxBytes` of the conversation. `thread` is its record, when it was read a moment ago. With
-     * `runId`, it is what an earlier step of this run knows, and entries that others have added since are read.
+     * About the last `maxBytes` of the conversation. `thread` is the thread's record if it was read a moment ago. With
+     * `runId`, it is the record as an earlier step of this run knew it: entries that others have added since are read.
      */
     async read(
       threadId: string,
@@ -96,8 +96,8 @@ export function createConversations(collections: Log, { clock = () => performanc
 
     /**
      * Keeps a conversation with its answer for the next step or run, if what the step has stored follows in the log
-     * directly behind what the model was shown. Returns the thread's record as it is then, otherwise undefined: somebody
-     * else has added something in between, or an earlier attempt has stored a part.
+     * directly behind what the model was shown. Then returns the thread's record as it is now. Returns undefined if
+     * somebody else has added something in between, or an earlier attempt has stored a part.
      */
     keep({ thread, conversation, message, toolResults, answer }: StepOnThread): ThreadRecord | undefined {
       if (thread === undefined || conversation === undefined) return undefined
@@ -164,7 +164,7 @@ async function withEntriesOfOthers(
   return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
 }
 
-/** A conversation keeps its system messages, however old they are. Most threads have none, and say so. */
+/** A conversation keeps its system messages, however old they are. Most threads have none, and their records say so. */
 async function systemMessagesBefore({ checkpoints, threads }: Log, threadId: string, seq: number): Promise<Message[]> {
   const thread = await threads.findOne({ _id: threadId }, { has_system: 1 }).lean<Pick<ThreadRecord, 'has_system'>>()
   if (thread?.has_system === false) return []
@@ -177,10 +177,10 @@ async function systemMessagesBefore({ checkpoints, threads }: Log, threadId: str
     .filter((message) => message.type === 'SystemMessage')
 }
 
-/** A kept message is part of each later turn, so that it is measured once. */
+/** Sizes of messages: a kept message is part of each later turn, and is measured only once. */
 const measured = new WeakMap<Message, number>()
 
-/** About as many as in memory. */
+/** About as many bytes as the messages take in memory. */
 function bytesOf(messages: Message[]): number {
   let bytes = 1
   for (const message of messages) {

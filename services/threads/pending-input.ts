@@ -23,7 +23,7 @@ export function createPendingInput({ runs, checkpoints }: Pick<Collections, 'run
       .findOne({ ...filter, ...open }, members)
       .sort({ _id: 1 })
       .lean<Shown>()
-    // Compared again, because the owner of the thread is shown what is found here.
+    // Checked again, because a wrong record would show the owner of the thread another user's input.
     const isOwn = run !== null && ('_id' in filter ? run._id === filter._id : run.thread_id === filter.thread_id)
     return isOwn ? inputEntryOf(run) : undefined
   }

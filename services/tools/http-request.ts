@@ -68,7 +68,7 @@ export function httpRequestTool(name: string, config: HttpRequestConfig, outboun
   const { allowed_hosts: hosts } = config
   const allowed = hosts && createAllowedHosts(hosts)
   const allowedMethods = methods.filter((method) => config.methods?.includes(method) ?? true)
-  // Without a list, the model, or a text that it reads, could choose who receives them.
+  // Without a list of hosts, the model, or a text that the model reads, could choose who receives these headers.
   const ownHeaders = hosts === undefined ? {} : (config.headers ?? {})
   const hideSecrets = secretsHider(config.headers ?? {})
   const fetch = outbound.fetchWith({

@@ -208,11 +208,15 @@ describe('an archive', () => {
 
   /** An archive of an account that did not change while it was written. */
   async function exportAtRest(client: Account['client']) {
-    for (;;) {
-      const before = await contentsOf(client)
-      const archive = await archiveOf(service, client)
-      if (isDeepStrictEqual(await contentsOf(client), before)) return { archive, before }
-    }
+    return eventually(
+      'an export during which the account does not change',
+      async () => {
+        const before = await contentsOf(client)
+        const archive = await archiveOf(service, client)
+        return isDeepStrictEqual(await contentsOf(client), before) && { archive, before }
+      },
+      60_000,
+    )
   }
 
   /** The runs that will end have ended. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { searchAttributeKey } from '../../domain/contracts/search-attributes.ts'
 import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { newId } from '../../domain/ids.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { ensureOrphanSchedule, orphanScheduleId } from '../../infra/temporal/orphan-schedule.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -161,10 +162,15 @@ describe('administration', () => {
       await fillEstate(service, await insertUser(service)),
       await fillEstate(service, await insertUser(service)),
     ]
-    const { users, projects, threads, assistants } = service.collections
+    const { users, projects, threads, assistants, files } = service.collections
     await users.deleteOne({ _id: ownerless.userId })
     await projects.updateMany({ user_id: ownerless.userId }, { $set: { created_at: new Date(Date.now() - day) } })
     await projects.deleteOne({ _id: ownerless.secondProjectId })
+    // Files younger than an hour may be uploads that are under way.
+    await files.updateMany(
+      { assistant_id: projectOwner(ownerless.secondProjectId) },
+      { $set: { updated_at: new Date(Date.now() - day) } },
+    )
     await threads.deleteOne({ _id: ownerless.threads[0] })
     await assistants.deleteOne({ _id: ownerless.assistants[0] })
     await users.updateOne({ _id: stuck.userId }, { $set: { deleting: true } })

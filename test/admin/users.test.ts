@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
+import { unprocessed } from '../../domain/records/file.ts'
 import { apiClient } from '../support/api-client.ts'
 import { useModelService } from '../support/model-service.ts'
 import { goodPassword, insertUser, signUpUser, type TestUser } from '../support/users.ts'
@@ -226,10 +227,7 @@ describe('administration of users', () => {
       size: 10,
       sha256: 'x',
       blob_id: newId(),
-      chunks: 0,
-      characters: 0,
-      extracted: false,
-      embedded: 0,
+      ...unprocessed,
       created_at: now,
       updated_at: now,
     }

@@ -14,6 +14,7 @@ import { apiClient } from '../support/api-client.ts'
 import { everythingIn } from '../support/everything-in.ts'
 import { type TestService, startService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const mode = 'type==agent/access_mode'
 const tokenKey = 'type==agent/public_token'
@@ -260,7 +261,7 @@ async function runScript(script: string, env: Record<string, string>): Promise<s
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   const child = spawn(process.execPath, [script], {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...plainEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [said, problems, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

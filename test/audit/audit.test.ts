@@ -54,6 +54,8 @@ describe('the audit log', () => {
     expect(logins.has_more).toBe(true)
     const older = await user.get(`/user/audit?action=accounts.login&before=${logins.entries[0].entry_id}`)
     expect(actionsOf(older.entries)).toEqual(['user accounts.login done'])
+    const either = await user.get('/user/audit?action=v1.assistants.delete,assistants.delete')
+    expect(actionsOf(either.entries)).toEqual(['user assistants.delete done'])
     const ofUser = await admin('GET', `/admin/audit?user_id=${user.userId}&action=assistants.delete`)
     expect(actionsOf(ofUser.body.entries)).toEqual(['user assistants.delete done'])
     expect((await user.call('GET', '/user/audit?action=$ne')).status).toBe(422)

@@ -8,6 +8,7 @@ import { createDemoModel } from '../../local/demo-model/server.ts'
 import { demoModelEnv } from '../../local/demo-model-settings.ts'
 import { type ServiceProcess, startApiProcess, startWorkerProcess } from '../support/processes.ts'
 import { serviceEnv } from '../support/service.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const run = promisify(execFile)
 
@@ -34,7 +35,7 @@ describe('the quickstart', () => {
 
   const start = (command: string, file: string) =>
     run(command, [file], {
-      env: { PATH: process.env['PATH'], API_URL: api.url, MAILBOX_URL: inject('services').mailboxUrl },
+      env: { ...plainEnv(), API_URL: api.url, MAILBOX_URL: inject('services').mailboxUrl },
       timeout: 50_000,
     })
 
@@ -64,7 +65,7 @@ describe('the quickstart', () => {
       [process.execPath, 'examples/quickstart/quickstart.ts'],
     ] as const) {
       const failed: unknown = await run(command, [file], {
-        env: { PATH: process.env['PATH'], DATA_DIR: '/nowhere' },
+        env: { ...plainEnv(), DATA_DIR: '/nowhere' },
       }).catch((error: unknown) => error)
       expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('npm start') })
     }

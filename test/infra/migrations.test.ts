@@ -12,6 +12,7 @@ import { type Database, connectDatabase } from '../../infra/mongo/connect.ts'
 import { type MigrationStep, runMigrations } from '../../infra/mongo/run-migrations.ts'
 import { requireSchema, schemaState, schemaVersion } from '../../infra/mongo/schema-version.ts'
 import { serviceEnv } from '../support/service.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const logger = createLogger('test', 'silent')
@@ -19,7 +20,7 @@ const logger = createLogger('test', 'silent')
 async function run(script: string, env: Record<string, string>): Promise<{ code: unknown; output: string }> {
   const child = spawn(process.execPath, [script], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...plainEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

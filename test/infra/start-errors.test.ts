@@ -9,6 +9,7 @@ import { loadSettings } from '../../infra/config.ts'
 import { connectInfra } from '../../infra/index.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { serviceEnv } from '../support/service.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 it('an unusable database at the start is reported with its setting and the reason', async () => {
   const settings = loadSettings(serviceEnv({ MONGODB_URI: 'not-a-mongodb-address' }))
@@ -30,7 +31,7 @@ it('weak secrets stop the API and the worker of the image before they connect to
   const names = ['JWT_SECRET', 'ADMIN_TOKEN', 'TEMPORAL_CODEC_TOKEN', 'JWT_DECODE_KEY_BASE64']
   const weak = Object.fromEntries(names.map((name) => [name, 'w'.repeat(31)]))
   for (const script of ['api/server.ts', 'worker/main.ts']) {
-    const env = { PATH: process.env['PATH'] ?? '', ...weak, NODE_ENV: 'production' }
+    const env = { ...plainEnv(), ...weak, NODE_ENV: 'production' }
     const child = spawn(process.execPath, [script], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] })
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
     for (const name of names) expect(said).toContain(`${name} must be at least 32 characters long`)

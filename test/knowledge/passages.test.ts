@@ -10,6 +10,7 @@ import { knowledgeClient } from '../support/knowledge.ts'
 import { type ScriptedModel, startScriptedModel } from '../support/scripted-model.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 let model: ScriptedModel
 let embeddings: ScriptedModel
@@ -384,7 +385,7 @@ describe('after a change of the embedding model', () => {
     await vectors().deleteSpace(emptied.assistantId)
     const run = async (...options: string[]) => {
       const { stdout } = await promisify(execFile)(process.execPath, ['scripts/reembed.ts', ...options], {
-        env: { PATH: process.env['PATH'] ?? '', ...service.env },
+        env: { ...plainEnv(), ...service.env },
       })
       return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
     }

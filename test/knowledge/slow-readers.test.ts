@@ -16,7 +16,7 @@ const small = { name: 'small.txt', content: 'The dredging of the western basin c
 const settings = { extractCpuSeconds: 3600, extractTimeoutSeconds: 3600 }
 
 /** `QUEUED_FILES=1000 npm test -- test/knowledge/slow-readers.test.ts` queues as many as an impatient user would. */
-const queued = Number(process.env['QUEUED_FILES'] ?? 24)
+const queued = Number(process.env['QUEUED_FILES'] ?? 12)
 const slotsOfOneUser = embeddingSlots.slotsPerOwner
 
 /** Resolves when `count` files of an assistant are being read. */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { statesOf } from '../../local/data-backup/process-groups.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const account = { email: 'ada@example.com', password: 'a good long password' }
@@ -29,7 +30,7 @@ const addresses = async (): Promise<Addresses> =>
   JSON.parse(await readFile(path.join(dataDir, 'addresses.json'), 'utf8'))
 
 const begin = (script: string, ...args: string[]) => {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, PORT: '0' }
+  const env = { ...plainEnv(), DATA_DIR: dataDir, PORT: '0' }
   const child = spawn(process.execPath, [script, ...args], { cwd: root, env })
   const said = { child, output: '' }
   child.stdout?.on('data', (chunk: Buffer) => (said.output += chunk.toString()))

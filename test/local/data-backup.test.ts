@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ensureSecrets } from '../../local/secrets.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -32,7 +33,7 @@ async function fill(owner: string): Promise<void> {
 }
 
 function begin(command: 'backup' | 'restore', folder = backup, env: NodeJS.ProcessEnv = {}): ChildProcess {
-  const given = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, ...env }
+  const given = { ...plainEnv(), DATA_DIR: dataDir, ...env }
   return spawn(process.execPath, [`local/${command}.ts`, folder], { cwd: root, env: given })
 }
 
@@ -243,7 +244,7 @@ describe('a kill -9', () => {
     await rename(dataDir, `${dataDir}.before-restore`)
     await cp(`${dataDir}.before-restore`, `${dataDir}.restored`, { recursive: true })
     // A wrong setting ends the start after that.
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, LOG_LEVEL: 'loud' }
+    const env = { ...plainEnv(), DATA_DIR: dataDir, LOG_LEVEL: 'loud' }
     const child = spawn(process.execPath, ['local/npm-start.ts'], { cwd: root, env })
     expect(await once(child, 'exit')).toEqual([1, null])
     expect(await contents(dataDir)).toEqual(first)

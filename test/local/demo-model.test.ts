@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { linesOf } from '../../infra/lines.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 type Message = OpenAI.ChatCompletionMessageParam
 
@@ -14,7 +15,7 @@ const retrieval: OpenAI.ChatCompletionTool = {
 /** Runs the demo model as `npm start` does, in a process of its own, and talks to it through the real client. */
 async function startDemoModel(env: Record<string, string>) {
   const child = spawn(process.execPath, ['local/demo-model/main.ts'], {
-    env: { PATH: process.env['PATH'], DEMO_MODEL_PORT: '0', ...env },
+    env: { ...plainEnv(), DEMO_MODEL_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')

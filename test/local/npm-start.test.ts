@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 
@@ -23,7 +24,7 @@ describe('npm start', () => {
     dataDir = await mkdtemp(path.join(tmpdir(), 'assistant-npm-start-'))
     main = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
       cwd: root,
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, PORT: '0' },
+      env: { ...plainEnv(), DATA_DIR: dataDir, PORT: '0' },
     })
     const listen = (chunk: Buffer) => (output += chunk.toString())
     main.stdout?.on('data', listen)
@@ -53,7 +54,7 @@ describe('npm start', () => {
   describe('leads a new user', () => {
     /** What somebody types into a second terminal in the project's folder. */
     const type = async (commands: string) => {
-      const env = { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir }
+      const env = { ...plainEnv(), DATA_DIR: dataDir }
       return (await promisify(execFile)('sh', ['-ec', commands], { cwd: root, env, timeout: 100_000 })).stdout
     }
     let nextCommands = ''

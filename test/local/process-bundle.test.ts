@@ -27,6 +27,24 @@ describe('the bundle of API and worker', { timeout: 180_000 }, () => {
     expect(own.filter((file) => !hashed.has(file))).toEqual([])
   })
 
+  it('replaces what is in a folder that `npm run build` names', async () => {
+    const dist = await mkdtemp(path.join(tmpdir(), 'assistant-dist-'))
+    try {
+      await writeFile(path.join(dist, 'api.mjs'), 'old')
+      await promisify(execFile)(process.execPath, ['scripts/build-processes.ts', dist], { cwd: root })
+      expect(readFileSync(path.join(dist, 'api.mjs'), 'utf8')).toContain('main-api.mjs')
+      const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+        scripts: Record<string, string>
+      }
+      for (const name of ['migrate', 'api', 'worker']) {
+        expect(scripts[name]).toBe(`node dist/${name}.mjs`)
+        expect(existsSync(path.join(dist, `${name}.mjs`))).toBe(true)
+      }
+    } finally {
+      await rm(dist, { recursive: true, force: true })
+    }
+  })
+
   it('reports errors at the lines of the sources', async () => {
     const printStack = `const { exit } = process; process.exit = (code) => { console.error(new Error('here').stack); exit(code) }`
     const preload = `data:text/javascript,${encodeURIComponent(printStack)}`

@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 let dataDir = ''
@@ -18,7 +19,7 @@ async function start(env: Record<string, string>): Promise<{ code: number | null
   const child = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
     cwd: root,
     // Little is passed on: vitest sets variables that are settings of ours, such as BASE_URL.
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, DATA_DIR: dataDir, ...env },
+    env: { ...plainEnv(), DATA_DIR: dataDir, ...env },
   })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))

@@ -13,6 +13,7 @@ import { apiClient } from '../support/api-client.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { type TestService, serviceEnv, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = path.join(import.meta.dirname, '../..')
 const agreeing = {
@@ -147,7 +148,7 @@ describe('a backup', () => {
 async function run(script: string, args: string[], env: Record<string, string>) {
   const child = spawn(process.execPath, [script, ...args], {
     cwd: root,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+    env: { ...plainEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [said, complained, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])

@@ -4,6 +4,7 @@ import { run } from '../../local/services/command.ts'
 import { useModelService } from '../support/model-service.ts'
 import { pythonWithClients, runPython } from '../support/python-clients.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
+import { plainEnv } from '../support/plain-env.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -16,7 +17,7 @@ describe('the examples of the public family', () => {
 
   beforeAll(async () => {
     python = await pythonWithClients()
-    const base = { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' }
+    const base = plainEnv()
     const opened = await run('sh', ['examples/public/open-assistant.sh'], {
       cwd: root,
       env: { ...base, API_URL: service.url, MAILBOX_URL: inject('services').mailboxUrl },

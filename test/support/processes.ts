@@ -6,6 +6,8 @@ import { migrate } from '../../composition/migrations.ts'
 import { loadSettings } from '../../infra/config.ts'
 import { forEachLine } from '../../infra/lines.ts'
 import { createLogger } from '../../infra/logger.ts'
+import { scriptOf } from '../../scripts/process-bundle.ts'
+import { plainEnv } from './plain-env.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -26,16 +28,16 @@ export interface ServiceProcess {
 
 const started = new Set<ChildProcess>()
 
-/** Starts `worker/main.ts` with the environment of a test service (`serviceEnv`). */
+/** Starts the worker, as `npm start` does (from its bundle, when there is one), with the environment of a test service (`serviceEnv`). */
 export async function startWorkerProcess(env: Record<string, string>): Promise<ServiceProcess> {
   await migrateOnce(env)
-  return startProcess('worker/main.ts', env, 'worker ready')
+  return startProcess(scriptOf('worker'), env, 'worker ready')
 }
 
-/** Starts `api/server.ts`; its address is `url`. */
+/** Starts the API in the same way; its address is `url`. */
 export async function startApiProcess(env: Record<string, string>): Promise<ServiceProcess & { url: string }> {
   await migrateOnce(env)
-  const process = await startProcess('api/server.ts', env, 'listening')
+  const process = await startProcess(scriptOf('api'), env, 'listening')
   return { ...process, url: String(process.ready['address']) }
 }
 
@@ -59,7 +61,7 @@ export async function startProcess(
   const child = spawn(process.execPath, [script], {
     cwd,
     ...as,
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env, LOG_LEVEL: 'info' },
+    env: { ...plainEnv(), ...env, LOG_LEVEL: 'info' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.add(child)

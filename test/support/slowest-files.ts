@@ -26,3 +26,9 @@ export function withTable(page: string, table: string): string {
   if (from < 0 || to < from) throw new Error(`the page has no lines "${start}" and "${end}" around its table`)
   return `${page.slice(0, from + start.length)}\n\n${table}\n\n${page.slice(to)}`
 }
+
+/** The files that the table of the page names, the slowest first. */
+export function filesIn(page: string): string[] {
+  const table = page.slice(page.indexOf(start) + start.length, page.indexOf(end))
+  return [...table.matchAll(/^\| `([^`]+)`/gm)].flatMap(([, file]) => file ?? [])
+}

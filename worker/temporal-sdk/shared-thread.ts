@@ -54,7 +54,7 @@ function keepThread(bundle: WorkflowBundleWithSourceMapAndFilename, activityName
     if (current) return current
     const starting = startWorkflowThread({ bundle, activityNames, logger, onEnd })
     current = starting
-    // Whoever waits for it gets the failure; the next one tries again.
+    // Callers that wait for this start get its failure; the next caller starts it again.
     starting.catch(() => {
       if (current === starting) current = undefined
     })

@@ -13,9 +13,21 @@ const config = { auth: 'project' } as const
 const tags = ['assistants']
 
 /** `/assistants`, without files and model accounts, which have plugins of their own. */
-export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistants'>> = async (app, { assistants }) => {
-  const show = (assistant: AssistantRecord, viewerId: string | undefined) =>
+export const assistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  await app.register(listRoutes, deps)
+  await app.register(oneAssistantRoutes, deps)
+}
+
+type Deps = Pick<Services, 'assistants'>
+
+/** An assistant as its reader may see it. */
+const showTo =
+  ({ assistants }: Deps) =>
+  (assistant: AssistantRecord, viewerId: string | undefined) =>
     showAssistant(assistant, assistants.shownConfig(assistant, viewerId))
+
+const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) => {
+  const show = showTo({ assistants })
 
   app.get(
     '/assistants/',
@@ -77,6 +89,10 @@ export const assistantRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'assistan
       return page.entries.map((assistant) => showAssistant(assistant, assistants.listedConfig(assistant)))
     },
   )
+}
+
+const oneAssistantRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { assistants }) => {
+  const show = showTo({ assistants })
 
   app.get(
     '/assistants/:aid',

@@ -31,7 +31,11 @@ const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
   before: Type.Optional(PathId),
   action: Type.Optional(
-    Type.String({ pattern: '^[A-Za-z._]+$', maxLength: 100, description: 'Only entries of this operation.' }),
+    Type.String({
+      pattern: '^[A-Za-z0-9._]+(,[A-Za-z0-9._]+)*$',
+      maxLength: 200,
+      description: 'Only entries of this operation, or of these, separated by commas.',
+    }),
   ),
 }
 
@@ -51,7 +55,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
     },
     async (request) => {
       const userId = sessionOf(request).user._id
-      const page = await audit.list({ ...request.query, userId }, request.query.limit)
+      const page = await audit.list(filterOf({ ...request.query, user_id: userId }), request.query.limit)
       return { entries: page.entries.map((entry) => showEntry(withoutAdmin(entry))), has_more: page.hasMore }
     },
   )
@@ -69,10 +73,20 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
       },
     },
     async ({ query }) => {
-      const page = await audit.list({ ...query, userId: query.user_id }, query.limit)
+      const page = await audit.list(filterOf(query), query.limit)
       return { entries: page.entries.map(showEntry), has_more: page.hasMore }
     },
   )
+}
+
+interface AskedEntries {
+  user_id?: string
+  before?: string
+  action?: string
+}
+
+function filterOf({ user_id: userId, before, action }: AskedEntries) {
+  return { userId, before, actions: action?.split(',') }
 }
 
 function withoutAdmin(entry: AuditEntryRecord): AuditEntryRecord {

@@ -21,10 +21,16 @@ import {
 } from './schemas.ts'
 
 /** `/auth/*` for callers without a token: from sign-up to the first login. */
-export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
-  const config = { auth: 'none' } as const
-  const tags = ['accounts']
+export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, deps) => {
+  await app.register(entryRoutes, deps)
+  await app.register(mailRoutes, deps)
+  await app.register(exchangeRoutes, deps)
+}
 
+const config = { auth: 'none' } as const
+const tags = ['accounts']
+
+const entryRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
   app.post(
     '/auth/signup',
     {
@@ -71,7 +77,10 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       return entered
     },
   )
+}
 
+/** What a mail asks for, and further mails. */
+const mailRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
   app.post(
     '/auth/verify-email',
     {
@@ -143,7 +152,9 @@ export const authRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = asy
       return { message: 'The password is changed.' }
     },
   )
+}
 
+const exchangeRoutes: FastifyPluginAsyncTypebox<{ accounts: Accounts }> = async (app, { accounts }) => {
   app.post(
     '/auth/exchange',
     {

@@ -19,7 +19,13 @@ const answers = { 200: DeletionResponse, 202: DeletionResponse }
  * All deletions that remove contents too, and the receipts. 202: the deletion continues, and the receipt tells when
  * it has ended.
  */
-export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = async (app, { deletions }) => {
+export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = async (app, deps) => {
+  await app.register(recordRoutes, deps)
+  await app.register(accountRoutes, deps)
+}
+
+/** What belongs to an account: threads, assistants, projects. */
+const recordRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = async (app, { deletions }) => {
   app.delete(
     '/threads/:tid',
     {
@@ -87,7 +93,9 @@ export const deletionRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions
         .send({ project_id: projectId, requires_confirmation: result === undefined, ...counts, ...told })
     },
   )
+}
 
+const accountRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'deletions'>> = async (app, { deletions }) => {
   app.delete(
     '/auth/delete-user',
     {

@@ -31,9 +31,13 @@ type FileRoutesOptions = Pick<Services, 'assistants' | 'uploads' | 'retries' | '
 
 /** `/assistants/{aid}/files`: the knowledge of an assistant. Only for its owner, even if the assistant is public. */
 export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
-  const { assistants, uploads, retries, files, openStreams } = options
   await app.register(multipart)
+  await app.register(listRoutes, options)
+  await app.register(uploadRoutes, options)
+  await app.register(oneFileRoutes, options)
+}
 
+const listRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, files }) => {
   app.get(
     '/assistants/:aid/files',
     {
@@ -54,6 +58,10 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       return { files: page.entries.map(showFile) }
     },
   )
+}
+
+const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, options) => {
+  const { assistants, uploads, files, openStreams } = options
 
   app.post(
     '/assistants/:aid/files',
@@ -100,7 +108,9 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
       return answer(await files.ofIngestion(ingestionId, firstFiles))
     },
   )
+}
 
+const oneFileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, retries, files }) => {
   app.post(
     '/assistants/:aid/files/:file_id/retry',
     {

@@ -90,7 +90,13 @@ async function startChoices(
 ): Promise<[FollowedRun, ...FollowedRun[]]> {
   let received: Promise<Received> | undefined
   const inputFor = async () => copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
-  const asked = { withThread: true, assistant: host.assistant, overrides, strategy: 'enqueue' as const }
+  const asked = {
+    withThread: true,
+    assistant: host.assistant,
+    inputLoc: ['body', 'messages'],
+    overrides,
+    strategy: 'enqueue' as const,
+  }
   const first = await followOnce(request, {
     find: host.find,
     follow: host.follow,

@@ -85,14 +85,13 @@ export function overridesOf(asked: AskedParameters): RunOverrides {
     ...(asked.reasoning_effort ? { reasoning_effort: asked.reasoning_effort } : {}),
     ...(asked.service_tier && asked.service_tier !== 'auto' ? { service_tier: asked.service_tier } : {}),
     ...(asked.verbosity ? { verbosity: asked.verbosity } : {}),
-    // `auto` and `text` are the default; some models support no other formats.
-    ...(typeof format === 'object' && format !== null && format.type !== 'text'
-      ? { response_format_json: formatText(format) }
-      : {}),
+    // Text is the default of models, and may replace another format of the assistant.
+    ...(typeof format === 'object' && format !== null ? { response_format_json: formatText(format) } : {}),
   }
 }
 
-function formatText(format: ResponseFormat): string {
+/** Throws `invalid_input` for a format without its schema, and for one that is too long. */
+export function formatText(format: ResponseFormat): string {
   if (format.type === 'json_schema' && format.json_schema === undefined)
     throw invalidInput(['body', 'response_format', 'json_schema'], 'is required of the type json_schema', 'missing')
   const text = checkFreeForm(['body', 'response_format'], format)

@@ -1,12 +1,11 @@
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
-import type { Message } from '../../../domain/messages.ts'
+import type { AIMessage, Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
-import type { PublicAssistant } from '../../../services/public/index.ts'
 import { messageStep, outputsOf, toolStep } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
-import { messageShape, runShape, secondsOf } from './thread-shapes.ts'
+import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
 
 /** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {
@@ -14,17 +13,30 @@ export interface RunEvent {
   data: object
 }
 
+type How = 'completed' | 'failed' | 'cancelled' | 'expired'
+
 /** A step that has been announced and not closed yet; for a message, with what its closing needs. */
 interface OpenStep {
   id: string
-  close(how: 'completed' | 'failed' | 'cancelled'): RunEvent[]
+  close(how: How): RunEvent[]
+}
+
+/** How an API shows a run. */
+export interface RunEventsOptions {
+  shapeOf(run: RunRecord): { status: string }
+  /** Whether a step announces its calls as deltas, as the assistants API does. */
+  withStepDeltas?: boolean
 }
 
 /**
  * Converts a run into the events of the assistants API. At most one step is open at a time, as its clients require:
  * a message's step while the message is written, then the step of its tool calls.
  */
-export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () => Date) {
+export function createRunEvents(
+  run: RunRecord,
+  { shapeOf, withStepDeltas = false }: RunEventsOptions,
+  now: () => Date,
+) {
   const progress = createTextProgress()
   const closed = new Set<string>()
   /** The whole messages of the run so far. */
@@ -33,10 +45,8 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
   let begun = false
 
   return {
-    begin: (): RunEvent[] => [
-      { name: 'thread.run.created', data: runShape(run, about) },
-      { name: 'thread.run.queued', data: runShape(run, about) },
-    ],
+    begin: (): RunEvent[] =>
+      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: shapeOf(run) })),
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
@@ -55,8 +65,15 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
 
     /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
-      const how = stored.status === 'cancelled' ? 'cancelled' : stored.status === 'error' ? 'failed' : 'completed'
-      return [...started(), ...closeOpen(how), { name: `thread.run.${how}`, data: runShape(stored, about) }]
+      const data = shapeOf(stored)
+      return [...started(), ...closeOpen(endOf(stored)), { name: `thread.run.${data.status}`, data }]
+    },
+
+    /** What a reader who resumes the run has received before. */
+    skip(view: RunView): RunEvent[] {
+      this.advance(view)
+      begun = false
+      return [{ name: 'thread.run.queued', data: shapeOf({ ...run, status: 'pending' }) }, ...started()]
     },
 
     /** Closes open steps before a stream that cannot continue sends its error. */
@@ -66,52 +83,29 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
   function started(): RunEvent[] {
     if (begun) return []
     begun = true
-    return [{ name: 'thread.run.in_progress', data: runShape({ ...run, status: 'running', started_at: now() }, about) }]
+    return [{ name: 'thread.run.in_progress', data: shapeOf({ ...run, status: 'running', started_at: now() }) }]
   }
 
   function said(messageId: string, delta: string): RunEvent[] {
     const events = open?.id === messageId ? [] : openMessage(messageId)
-    const first = events.length > 0
-    const text = first ? { value: delta, annotations: [] } : { value: delta }
-    const content = [{ index: 0, type: 'text', text }]
-    events.push({
-      name: 'thread.message.delta',
-      data: { id: messageId, object: 'thread.message.delta', delta: { content } },
-    })
-    return events
+    return [...events, textEvent(messageId, delta, events.length > 0)]
   }
 
   function openMessage(id: string): RunEvent[] {
     const at = now()
-    const empty: CompatMessage = { ...messageOf(id, '', at), status: 'in_progress', completed_at: null, content: [] }
+    const messageSoFar = () => {
+      const content = progress.sent(id)
+      return messageOf(run, { id, content, at }, content === '' ? [] : citedFilesIn(shown, run._id))
+    }
     const before = closeOpen('completed')
     open = {
       id,
       close(how) {
         closed.add(id)
-        const end = now()
-        const whole = { ...messageOf(id, progress.sent(id), at), completed_at: secondsOf(end) }
-        const broken: CompatMessage = {
-          ...whole,
-          status: 'incomplete',
-          completed_at: null,
-          incomplete_at: secondsOf(end),
-          incomplete_details: { reason: how === 'cancelled' ? 'run_cancelled' : 'run_failed' },
-        }
-        return [
-          how === 'completed'
-            ? { name: 'thread.message.completed', data: whole }
-            : { name: 'thread.message.incomplete', data: broken },
-          { name: `thread.run.step.${how}`, data: messageStep(run, id, how, end) },
-        ]
+        return endOfMessage(run, messageSoFar(), { how, cut: cutOf(id), end: now() })
       },
     }
-    return [
-      ...before,
-      ...opened(messageStep(run, id, 'in_progress', at)),
-      { name: 'thread.message.created', data: empty },
-      { name: 'thread.message.in_progress', data: empty },
-    ]
+    return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
   }
 
   /** A whole message closes its step and opens that of its tool calls, which is closed when all have results. */
@@ -125,7 +119,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     const outputs = outputsOf(following.map(shownMessage))
     const at = now()
     if (open?.id !== toolsId) {
-      events.push(...closeOpen('completed'), ...opened(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
+      events.push(...closeOpen('completed'), ...openedTools(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
       open = {
         id: toolsId,
         close(how) {
@@ -142,24 +136,95 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     return events
   }
 
-  function closeOpen(how: 'completed' | 'failed' | 'cancelled'): RunEvent[] {
+  function cutOf(id: string): AIMessage['data']['cut'] {
+    const message = shown.find((other) => other.data.id === id)
+    return message?.type === 'AIMessage' ? message.data.cut : undefined
+  }
+
+  function openedTools(step: CompatRunStep): RunEvent[] {
+    return withStepDeltas ? openedWithDeltas(step) : opened(step)
+  }
+
+  function closeOpen(how: How): RunEvent[] {
     const events = open?.close(how) ?? []
     open = undefined
     return events
   }
+}
 
-  function citedFiles() {
-    const logged = shown.map((message) => ({ message, runId: run._id }))
-    return citedFilesOf(new Set([run._id]), logged).get(run._id)
-  }
+function citedFilesIn(messages: Message[], runId: string) {
+  const logged = messages.map((message) => ({ message, runId }))
+  return citedFilesOf(new Set([runId]), logged).get(runId)
+}
 
-  function messageOf(id: string, content: string, createdAt: Date): CompatMessage {
-    return messageShape(
-      { message: { type: 'AIMessage', data: { id, content } }, createdAt, runId: run._id },
-      { threadId: run.thread_id, assistantId: run.assistant_id },
-      content === '' ? [] : citedFiles(),
-    )
+function messageOf(
+  run: RunRecord,
+  { id, content, at }: { id: string; content: string; at: Date },
+  cited: Parameters<typeof messageShape>[2],
+): CompatMessage {
+  return messageShape(
+    { message: { type: 'AIMessage', data: { id, content } }, createdAt: at, runId: run._id },
+    { threadId: run.thread_id, assistantId: run.assistant_id },
+    cited,
+  )
+}
+
+function beginningOfMessage(run: RunRecord, message: CompatMessage, at: Date): RunEvent[] {
+  const empty: CompatMessage = { ...message, status: 'in_progress', completed_at: null, content: [] }
+  return [
+    ...opened(messageStep(run, message.id, 'in_progress', at)),
+    { name: 'thread.message.created', data: empty },
+    { name: 'thread.message.in_progress', data: empty },
+  ]
+}
+
+/** The first text also begins the content, with its list of annotations. */
+function textEvent(messageId: string, delta: string, isFirst: boolean): RunEvent {
+  const text = isFirst ? { value: delta, annotations: [] } : { value: delta }
+  return {
+    name: 'thread.message.delta',
+    data: { id: messageId, object: 'thread.message.delta', delta: { content: [{ index: 0, type: 'text', text }] } },
   }
+}
+
+function endOf({ status, error }: RunRecord): How {
+  if (status === 'cancelled') return 'cancelled'
+  if (status !== 'error') return 'completed'
+  return error?.type === 'expired' ? 'expired' : 'failed'
+}
+
+function endOfMessage(
+  run: RunRecord,
+  message: CompatMessage,
+  { how, cut, end }: { how: How; cut: AIMessage['data']['cut']; end: Date },
+): RunEvent[] {
+  const broken: CompatMessage = {
+    ...message,
+    status: 'incomplete',
+    completed_at: null,
+    incomplete_at: secondsOf(end),
+    incomplete_details: { reason: how === 'completed' ? incompleteReasonOf(cut) : `run_${how}` },
+  }
+  return [
+    how === 'completed' && cut === undefined
+      ? { name: 'thread.message.completed', data: { ...message, completed_at: secondsOf(end) } }
+      : { name: 'thread.message.incomplete', data: broken },
+    { name: `thread.run.step.${how}`, data: messageStep(run, message.id, how, end) },
+  ]
+}
+
+/** The step begins without calls; each is then added as a whole. */
+function openedWithDeltas(step: CompatRunStep): RunEvent[] {
+  const { step_details: details, id } = step
+  if (details.type !== 'tool_calls') return opened(step)
+  const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
+  return [
+    ...opened({ ...step, step_details: { type: 'tool_calls', tool_calls: [] } }),
+    {
+      name: 'thread.run.step.delta',
+      data: { id, object: 'thread.run.step.delta', delta: { step_details: { type: 'tool_calls', tool_calls } } },
+    },
+  ]
 }
 
 function opened(step: CompatRunStep): RunEvent[] {

@@ -31,6 +31,11 @@ const runOrStream = {
 
 /** `threads/{id}/runs` and their steps. */
 export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
+  await app.register(runRoutes, deps)
+  await app.register(stepRoutes, deps)
+}
+
+const runRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, deps) => {
   const { publicFamily, family } = deps
   const { threads } = publicFamily
   const start = createStartRun(deps)
@@ -128,7 +133,9 @@ export const publicRunRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app
       return runShape(await publicFamily.cancel(run), publicFamily.about(assistant))
     },
   )
+}
 
+const stepRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publicFamily: { threads }, family }) => {
   app.get(
     '/threads/:thread_id/runs/:run_id/steps',
     {

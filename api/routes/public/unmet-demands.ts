@@ -38,16 +38,6 @@ const runDemands: Record<string, Demand> = {
 const threadDemands: Record<string, Demand> = { tool_resources: { isMade: (value) => isFilled(value), why: noFiles } }
 const messageDemands: Record<string, Demand> = { attachments: { isMade: (value) => isFilled(value), why: noFiles } }
 
-const notOfAssistants = 'runs do not take it from their assistant'
-const assistantDemands: Record<string, Demand> = {
-  top_p: { isMade: (value) => value !== 1, why: notOfAssistants },
-  response_format: {
-    isMade: (value) => value !== 'auto' && (!isJsonObject(value) || value['type'] !== 'text'),
-    why: notOfAssistants,
-  },
-  reasoning_effort: { isMade: () => true, why: notOfAssistants },
-}
-
 type Loc = (string | number)[]
 
 /**
@@ -58,8 +48,6 @@ export const refuseUnmetChat = (body: object): void => refuse(body, chatDemands,
 export const refuseUnmetRun = (body: object): void => refuse(body, runDemands, ['body'])
 export const refuseUnmetThread = (thread: object, loc: Loc): void => refuse(thread, threadDemands, loc)
 export const refuseUnmetMessage = (message: object, loc: Loc): void => refuse(message, messageDemands, loc)
-
-export const refuseUnmetAssistant = (body: object): void => refuse(body, assistantDemands, ['body'])
 
 function refuse(body: object, demands: Record<string, Demand>, loc: Loc): void {
   for (const [member, { isMade, why }] of Object.entries(demands)) {

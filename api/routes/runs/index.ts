@@ -38,8 +38,13 @@ type Deps = Pick<Services, 'runs' | 'threads'> & { openStreams: OpenStreams }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { runs, threads, openStreams } = deps
+  await app.register(startRoutes, deps)
+  await app.register(readRoutes, deps)
+  await app.register(controlRoutes, deps)
+  await app.register(listRoutes, deps)
+}
 
+const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
   const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
     const newRun = await runs.prepare(userId, request.body)
     await confirm()
@@ -101,7 +106,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return runView(run)
     },
   )
+}
 
+const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
   app.get(
     '/runs/:run_id',
     {
@@ -153,7 +160,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return reply
     },
   )
+}
 
+const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs }) => {
   app.post(
     '/runs/:run_id/cancel',
     {
@@ -193,7 +202,9 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
       return runView(await runs.submitOutputs(run, outputs))
     },
   )
+}
 
+const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, threads }) => {
   app.get(
     '/threads/:tid/runs',
     {

@@ -1,9 +1,12 @@
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import type { DeletionResult } from '../../../services/deletion/requests.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
 import { V1Error } from '../../plugins/compat-errors.ts'
 
 export type V1Deps = Pick<Services, 'v1'>
+/** For routes that start or follow runs. */
+export type V1RunDeps = V1Deps & { openStreams: OpenStreams }
 
 /** For every route of the family: the service token of a project. */
 export const v1Config = { auth: 'project' } as const

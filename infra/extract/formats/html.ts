@@ -24,19 +24,81 @@ export async function* readHtml(path: string, extension: string): AsyncGenerator
   yield* writer.end()
 }
 
+function createHtmlWriter(xmlMode: boolean) {
+  const content = createContent()
+  let skipDepth = 0
+  let depth = 0
+
+  function openTag(name: string, attributes: Record<string, string>): void {
+    if (++depth > maxDepth) throw new UnreadableFile('damaged', 'This page nests its elements too deeply to be read.')
+    if (skipDepth > 0 || (!xmlMode && (skipped.has(name) || 'hidden' in attributes))) {
+      skipDepth++
+      return
+    }
+    if (name === 'table') content.beginTable()
+    else if (!content.openInTable(name)) openBlock(name)
+    if (name === 'img' && attributes['alt']) content.add(` ${attributes['alt']} `)
+  }
+
+  function openBlock(name: string): void {
+    if (/^h[1-6]$/.test(name)) content.beginHeading(Number(name[1]))
+    else if (name === 'title') content.beginHeading(1)
+    else if (name === 'li') {
+      content.endBlock()
+      content.add('- ')
+    } else if (name === 'pre') content.beginPreformatted()
+    else if (xmlMode || blockTags.has(name)) content.endBlock()
+  }
+
+  function closeTag(name: string): void {
+    depth--
+    if (skipDepth > 0) skipDepth--
+    else if (content.closeInTable(name)) return
+    else if (/^h[1-6]$/.test(name) || name === 'title') content.endHeading()
+    else if (name === 'pre') content.endPreformatted()
+    else if (name === 'li') content.endBlock('row')
+    else if (xmlMode || blockTags.has(name)) content.endBlock()
+  }
+
+  const parser = new Parser(
+    {
+      onopentag: openTag,
+      onclosetag: closeTag,
+      ontext: (piece) => {
+        if (skipDepth === 0) content.addText(piece)
+      },
+    },
+    { decodeEntities: true, xmlMode },
+  )
+
+  return {
+    write(piece: string): Block[] {
+      parser.write(piece)
+      return content.take()
+    },
+    end(): Block[] {
+      parser.end()
+      content.endBlock()
+      return content.take()
+    },
+  }
+}
+
+/** A text without a block tag is cut at this length. */
+const maxBlockCharacters = 64 * 1024
+
 interface OpenTable {
   writer: TableWriter
+  /** The cells of the open row. */
   row: string[] | undefined
 }
 
-function createHtmlWriter(xmlMode: boolean) {
+/** The blocks that the elements of a page become, and the text of the block that is open. */
+function createContent() {
   let blocks: Block[] = []
   let text = ''
-  let skipDepth = 0
-  let depth = 0
   let preformatted = 0
   let heading: number | undefined
-  /** One per open table; `row` holds the cells of the open row. */
   const tables: OpenTable[] = []
 
   function endBlock(kind: 'text' | 'row' | 'code' = 'text'): void {
@@ -45,66 +107,6 @@ function createHtmlWriter(xmlMode: boolean) {
     if (content.trim() === '') return
     if (heading === undefined) blocks.push({ kind, text: content })
     else blocks.push({ kind: 'heading', level: heading, text: content })
-  }
-
-  function openTag(name: string, attributes: Record<string, string>): void {
-    if (++depth > maxDepth) throw new UnreadableFile('damaged', 'This page nests its elements too deeply to be read.')
-    if (skipDepth > 0 || (!xmlMode && (skipped.has(name) || 'hidden' in attributes))) {
-      skipDepth++
-      return
-    }
-    const table = tables.at(-1)
-    if (name === 'table') {
-      if (!table?.row) endBlock()
-      tables.push({ writer: createTableWriter(), row: undefined })
-    } else if (name === 'tr' && table) {
-      endBlock()
-      table.row = []
-    } else if ((name === 'td' || name === 'th') && table) {
-      table.row ??= []
-      text = ''
-    } else if (table?.row) text += blockTags.has(name) || name === 'li' ? ' ' : ''
-    else if (/^h[1-6]$/.test(name)) {
-      endBlock()
-      heading = Number(name[1])
-    } else if (name === 'title') {
-      endBlock()
-      heading = 1
-    } else if (name === 'li') {
-      endBlock()
-      text = '- '
-    } else if (name === 'pre') {
-      endBlock()
-      preformatted++
-    } else if (xmlMode || blockTags.has(name)) endBlock()
-    if (name === 'img' && attributes['alt']) text += ` ${attributes['alt']} `
-  }
-
-  function closeTag(name: string): void {
-    depth--
-    if (skipDepth > 0) {
-      skipDepth--
-      return
-    }
-    const table = tables.at(-1)
-    if (name === 'table' && table) {
-      endRow(table)
-      const alone = table.writer.end()
-      if (alone) blocks.push(alone)
-      tables.pop()
-    } else if (name === 'tr' && table) endRow(table)
-    else if ((name === 'td' || name === 'th') && table) {
-      table.row?.push(text)
-      text = ''
-    } else if (table?.row) return
-    else if (/^h[1-6]$/.test(name) || name === 'title') {
-      endBlock()
-      heading = undefined
-    } else if (name === 'pre') {
-      endBlock('code')
-      preformatted = Math.max(0, preformatted - 1)
-    } else if (name === 'li') endBlock('row')
-    else if (xmlMode || blockTags.has(name)) endBlock()
   }
 
   function endRow(table: OpenTable): void {
@@ -116,34 +118,71 @@ function createHtmlWriter(xmlMode: boolean) {
     text = ''
   }
 
-  const parser = new Parser(
-    {
-      onopentag: openTag,
-      onclosetag: closeTag,
-      ontext: (piece) => {
-        if (skipDepth > 0) return
-        text += piece
-        if (text.length > 64 * 1024 && !tables.at(-1)?.row) endBlock()
-      },
-    },
-    { decodeEntities: true, xmlMode },
-  )
-
-  function take(): Block[] {
-    const done = blocks
-    blocks = []
-    return done
+  function endTable(table: OpenTable): void {
+    endRow(table)
+    const alone = table.writer.end()
+    if (alone) blocks.push(alone)
+    tables.pop()
   }
 
   return {
-    write(piece: string): Block[] {
-      parser.write(piece)
-      return take()
+    endBlock,
+    add(piece: string): void {
+      text += piece
     },
-    end(): Block[] {
-      parser.end()
+    addText(piece: string): void {
+      text += piece
+      if (text.length > maxBlockCharacters && !tables.at(-1)?.row) endBlock()
+    },
+    beginHeading(level: number): void {
       endBlock()
-      return take()
+      heading = level
+    },
+    endHeading(): void {
+      endBlock()
+      heading = undefined
+    },
+    beginPreformatted(): void {
+      endBlock()
+      preformatted++
+    },
+    endPreformatted(): void {
+      endBlock('code')
+      preformatted = Math.max(0, preformatted - 1)
+    },
+    beginTable(): void {
+      if (!tables.at(-1)?.row) endBlock()
+      tables.push({ writer: createTableWriter(), row: undefined })
+    },
+    /** False if the tag does not concern the open table. */
+    openInTable(name: string): boolean {
+      const table = tables.at(-1)
+      if (!table) return false
+      if (name === 'tr') {
+        endBlock()
+        table.row = []
+      } else if (name === 'td' || name === 'th') {
+        table.row ??= []
+        text = ''
+      } else if (!table.row) return false
+      else if (blockTags.has(name) || name === 'li') text += ' '
+      return true
+    },
+    closeInTable(name: string): boolean {
+      const table = tables.at(-1)
+      if (!table) return false
+      if (name === 'table') endTable(table)
+      else if (name === 'tr') endRow(table)
+      else if (name === 'td' || name === 'th') {
+        table.row?.push(text)
+        text = ''
+      } else return table.row !== undefined
+      return true
+    },
+    take(): Block[] {
+      const done = blocks
+      blocks = []
+      return done
     },
   }
 }

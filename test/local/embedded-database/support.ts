@@ -66,20 +66,31 @@ export async function processorMs(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-/** Does `work` while `others` goes round and round; answers how long the slowest round took, in milliseconds. */
-export async function slowestMeanwhile(work: () => Promise<unknown>, others: () => Promise<unknown>): Promise<number> {
-  let slowest = 0
+/**
+ * Does `work` while `others` goes round and round. Answers how many rounds were over before `work` was, and the part of
+ * the time of `work` that the slowest round took.
+ */
+export async function roundsMeanwhile(work: () => Promise<unknown>, others: () => Promise<unknown>) {
+  let rounds = 0
+  let slowestMs = 0
   let isOver = false
-  const rounds = async () => {
+  const goRound = async () => {
     while (!isOver) {
       const begun = performance.now()
       await others()
-      slowest = Math.max(slowest, performance.now() - begun)
+      slowestMs = Math.max(slowestMs, performance.now() - begun)
+      rounds += 1
     }
   }
-  const running = rounds()
+  const begun = performance.now()
+  const going = goRound()
   await work()
+  const tookMs = performance.now() - begun
+  const meanwhile = rounds
   isOver = true
-  await running
-  return slowest
+  await going
+  return { rounds: meanwhile, slowestPart: slowestMs / tookMs }
 }
+
+/** Where a lock is held until the work is over, one round is over before it begins, and one may slip in. */
+export const minRounds = 3

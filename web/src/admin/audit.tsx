@@ -32,7 +32,7 @@ export function Audit({ api }: { api: AdminApi }) {
         key={userId}
         name={['admin', 'audit', userId]}
         hasUsers
-        actions={Object.entries({ ...t.actions, ...t.adminActions })}
+        words={{ ...t.actions, ...t.adminActions }}
         read={(query) =>
           unwrap(api.GET('/admin/audit', { params: { query: { ...query, ...(userId && { user_id: userId }) } } }))
         }

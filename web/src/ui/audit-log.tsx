@@ -14,7 +14,8 @@ type Entry = Schemas['AuditEntry']
 interface AuditLogProps {
   /** Of the cached pages. */
   name: readonly string[]
-  actions: [action: string, label: string][]
+  /** The words of each action, by its name. */
+  words: Record<string, string>
   read: (query: { limit: number; action?: string; before?: string }) => Promise<Schemas['AuditPage']>
   /** Whether entries of several accounts are shown. */
   hasUsers?: boolean
@@ -23,7 +24,7 @@ interface AuditLogProps {
 const pageSize = 50
 
 /** The audit log, newest first, page by page, with a filter by action. */
-export function AuditLog({ name, actions, read, hasUsers = false }: AuditLogProps) {
+export function AuditLog({ name, words, read, hasUsers = false }: AuditLogProps) {
   const [action, setAction] = useState('')
   const log = useInfiniteQuery({
     queryKey: [...name, action],
@@ -37,8 +38,8 @@ export function AuditLog({ name, actions, read, hasUsers = false }: AuditLogProp
       <div className="half">
         <SelectField label={t.filter} value={action} onValue={setAction}>
           <option value="">{t.all}</option>
-          {actions.map(([value, label]) => (
-            <option key={value} value={value}>
+          {[...actionsByLabel(words)].map(([label, actions]) => (
+            <option key={label} value={actions.join(',')}>
               {label}
             </option>
           ))}
@@ -99,6 +100,12 @@ function EntryTable({ entries, hasUsers }: { entries: Entry[]; hasUsers: boolean
       </table>
     </ScrollRegion>
   )
+}
+
+/** Operations that do the same, such as those of two interfaces, are one choice. */
+function actionsByLabel(words: Record<string, string>): Map<string, string[]> {
+  const named = Map.groupBy(Object.entries(words), ([, label]) => label)
+  return new Map([...named].map(([label, entries]) => [label, entries.map(([action]) => action)]))
 }
 
 /** An action that has no words yet is shown by its name. */

@@ -4,6 +4,7 @@ import { texts } from '../../texts/index.ts'
 import { AuditLog } from '../../ui/audit-log.tsx'
 
 const t = texts.audit
+const { 'admin.access': _ofOperators, ...words } = { ...t.actions, ...t.adminActions }
 
 /** What was done with the user's account. */
 export function AccountAudit() {
@@ -16,7 +17,7 @@ export function AccountAudit() {
       </header>
       <AuditLog
         name={keys.audit}
-        actions={Object.entries({ ...t.actions, ...t.adminActions }).filter(([action]) => action !== 'admin.access')}
+        words={words}
         read={(query) => unwrap(api.GET('/user/audit', { params: { query } }))}
       />
     </div>
