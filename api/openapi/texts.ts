@@ -346,7 +346,7 @@ export const componentTexts: Record<string, string> = {
   V1TextFormatType: 'Kind of a format.',
   V1ToolChoiceMode: 'Whether tools may or must be called.',
   V1Truncation: '`disabled` is refused.',
-  V1Verbosity: 'Only `medium` is accepted.',
+  V1Verbosity: 'How long the answer is to be.',
   V1VectorStore: 'Files that assistants of a project search together.',
   V1VectorStoreCreateRequest: 'A new vector store.',
   V1VectorStoreDeleted: 'The deletion of a vector store.',
