@@ -13,10 +13,12 @@ import { V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
 import { type V1Deps, deletedShape, operation, v1Config, v1Refusals } from './v1-route.ts'
 
 /** `threads/{id}/messages` */
-export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
-  app,
-  { v1: { threads, runs } },
-) => {
+export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, deps) => {
+  await app.register(listRoutes, deps)
+  await app.register(oneMessageRoutes, deps)
+}
+
+const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => {
   /** The assistants of the runs that wrote these messages. */
   async function shaped(threadId: string, all: LoggedMessage[], wanted: LoggedMessage[]) {
     const assistants = await runs.assistantsOf(wanted.flatMap(({ runId }) => runId ?? []))
@@ -32,6 +34,13 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = as
     if (entry === undefined || !isShown(entry)) throw new AppError('not_found', 'There is no such message.')
     return { threadId, all, entry }
   }
+
+  return { shaped, found }
+}
+
+const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { threads } = v1
+  const { shaped } = readerOf(v1)
 
   app.post(
     '/threads/:thread_id/messages',
@@ -76,6 +85,11 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = as
       return listPage({ entries: await shaped(threadId, all, entries), hasMore })
     },
   )
+}
+
+const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { threads } = v1
+  const { shaped, found } = readerOf(v1)
 
   app.get(
     '/threads/:thread_id/messages/:message_id',
