@@ -3,6 +3,7 @@ import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
+import { createTimetable } from '../infra/temporal/timetable.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
@@ -50,6 +51,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
+    timetable: createTimetable(infra.temporal.client, settings),
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,
@@ -66,12 +68,15 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     threads: createThreads({ collections, createThread, log, states, pendingInput }),
     assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
     accountOf: createAccountOf(settings, secretBox),
+    /** Where the images, sounds and files of messages come from. */
+    partSources: { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) },
     tools: createTools({
       assistantConfigs,
       outbound: infra.outbound,
       search: settings,
-      retrieval: async (assistant, name) =>
-        embedder && createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, name),
+      retrieval: async (assistant, name, search) =>
+        embedder &&
+        createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),
     }),
     /** For failures of a run's stream that the run itself survives. */
     onError: (error: unknown) => logger.warn({ err: error }, 'run stream failed'),

@@ -104,6 +104,16 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'vector stores and files of projects',
     run: ({ database: { connection } }) => makeDeclared(connection, ['assistants', 'files']),
   },
+  {
+    number: 12,
+    name: 'parts of messages, and stored completions',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['attachments', 'runs']),
+  },
+  {
+    number: 13,
+    name: 'schedules',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['schedules', 'schedule_runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

@@ -79,7 +79,7 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
     checkForeignArguments: schemaChecker.check,
     contextWindowOf: windowOf(settings),
     async toolsOf(assistant, run, signal) {
-      const resolved = await tools.resolve(assistant, signal, wantedTools(run))
+      const resolved = await tools.resolve(assistant, signal, wantedTools(core.secretBox, run))
       for (const problem of resolved.problems)
         logger.warn({ assistant_id: assistant._id, ...problem }, 'a tool cannot be used')
       return resolved.tools

@@ -1,30 +1,78 @@
+import { createPartUploads } from '../services/knowledge/part-uploads.ts'
+import { createProjectFileRecords } from '../services/knowledge/project-file-records.ts'
 import { createProjectFiles } from '../services/knowledge/project-files.ts'
 import { createReceiveProjectFile } from '../services/knowledge/receive-project-file.ts'
 import { createStorageQuota } from '../services/knowledge/storage-quota.ts'
 import { createStoreEntries } from '../services/knowledge/store-entries.ts'
 import { createVectorStores } from '../services/knowledge/vector-stores.ts'
+import { createAnsweringModels } from '../services/v1/answering-models.ts'
 import { createV1Assistants } from '../services/v1/assistants.ts'
+import { createCreateStore } from '../services/v1/create-store.ts'
+import { createV1Chat } from '../services/v1/chat.ts'
+import { createConversations } from '../services/v1/conversations.ts'
 import { createEmbeddings } from '../services/v1/embeddings.ts'
+import { createGateway } from '../services/v1/gateway.ts'
 import { createV1Models } from '../services/v1/models.ts'
+import { createV1Runs } from '../services/v1/runs.ts'
+import { createV1Threads } from '../services/v1/threads.ts'
+import { createStoredCompletions } from '../services/v1/stored-completions.ts'
+import { createResponses } from '../services/v1/responses/index.ts'
+import { canSearch } from '../services/tools/web-search.ts'
 import type { Core } from './core.ts'
 import type { composeDeletion } from './deletion.ts'
 import type { composeKnowledge } from './knowledge.ts'
 import type { composeRuns } from './runs.ts'
 
-type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels'> &
+type Parts = Pick<ReturnType<typeof composeRuns>, 'listModels' | 'runs'> &
   Pick<ReturnType<typeof composeDeletion>, 'deletions'> &
   Pick<ReturnType<typeof composeKnowledge>, 'files' | 'passages' | 'startIngestion'>
 
 /** What only `/v1` offers: a whole project in the shapes of OpenAI's interface. */
-export function composeV1(
-  { settings, infra, collections, transaction, assistants, assistantConfigs: configs }: Core,
-  { listModels, deletions, files, passages, startIngestion }: Parts,
-) {
+export function composeV1(core: Core, { listModels, runs, deletions, files, passages, startIngestion }: Parts) {
+  const {
+    settings,
+    infra,
+    collections,
+    transaction,
+    assistants,
+    assistantConfigs: configs,
+    partSources,
+    workflows,
+  } = core
   const { blobs, vectors, embedder } = infra.knowledge
   const embeddings = createEmbeddings(embedder)
   const storageQuota = createStorageQuota(collections, settings)
+  const records = createProjectFileRecords({ collections, blobs, storageQuota })
   const vectorStores = createVectorStores({ collections, transaction, configs, deletions })
+  const entries = createStoreEntries({
+    collections,
+    vectors,
+    startIngestion,
+    files,
+    passages,
+    canEmbed: embedder !== undefined,
+  })
+  const createStore = createCreateStore({ vectorStores, entries })
+  const projectFiles = createProjectFiles({
+    collections,
+    blobs,
+    files,
+    records,
+    receive: createReceiveProjectFile({ collections, records }),
+  })
+  const gateway = createGateway({ collections, transaction, configs })
+  const answering = createAnsweringModels({ assistants, gateway, listModels })
   return {
+    responses: createResponses({
+      ...core,
+      configs,
+      answering,
+      runs,
+      deletions,
+      vectorStores,
+      canSearch: canSearch(settings),
+    }),
+    conversations: createConversations({ ...core, deletions }),
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
     assistants: createV1Assistants({
@@ -32,22 +80,24 @@ export function composeV1(
       configs,
       deletions,
       vectorStores,
+      createStore,
       defaultModel: settings.defaultModel,
     }),
-    files: createProjectFiles({
-      collections,
-      blobs,
-      files,
-      receive: createReceiveProjectFile({ collections, blobs, storageQuota }),
+    threads: createV1Threads({ ...core, deletions }),
+    runs: createV1Runs({ ...core, runs }),
+    files: projectFiles,
+    uploads: createPartUploads({ collections, blobs, records, storageQuota }),
+    chat: createV1Chat({
+      configs,
+      answering,
+      runs,
+      partSources,
+      files: projectFiles,
+      workflows,
     }),
+    completions: createStoredCompletions({ collections, runs, deletions }),
     vectorStores,
-    entries: createStoreEntries({
-      collections,
-      vectors,
-      startIngestion,
-      files,
-      passages,
-      canEmbed: embedder !== undefined,
-    }),
+    entries,
+    createStore,
   }
 }

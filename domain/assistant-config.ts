@@ -5,6 +5,8 @@ import { requestLimits } from './limits.ts'
 import { Metadata } from './metadata.ts'
 import { parseOwnJson } from './own-json.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
+import { reasoningEfforts } from './records/run.ts'
+import { ResponseFormat } from './response-format.ts'
 
 const prefix = 'type==agent/'
 const text = { maxLength: requestLimits.configTextLength }
@@ -78,6 +80,17 @@ export const AssistantConfig = Type.Object(
     [`${prefix}temperature`]: Type.Optional(
       Type.Number({ minimum: 0, maximum: 2, description: "Sampling temperature; default: the model's." }),
     ),
+    [`${prefix}top_p`]: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: "Share of the likeliest tokens that are sampled; default: the model's.",
+      }),
+    ),
+    [`${prefix}response_format`]: Type.Optional(ResponseFormat),
+    [`${prefix}reasoning_effort`]: Type.Optional(
+      Type.Enum([...reasoningEfforts], { description: "How hard the model thinks; default: the model's." }),
+    ),
     [`${prefix}tools`]: Type.Optional(
       Type.Array(ToolSetting, { maxItems: maxTools, description: 'The tools that the assistant may call.' }),
     ),
@@ -133,6 +146,9 @@ export interface AssistantSettings {
   model: string | undefined
   systemMessage: string
   temperature: number | undefined
+  topP: number | undefined
+  responseFormat: ResponseFormat | undefined
+  reasoningEffort: (typeof reasoningEfforts)[number] | undefined
   tools: ToolSetting[]
   retrievalDescription: string
   maxSteps: number
@@ -157,6 +173,9 @@ export function readAssistantConfig(configJson: string): AssistantSettings {
     model: known['type==agent/model'],
     systemMessage: known['type==agent/system_message'] ?? defaults.systemMessage,
     temperature: known['type==agent/temperature'],
+    topP: known['type==agent/top_p'],
+    responseFormat: known['type==agent/response_format'],
+    reasoningEffort: known['type==agent/reasoning_effort'],
     tools: known['type==agent/tools'] ?? [],
     retrievalDescription: known['type==agent/retrieval_description'] ?? defaults.retrievalDescription,
     maxSteps: known['type==agent/max_steps'] ?? defaults.maxSteps,

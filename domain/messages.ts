@@ -1,5 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox'
 import { AnyKey } from './any-key.ts'
+import { ContentPartInput, MessagePart } from './content-parts.ts'
 import { newId } from './ids.ts'
 import { requestLimits } from './limits.ts'
 import { parseOwnJson } from './own-json.ts'
@@ -25,6 +26,19 @@ export const TokenUsage = Type.Object(
   { title: 'TokenUsage' },
 )
 
+const logprob = {
+  token: Type.String(),
+  logprob: Type.Number(),
+  bytes: Type.Union([Type.Array(Type.Integer()), Type.Null()]),
+}
+
+/** How probable a token was to the model, and which others were. */
+export const TokenLogprob = Type.Object(
+  { ...logprob, top_logprobs: Type.Array(Type.Object(logprob)) },
+  { title: 'TokenLogprob' },
+)
+export type TokenLogprob = Static<typeof TokenLogprob>
+
 /** Why a model stopped before the end of its answer. */
 export const cutReasons = ['length', 'content_filter'] as const
 export type CutReason = (typeof cutReasons)[number]
@@ -41,11 +55,17 @@ const aiMembers = {
 const kept = {
   /** Metadata that a caller of the compat family stores with a message. */
   metadata: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+  /** Its content was deleted, everywhere; what is left keeps its place. */
+  deleted: Type.Optional(Type.Boolean()),
 }
+/** `content` is then the text of all parts, joined. */
+const withParts = { parts: Type.Optional(Type.Array(MessagePart)) }
 const keptOfAnswers = {
   ...kept,
   /** Set on an answer that the model cut off. */
   cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
+  /** Of the tokens of the answer, if its run asked for them. */
+  logprobs: Type.Optional(Type.Array(TokenLogprob)),
 }
 const toolMembers = { ...shared, tool_call_id: Type.String() }
 const message = <const T extends string, D extends TProperties>(type: T, data: D, title: string = type) =>
@@ -54,7 +74,7 @@ const message = <const T extends string, D extends TProperties>(type: T, data: D
 /** A message as it is stored and returned. */
 export const Message = Type.Union(
   [
-    message('HumanMessage', { ...shared, ...kept }),
+    message('HumanMessage', { ...shared, ...kept, ...withParts }),
     message('AIMessage', { ...aiMembers, ...keptOfAnswers }),
     message('ToolMessage', toolMembers),
     message('SystemMessage', shared),
@@ -108,6 +128,24 @@ export const MessageInput = Type.Union(
   { title: 'MessageInput' },
 )
 export type MessageInput = Static<typeof MessageInput>
+
+const partsOrText = Type.Union([
+  inputMembers.content,
+  Type.Array(ContentPartInput, { minItems: 1, maxItems: requestLimits.messages }),
+])
+const inParts = { ...inputMembers, content: partsOrText }
+const [, , ...otherInputs] = MessageInput.anyOf
+
+/** A message with which a run begins: as `MessageInput`, but a person's message may have parts. */
+export const RunMessageInput = Type.Union(
+  [
+    Type.Object({ ...FlatMessageInput.properties, ...inParts }, { title: 'FlatRunMessageInput' }),
+    message('HumanMessage', inParts, 'HumanRunMessageInput'),
+    ...otherInputs,
+  ],
+  { title: 'RunMessageInput' },
+)
+export type RunMessageInput = Static<typeof RunMessageInput>
 
 /**
  * Converts an input message to its stored form: flat forms are expanded, a missing id is generated, unknown members

@@ -1,5 +1,5 @@
 import { type EntryId, type EventId, compareIds, eventIdOf, laterId, zeroId } from './event-ids.ts'
-import { type Message, type ToolCall, maxCallIndex } from './messages.ts'
+import { type Message, type TokenLogprob, type ToolCall, maxCallIndex } from './messages.ts'
 import { readPartialObject } from './partial-json.ts'
 import type { RunError } from './records/run.ts'
 
@@ -18,6 +18,8 @@ export type RunEntry =
    * out.
    */
   | { type: 'call'; id: string; index: number; call_id?: string; name?: string; args?: string }
+  /** The probabilities of further tokens of the answer. */
+  | { type: 'logprobs'; id: string; tokens: TokenLogprob[] }
   /** A whole message, which replaces an earlier version with its id. */
   | { type: 'message'; message: Message }
   /** The model failed, and the step is retried. */
@@ -31,12 +33,16 @@ export type RunEntry =
 export interface FoldedMessage {
   changedAt: EventId
   id: string
-  /** A whole message, or the pieces so far of a message that is being written. */
-  content: { whole: Message } | { pieces: Pieces }
+  /**
+   * A whole message, or the pieces so far of a message that is being written. `argumentTexts`: the arguments of its calls
+   * as the model wrote them, in the order of the calls, if they came in pieces.
+   */
+  content: { whole: Message; argumentTexts?: string[] } | { pieces: Pieces }
 }
 
 export interface Pieces {
   text: string
+  logprobs: TokenLogprob[]
   /** By the number that the model gave the call. */
   calls: Map<number, CallPieces>
 }
@@ -110,12 +116,19 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       return
     case 'begin':
       view.terminal = undefined
-      view.messages.set(entry.id, { id: entry.id, changedAt: at, content: { pieces: { text: '', calls: new Map() } } })
+      view.messages.set(entry.id, {
+        id: entry.id,
+        changedAt: at,
+        content: { pieces: { text: '', logprobs: [], calls: new Map() } },
+      })
       return
     case 'text':
       changePieces(view, at, entry.id, (pieces) => {
         pieces.text += entry.text
       })
+      return
+    case 'logprobs':
+      changePieces(view, at, entry.id, ({ logprobs }) => logprobs.push(...entry.tokens))
       return
     case 'call':
       changePieces(view, at, entry.id, (pieces) => {
@@ -135,7 +148,12 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       // A repeated identical message (a retried step) is not news for readers.
       if (known && 'whole' in known.content && JSON.stringify(known.content.whole) === JSON.stringify(entry.message))
         return
-      view.messages.set(id, { id, changedAt: at, content: { whole: entry.message } })
+      const argumentTexts = known && 'pieces' in known.content ? argumentTextsOf(known.content.pieces) : undefined
+      view.messages.set(id, {
+        id,
+        changedAt: at,
+        content: { whole: entry.message, ...(argumentTexts === undefined ? {} : { argumentTexts }) },
+      })
       return
     }
     case 'interrupted':
@@ -172,6 +190,13 @@ export function shownMessage(folded: FoldedMessage): Message {
 /** The calls of an answer in the order of their numbers. */
 export function inOrder<T>(calls: Map<number, T>): T[] {
   return [...calls].toSorted(([a], [b]) => a - b).map(([, call]) => call)
+}
+
+/** In the order of the calls, as in the whole message. */
+function argumentTextsOf({ calls }: Pieces): string[] {
+  return inOrder(calls)
+    .filter(({ name }) => name !== '')
+    .map(({ args }) => args)
 }
 
 function shownCall(call: CallPieces): ToolCall {

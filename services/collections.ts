@@ -1,5 +1,6 @@
 // Before a change: docs/traps.md, Libraries.
 import type { Model } from 'mongoose'
+import type { AttachmentRecord } from '../domain/records/attachment.ts'
 import type { AuditEntryRecord } from '../domain/records/audit-entry.ts'
 import type { AssistantRecord } from '../domain/records/assistant.ts'
 import type { BudgetRecord } from '../domain/records/budget.ts'
@@ -11,6 +12,7 @@ import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purch
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { ReceiptRecord } from '../domain/records/receipt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
+import type { ScheduleRecord, ScheduleRunRecord } from '../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
 import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
@@ -26,6 +28,7 @@ export interface Collections extends KnowledgeCollections {
   runs: Model<RunRecord>
   toolCalls: Model<ToolCallRecord>
   feedback: Model<FeedbackRecord>
+  attachments: Model<AttachmentRecord>
   loginFailures: Model<LoginFailuresRecord>
   passwordResets: Model<PasswordResetRecord>
   pendingPasswords: Model<PendingPasswordRecord>
@@ -35,4 +38,6 @@ export interface Collections extends KnowledgeCollections {
   auditEntries: Model<AuditEntryRecord>
   budgets: Model<BudgetRecord>
   billingEvents: Model<BillingEventRecord>
+  schedules: Model<ScheduleRecord>
+  scheduleRuns: Model<ScheduleRunRecord>
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import type { AppError } from '../../domain/errors.ts'
+import type { AppError, FieldProblem } from '../../domain/errors.ts'
 import type { RunError } from '../../domain/records/run.ts'
 import { ErrorDetail, ValidationError } from '../routes/schemas.ts'
 import type { ErrorShape } from './errors.ts'
@@ -43,7 +43,10 @@ export const compatRefusals = {
 export const compatErrors: ErrorShape = {
   bodyOf: (body, error) => ({
     ...body,
-    error: errorObject(error, (loc) => loc.join('.'), isUnauthenticated(error) ? 'invalid_api_key' : error.code),
+    error: errorObject(error, error.fields?.[0], {
+      nameOf: (loc) => loc.join('.'),
+      code: isUnauthenticated(error) ? 'invalid_api_key' : error.code,
+    }),
   }),
 }
 
@@ -55,14 +58,26 @@ export const V1Error = Type.Object(error, { title: 'V1Error' })
  * with it.
  */
 export const v1Errors: ErrorShape = {
-  bodyOf: (_body, error) => ({ error: errorObject(error, placeOf, v1CodeOf(error)) }),
+  bodyOf: (_body, error) => ({
+    error: errorObject(error, innermostOf(error), { nameOf: placeOf, code: v1CodeOf(error) }),
+  }),
   statusOf: (error) => (error.code === 'invalid_input' ? 400 : error.status),
+  unknownRoute: (method, path) => `${method} ${path} is not offered here.`,
 }
 
 type Loc = (string | number)[]
 
-function errorObject(error: AppError, nameOf: (loc: Loc) => string, code: string): CompatErrorObject {
-  const [field] = error.fields ?? []
+/** Of the problems with several alternatives, the innermost is about the one that was meant. */
+function innermostOf({ fields = [] }: AppError): FieldProblem | undefined {
+  const depth = Math.max(...fields.map(({ loc }) => loc.length))
+  return fields.find(({ loc }) => loc.length === depth)
+}
+
+function errorObject(
+  error: AppError,
+  field: FieldProblem | undefined,
+  { nameOf, code }: { nameOf: (loc: Loc) => string; code: string },
+): CompatErrorObject {
   return {
     message: field === undefined ? error.message : `${nameOf(field.loc)}: ${field.msg}`,
     type: typeOf(error.status),
@@ -91,7 +106,7 @@ const v1Codes = new Map([
 
 function v1CodeOf(error: AppError): string {
   if (isUnauthenticated(error)) return 'invalid_api_key'
-  const [field] = error.fields ?? []
+  const field = innermostOf(error)
   return field === undefined ? error.code : (v1Codes.get(field.type) ?? 'invalid_value')
 }
 

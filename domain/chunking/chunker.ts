@@ -1,5 +1,5 @@
 import type { Block } from './block.ts'
-import { type ChunkerOptions, defaultChunkerOptions } from './chunker-options.ts'
+import { type ChunkerOptions, defaultChunkerOptions, maxChunkCharacters } from './chunker-options.ts'
 import { countTokens } from './count-tokens.ts'
 import { type PassagePage, sentencePages } from './sentence-pages.ts'
 import { type Unit, splitIntoLines, splitIntoUnits } from './split-units.ts'
@@ -37,6 +37,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   /** How many of `units` are repeated from the previous chunk. */
   let carried = 0
   let tokens = 0
+  let characters = 0
   let ready: Chunk[] = []
 
   function push(block: Block): Chunk[] {
@@ -55,14 +56,22 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
   }
 
   function place(unit: PlacedUnit): void {
-    while (tokens + unit.tokens > maxTokens && units.length > carried) emit(cutIndex(units, carried, maxTokens), true)
+    while (isTooMuch(unit) && units.length > carried) emit(cutIndex(units, carried, maxTokens), true)
     // Drop the overlap when the new unit needs the room.
-    while (tokens + unit.tokens > maxTokens && carried > 0) {
-      tokens -= units.shift()?.tokens ?? 0
+    while (isTooMuch(unit) && carried > 0) {
+      const dropped = units.shift()
+      tokens -= dropped?.tokens ?? 0
+      characters -= dropped?.text.length ?? 0
       carried--
     }
     units.push(unit)
     tokens += unit.tokens
+    characters += unit.text.length
+  }
+
+  function isTooMuch(unit: PlacedUnit): boolean {
+    if (tokens + unit.tokens > maxTokens) return true
+    return characters + unit.text.length > maxChunkCharacters
   }
 
   function emit(end: number, overlap: boolean): void {
@@ -76,6 +85,7 @@ export function createChunker(options: ChunkerOptions = defaultChunkerOptions) {
     units = [...tail, ...rest]
     carried = tail.length
     tokens = units.reduce((sum, unit) => sum + unit.tokens, 0)
+    characters = units.reduce((sum, unit) => sum + unit.text.length, 0)
   }
 
   function ownTokens(): number {

@@ -95,6 +95,22 @@ function isResult({ type, data }: Message): boolean {
   return type === 'ToolMessage' && data.name === 'retrieval' && data.content.startsWith('{"passages"')
 }
 
+/** The passages in a result of `retrieval`, for people who look at a run; undefined for any other text. */
+export function passagesIn(
+  content: string,
+): { fileId: string; fileName: string; score: number; text: string }[] | undefined {
+  if (!content.startsWith('{"passages"')) return undefined
+  return listIn(parsed(content), 'passages').map((passage) => {
+    const [score, text] = [memberOf(passage, 'score'), memberOf(passage, 'text')]
+    return {
+      fileId: textIn(passage, 'file_id') ?? '',
+      fileName: textIn(passage, 'file_name') ?? '',
+      score: typeof score === 'number' ? score : 0,
+      text: typeof text === 'string' ? text : '',
+    }
+  })
+}
+
 function addPassage(files: Map<string, CitedFile>, passage: unknown): void {
   const [id, name, heading] = [textIn(passage, 'file_id'), textIn(passage, 'file_name'), textIn(passage, 'heading')]
   if (id === undefined || name === undefined) return

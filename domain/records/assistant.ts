@@ -6,12 +6,14 @@ export const isAssistant = { kind: { $exists: false } } as const
 
 /**
  * An assistant, or a vector store: that is the knowledge of an assistant alone, which assistants of its project share
- * (docs/decisions/2026-11-24-vector-stores.md). A vector store has an empty configuration and nobody runs it.
+ * (docs/decisions/2026-11-24-vector-stores.md). A vector store has an empty configuration and nobody runs it. A gateway
+ * is that of a project's runs which name a model in place of an assistant; its configuration is empty, too
+ * (`services/v1/gateway.ts`).
  */
 export interface AssistantRecord {
   _id: string
   /** Absent: an assistant. */
-  kind?: 'vector_store'
+  kind?: 'vector_store' | 'gateway'
   store?: VectorStoreFacts
   user_id: string
   project_id: string

@@ -32,8 +32,17 @@ export interface FileRecord {
   cancelled?: boolean
   /** Only files of projects: what the caller means to do with it. */
   purpose?: string
-  /** Only files of projects. */
+  /** Only files of projects, and parts of them (`services/knowledge/part-uploads.ts`). */
   expires_at?: Date
+  /** Only files that arrive, or arrived, in parts. */
+  upload?: {
+    /** The size that was announced. */
+    bytes: number
+    created_at: Date
+    expires_after_seconds?: number
+    /** Set while a request makes the file of its parts. */
+    claimed_at?: Date
+  }
   user_id: string
   ingestion_id: string
   /** Position within the upload, from 0: files are processed in this order. */

@@ -60,6 +60,13 @@ export interface RunOverrides {
   last_messages?: number
   /** The types of the assistant's own tools that may be used; default: all. */
   server_tools?: ToolType[]
+  /**
+   * Tools that the service executes in addition to the assistant's (`ToolSetting[]`), as sealed JSON text: they may hold
+   * keys. The context of the seal is the run's id.
+   */
+  added_tools_sealed?: string
+  /** A `SearchOverride` as JSON text. */
+  search_json?: string
   /** Functions of the client (`ClientFunction[]`) as JSON text, in place of those of the assistant with these names. */
   tools_json?: string
   /** A `ToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
@@ -71,6 +78,11 @@ export interface RunOverrides {
   client_calls_expire_seconds?: number
   reasoning_effort?: (typeof reasoningEfforts)[number]
   service_tier?: string
+  verbosity?: 'low' | 'medium' | 'high'
+  /** Who asks, for the model's server: names of an application's own users, and keys of its caches. */
+  user?: string
+  safety_identifier?: string
+  prompt_cache_key?: string
   logprobs?: boolean
   top_logprobs?: number
   /** Biases by token, as JSON text. */
@@ -96,7 +108,25 @@ export type SamplingParameters = Pick<
   | 'service_tier'
   | 'logprobs'
   | 'top_logprobs'
+  | 'verbosity'
+  | 'user'
+  | 'safety_identifier'
+  | 'prompt_cache_key'
 >
+
+/** What is kept of a request for chat completions, beside its run. */
+export interface CompletionFacts {
+  /** As the request named it. */
+  model: string
+  /** The runs of the other choices. */
+  others?: { run_id: string; thread_id: string }[]
+  /** Whether it is to be listed. */
+  stored?: boolean
+  /** The names of the assistant's own functions of the client, as they were then. */
+  client_tools?: string[]
+  /** The metadata as `key=value`, to filter by. */
+  tags?: string[]
+}
 
 export interface RunRecord {
   _id: string
@@ -109,8 +139,12 @@ export interface RunRecord {
   /** `Message[]` as JSON text. */
   input_json: string
   overrides: RunOverrides
+  /** Of a run that answers a request for chat completions on `/v1`. */
+  completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadata_json?: string
+  /** `ResponseFacts` as JSON text, if the run is a response of `/v1`. */
+  response_json?: string
   /**
    * Fencing token: each attempt of a step takes the next number, and writes with an older number are neither stored
    * nor published. The first number belongs to the process that stored the run.

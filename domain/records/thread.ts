@@ -4,11 +4,16 @@ export interface ThreadRecord {
   user_id: string
   project_id: string
   assistant_id?: string
+  /** Absent: any other thread. A conversation of `/v1` is listed and counted like those. */
+  kind?: 'conversation'
   name: string
   metadata_json: string
   /** Created by a public caller: the thread belongs to its assistant and does not count against a quota. */
   public: boolean
-  /** A public thread that came with an archive: it counts against the quota all the same. */
+  /**
+   * True: a public thread that came with an archive counts against the quota all the same. False: the thread of a chat
+   * completion or a response of a user, which neither counts nor is listed.
+   */
   counted?: boolean
   /** How the last finished run ended; together with open runs it determines the thread's status. */
   last_outcome: 'none' | 'success' | 'error'

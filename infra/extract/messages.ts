@@ -1,5 +1,6 @@
 import { parseForeignJson } from '../../domain/foreign-json.ts'
 import type { Chunk } from '../../domain/chunking/chunker.ts'
+import { maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
 import type { PassagePage } from '../../domain/chunking/sentence-pages.ts'
 import { type UnreadableReason, unreadableReasons } from '../../domain/knowledge/unreadable-file.ts'
 
@@ -19,17 +20,12 @@ export type ExtractionLine =
   | { end: { contentType: string } }
   | { failed: { reason: UnreadableReason; message: string } }
 
-/** Longer than any valid line: a chunk has at most some hundred tokens. */
+/** Longer than any valid line, of which a chunk is the largest part. */
 export const maxLineCharacters = 1024 * 1024
 
-/**
- * More than any chunk has (a token is at most 128 characters of a run of spaces), and little enough that a group of
- * chunks, each character of them written as six bytes of JSON, stays below the 16 MB of a record.
- */
-export const maxChunkCharacters = 64 * 1024
 const maxHeadingCharacters = 4096
-/** More than any chunk has: each takes a token. */
-const maxChunkSentences = 1024
+/** Each takes a token. */
+const maxChunkSentences = maxChunkTokens
 /** Of pages, each takes an object and a list, and each sentence a member. */
 const lineLimits = {
   bytes: Infinity,

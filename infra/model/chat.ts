@@ -1,6 +1,6 @@
 import type OpenAI from 'openai'
 import { isJsonObject } from '../../domain/is-json-object.ts'
-import { type CutReason, maxCallIndex } from '../../domain/messages.ts'
+import { type CutReason, type TokenLogprob, maxCallIndex } from '../../domain/messages.ts'
 import { ModelFailure, type ModelFailureType } from '../../domain/model-failure.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import type { AnswerDelta, ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
@@ -161,6 +161,12 @@ export function createAnswerReader() {
           count(text)
           deltas.push({ type: 'text', text })
         }
+        const logprobs = objectAt(choice['logprobs'], 'choices[0].logprobs')
+        const tokens = (arrayAt(logprobs?.['content'], 'choices[0].logprobs.content') ?? []).map((token) => {
+          count(JSON.stringify(token) ?? '')
+          return tokenAt(token, 'choices[0].logprobs.content')
+        })
+        if (tokens.length > 0) deltas.push({ type: 'logprobs', tokens })
         const calls = arrayAt(delta?.['tool_calls'], 'choices[0].delta.tool_calls') ?? []
         for (const [place, call] of calls.entries())
           deltas.push(callDelta(call, `choices[0].delta.tool_calls[${place}]`))
@@ -181,6 +187,24 @@ export function createAnswerReader() {
 
 function isCut(reason: string | undefined): reason is CutReason {
   return reason === 'length' || reason === 'content_filter'
+}
+
+const maxAlternatives = 20
+
+function tokenAt(value: unknown, at: string): TokenLogprob {
+  const alternatives = arrayAt(objectAt(value, at)?.['top_logprobs'], `${at}.top_logprobs`) ?? []
+  return {
+    ...logprobAt(value, at),
+    top_logprobs: alternatives.slice(0, maxAlternatives).map((other) => logprobAt(other, `${at}.top_logprobs`)),
+  }
+}
+
+function logprobAt(value: unknown, at: string): Omit<TokenLogprob, 'top_logprobs'> {
+  const token = objectAt(value, at) ?? {}
+  const logprob = token['logprob']
+  if (typeof logprob !== 'number') throw invalid(`${at}.logprob must be a number`)
+  const bytes = arrayAt(token['bytes'], `${at}.bytes`)?.map((byte) => integerAt(byte, `${at}.bytes`, 255) ?? 0) ?? null
+  return { token: stringAt(token['token'], `${at}.token`, maxIdLength) ?? '', logprob, bytes }
 }
 
 function usageAt(value: unknown): Usage | undefined {

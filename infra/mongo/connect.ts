@@ -6,6 +6,8 @@ import { accountModels } from './models/accounts.ts'
 import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
+import { attachmentModels } from './models/attachments.ts'
+import { scheduleModels } from './models/schedules.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
@@ -86,12 +88,14 @@ export async function connectDatabase(
     ...coreModels(connection),
     ...accountModels(connection),
     ...feedbackModels(connection),
+    ...attachmentModels(connection),
     ...knowledgeModels(connection),
     ...deletionModels(connection),
     ...idempotencyModels(connection),
     ...billingModels(connection),
     ...auditModels(connection),
     ...budgetModels(connection),
+    ...scheduleModels(connection),
   }
   return {
     collections,

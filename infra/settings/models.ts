@@ -54,6 +54,12 @@ export const modelSettings = {
     'Time limit of a run, including retries and tools; time spent waiting for a person is not counted.',
     { default: 30 },
   ),
+  clientCallsExpireSeconds: integer(
+    'CLIENT_CALLS_EXPIRE_SECONDS',
+    [1, 31_536_000],
+    'On /v1, a run expires that waits so long for the results of functions of its client.',
+    { default: 600 },
+  ),
   ...readBy('npm start', {
     demoModel: text('DEMO_MODEL', '`off`: no demo model is started, and without a model key runs are answered 503.', {
       defaultText: 'on without a model key',

@@ -19,8 +19,8 @@ export type Orphans = ReturnType<typeof createOrphans>
 
 /** Finds and removes records whose owner is gone. Processes that die between two writes leave such records. */
 export function createOrphans({ collections, transaction, knowledge }: OrphansDeps) {
-  const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback } = collections
-  const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback }
+  const { users, projects, assistants, threads, checkpoints, runs, toolCalls, feedback, attachments } = collections
+  const histories: Record<string, OfThread> = { checkpoints, runs, tool_calls: toolCalls, feedback, attachments }
   const members: { kind: 'assistant' | 'thread'; owned: Owned }[] = [
     { kind: 'assistant', owned: assistants },
     { kind: 'thread', owned: threads },
@@ -99,11 +99,16 @@ interface Ownership {
   _id: string
   user_id: string
   project_id: string
-  kind?: 'vector_store'
+  kind?: 'vector_store' | 'gateway'
 }
 
 function targetOf(kind: 'assistant' | 'thread', record: Ownership): OwnedTarget {
-  return { kind: record.kind ?? kind, id: record._id, userId: record.user_id, projectId: record.project_id }
+  return {
+    kind: record.kind === 'vector_store' ? record.kind : kind,
+    id: record._id,
+    userId: record.user_id,
+    projectId: record.project_id,
+  }
 }
 
 /** The parts of collections that are used here. */

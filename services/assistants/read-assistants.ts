@@ -74,6 +74,14 @@ export function createAssistantReads(deps: {
     /** That of the token's project; any other is `not_found`. */
     readIn,
 
+    /** Up to two assistants of the token's project with that name: one cannot be meant if there are more. */
+    named: ({ projectId }: InProject, name: string): Promise<AssistantRecord[]> =>
+      assistants
+        .find({ project_id: projectId, name, ...present })
+        .limit(2)
+        .lean<AssistantRecord[]>()
+        .exec(),
+
     /** The newest assistants of the token's project. */
     newestIds: ({ projectId }: InProject, limit: number): Promise<Pick<AssistantRecord, '_id' | 'created_at'>[]> =>
       assistants

@@ -1,6 +1,5 @@
 import type { ClientSession } from 'mongoose'
 import type { DeletionTarget, StoreCounts } from '../../domain/contracts/deletion.ts'
-import { isAssistant } from '../../domain/records/assistant.ts'
 import { givePlacesBack, takesPlace } from '../threads/quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { eraseAll, updateAll } from './many.ts'
@@ -44,7 +43,7 @@ export async function countOwners(
   const owned = ownedBy(target)
   const [threadCount, assistantCount, storeCount, projectCount, userCount] = await Promise.all([
     threads.countDocuments(owned.threads),
-    assistants.countDocuments({ ...owned.assistants, ...isAssistant }),
+    assistants.countDocuments({ ...owned.assistants, kind: { $ne: 'vector_store' } }),
     assistants.countDocuments({ ...owned.assistants, kind: 'vector_store' }),
     projects.countDocuments(owned.projects),
     target.kind === 'account' ? users.countDocuments({ _id: target.id }) : 0,

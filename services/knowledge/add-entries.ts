@@ -11,7 +11,7 @@ import type { KnowledgeCollections } from './collections.ts'
 import { noEmbeddingModel } from './embedder.ts'
 import type { EntryRecord } from './entry-record.ts'
 import type { StartIngestion } from './start-ingestion.ts'
-import type { VectorStoreRecord } from './vector-stores.ts'
+import { type VectorStoreRecord, noteActivity, requireUnexpired } from './vector-stores.ts'
 import type { VectorStore } from './vector-store.ts'
 
 export interface AddEntriesDeps {
@@ -47,7 +47,8 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
     },
 
     /**
-     * Adds files of the project and starts their ingestion. A file that the store has already is not processed again.
+     * Adds files of the project and starts their ingestion. A file that the store has already is not processed again,
+     * unless it failed or was cancelled.
      * All or nothing for those that are new. Throws `not_found` for a file of another project.
      */
     async add(store: VectorStoreRecord, wanted: NewEntry[], batchId?: string): Promise<void> {
@@ -57,6 +58,8 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
         unique.map(({ fileId }) => fileId),
       )
       if (unique.length === 0) return
+      requireUnexpired(store)
+      await noteActivity(collections, store)
       if (store.has_files !== true) await assistants.updateOne({ _id: store._id }, { $set: { has_files: true } })
       const ingestionId = newId()
       const opened: EntryRecord[] = []
@@ -96,6 +99,8 @@ export function createAddEntries({ collections, vectors, startIngestion, canEmbe
   async function open(store: VectorStoreRecord, source: FileRecord, wanted: NewEntry, batch: Batch) {
     const { attributes } = wanted
     const entry = newEntry(store, source, wanted, batch)
+    // Its chunks and vectors were removed when it failed.
+    await files.deleteOne({ assistant_id: store._id, source_id: source._id, status: 'failed' })
     try {
       await files.create([entry])
       return entry

@@ -11,8 +11,10 @@ export interface EmbedChunksDeps {
   embedder: Embedder
 }
 
-/** Texts in one request: about 50,000 tokens, a sixth of the limit of the largest provider. */
+/** Texts in one request. */
 export const embeddingBatch = 128
+/** Tokens in one request: a fifth of what the largest provider allows. The usual 128 texts have 50,000. */
+const batchTokens = 64 * 1024
 /** Concurrent requests. As many batches may be in a write meanwhile: both are repeated after a kill. */
 export const embeddingsAtOnce = 4
 /** An interrupted attempt has stored at most this many vectors more than it has counted. */
@@ -56,7 +58,7 @@ export async function embedChunks(
           const end = Math.min(next + embeddingBatch * embeddingsAtOnce, file.chunks)
           read = await readChunks(deps.collections, file, next, end)
         }
-        const chunks = read.splice(0, embeddingBatch)
+        const chunks = read.splice(0, batchLength(read))
         if (chunks.length === 0) return
         underWay.push(beginBatch(deps, chunks, either))
         next += chunks.length
@@ -78,6 +80,13 @@ export async function embedChunks(
     // What follows this step must not overlap with its last write.
     await writing?.catch(() => undefined)
   }
+}
+
+/** How many of the next chunks fit into one request. */
+function batchLength(chunks: FileChunk[]): number {
+  let tokens = 0
+  const tooMany = chunks.findIndex((chunk) => (tokens += chunk.tokens) > batchTokens)
+  return Math.min(embeddingBatch, tooMany === -1 ? chunks.length : Math.max(tooMany, 1))
 }
 
 interface EmbeddedBatch {

@@ -1,10 +1,14 @@
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { SearchOverride } from '../../domain/search-override.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Tool } from '../tools/tool.ts'
+import type { AttributeFilter } from './attribute-filter.ts'
 import type { Embedder } from './embedder.ts'
 import { isOfModel } from './embedding-model.ts'
 import { retrievalConfigOf } from './retrieval-config.ts'
 import { type RetrieveDeps, retrieve } from './retrieve.ts'
+import { wantedEntries } from './search-entries.ts'
+import { type VectorStoreRecord, isExpired, noteActivity } from './vector-stores.ts'
 
 export const retrievalPassages = 5
 const maxQueryCharacters = 2000
@@ -21,12 +25,16 @@ const foundByWordsOnly =
 export async function createRetrievalTool(
   deps: RetrieveDeps & { assistantConfigs: Pick<AssistantConfigs, 'settingsOf'> },
   assistant: AssistantRecord,
-  name: string,
+  { name, search }: { name: string; search?: SearchOverride | undefined },
 ): Promise<Tool | undefined> {
   const { retrievalDescription, tools, vectorStores } = deps.assistantConfigs.settingsOf(assistant)
-  const searched = await searchedOwners(deps, assistant, vectorStores)
+  const searched = await searchedOwners(deps, assistant, [
+    ...new Set([...vectorStores, ...(search?.vectorStores ?? [])]),
+  ])
   if (searched.length === 0) return undefined
-  const { max_num_results: limit = retrievalPassages, ranking_options: ranking } = retrievalConfigOf(tools)
+  const config = retrievalConfigOf(tools)
+  const limit = search?.limit ?? config.max_num_results ?? retrievalPassages
+  const threshold = search?.scoreThreshold ?? config.ranking_options?.score_threshold ?? 0
   return {
     type: 'retrieval',
     name,
@@ -44,12 +52,15 @@ export async function createRetrievalTool(
     async execute(args, { signal }) {
       const query = typeof args['query'] === 'string' ? args['query'].slice(0, maxQueryCharacters) : ''
       const embed = onceEmbedded(deps.embedder)
-      const searches = searched.map((owner) =>
-        retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit }, signal),
-      )
+      const searches = searched.map(async (owner) => {
+        const fileIds = await wantedFiles(deps, owner, search)
+        if (fileIds?.length === 0) return []
+        return retrieve({ ...deps, embedder: embed }, { assistant: owner, query, limit, fileIds }, signal)
+      })
       const found = (await Promise.all(searches)).flat()
+      for (const owner of searched) if (isStore(owner)) await noteActivity(deps.collections, owner)
       if (searched.length > 1) found.sort((a, b) => b.score - a.score)
-      const passages = found.filter(({ score }) => score >= (ranking?.score_threshold ?? 0)).slice(0, limit)
+      const passages = found.filter(({ score }) => score >= threshold).slice(0, limit)
       const notice = searched.every((owner) => isOfModel(owner, deps.embedder.model))
         ? {}
         : { notice: foundByWordsOnly }
@@ -57,6 +68,16 @@ export async function createRetrievalTool(
       return JSON.stringify({ passages, ...citing, ...notice })
     },
   }
+}
+
+/** The entries of a vector store that the filter of a run wants; undefined: all. */
+async function wantedFiles(
+  { collections: { files } }: Pick<RetrieveDeps, 'collections'>,
+  { _id, kind }: AssistantRecord,
+  search: SearchOverride | undefined,
+): Promise<string[] | undefined> {
+  if (search?.filter === undefined || kind !== 'vector_store') return undefined
+  return wantedEntries({ files }, _id, search.filter as AttributeFilter)
 }
 
 /** Of the assistant and its vector stores, those that have a ready file. Stores of another project do not count. */
@@ -68,11 +89,17 @@ async function searchedOwners(
   const own = { kind: 'vector_store', project_id: assistant.project_id, deleting: { $ne: true } } as const
   const stores =
     storeIds.length === 0 ? [] : await assistants.find({ _id: { $in: storeIds }, ...own }).lean<AssistantRecord[]>()
-  const owners = [assistant, ...stores].filter(({ has_files: hasFiles }) => hasFiles !== false)
+  const owners = [assistant, ...stores.filter((store) => !isStore(store) || !isExpired(store))].filter(
+    ({ has_files: hasFiles }) => hasFiles !== false,
+  )
   const ready = await Promise.all(
     owners.map(({ _id }) => files.exists({ assistant_id: _id, status: 'ready', chunks: { $gt: 0 } })),
   )
   return owners.filter((_owner, index) => ready[index] !== null)
+}
+
+function isStore(owner: AssistantRecord): owner is VectorStoreRecord {
+  return owner.kind === 'vector_store' && owner.store !== undefined
 }
 
 /** Embeds each query once, for all spaces. */

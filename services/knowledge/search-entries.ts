@@ -5,7 +5,7 @@ import type { KnowledgeCollections } from './collections.ts'
 import { type EntryRecord, attributesOf } from './entry-record.ts'
 import type { createPassages } from './passages.ts'
 import type { Passage } from './retrieve.ts'
-import type { VectorStoreRecord } from './vector-stores.ts'
+import { type VectorStoreRecord, requireUnexpired } from './vector-stores.ts'
 
 export interface SearchEntriesDeps {
   collections: Pick<KnowledgeCollections, 'files'>
@@ -29,7 +29,8 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     { query, limit, filter }: EntrySearch,
     signal: AbortSignal,
   ): Promise<{ passage: Passage; attributes: Attributes }[]> {
-    const fileIds = filter && (await wantedEntries(store, filter))
+    requireUnexpired(store)
+    const fileIds = filter && (await wantedEntries({ files }, store._id, filter))
     if (fileIds?.length === 0) return []
     const found = await passages.search(store, query, limit, signal, fileIds)
     const ids = [...new Set(found.map((passage) => passage.file_id))]
@@ -37,18 +38,22 @@ export function createSearchEntries({ collections: { files }, passages }: Search
     const attributes = new Map(entries.map((entry) => [entry.source_id, attributesOf(entry)]))
     return found.map((passage) => ({ passage, attributes: attributes.get(passage.file_id) ?? {} }))
   }
+}
 
-  /** The ids of the ready entries that a filter wants. */
-  async function wantedEntries(store: VectorStoreRecord, filter: AttributeFilter): Promise<string[]> {
-    const ids: string[] = []
-    const ready = files
-      .find({ assistant_id: store._id, status: 'ready' }, { attributes_json: 1 })
-      .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
-    for await (const entry of ready.cursor()) {
-      if (isWanted(attributesOf(entry), filter)) ids.push(entry._id)
-      if (ids.length > maxFilteredFiles)
-        throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)
-    }
-    return ids
+/** The ids of the ready entries that a filter wants. */
+export async function wantedEntries(
+  { files }: Pick<KnowledgeCollections, 'files'>,
+  storeId: string,
+  filter: AttributeFilter,
+): Promise<string[]> {
+  const ids: string[] = []
+  const ready = files
+    .find({ assistant_id: storeId, status: 'ready' }, { attributes_json: 1 })
+    .lean<Pick<FileRecord, '_id' | 'attributes_json'>>()
+  for await (const entry of ready.cursor()) {
+    if (isWanted(attributesOf(entry), filter)) ids.push(entry._id)
+    if (ids.length > maxFilteredFiles)
+      throw new AppError('bad_request', `The filter leaves more than ${maxFilteredFiles} files.`)
   }
+  return ids
 }

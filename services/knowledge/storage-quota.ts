@@ -28,6 +28,12 @@ export function createStorageQuota(
   }
 
   return {
+    /** Throws `payload_too_large` if the user may not store so many bytes more. */
+    async requireRoom(userId: string, bytes: number): Promise<void> {
+      const maxMb = await maxMbOf(userId)
+      if (maxMb !== undefined && (await storedBytes(userId)) + bytes > maxMb * megabyte) throw usedUp(maxMb)
+    },
+
     /**
      * The same bytes, up to what the user may still store. The rest is read and thrown away, because a client hears an
      * answer only when its whole request was read; `refusal` then says why.

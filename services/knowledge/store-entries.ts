@@ -58,6 +58,23 @@ export function createStoreEntries(deps: StoreEntriesDeps) {
       return countsOf(groups)
     },
 
+    /** Ends the processing of the batch's files that are not done; their steps find that, and remove what they made. */
+    async cancel(store: VectorStoreRecord, batchId: string): Promise<void> {
+      const open = { status: { $in: ['queued', 'processing'] as FileRecord['status'][] } }
+      await files.updateMany(
+        { assistant_id: store._id, batch_id: batchId, ...open },
+        {
+          $set: {
+            status: 'failing',
+            cancelled: true,
+            error: 'The batch was cancelled.',
+            retryable: false,
+            updated_at: new Date(),
+          },
+        },
+      )
+    },
+
     /** Throws `not_found` for a file that is not one of the project. */
     async requireSource({ projectId }: Pick<Caller, 'projectId'>, fileId: string): Promise<void> {
       const own = { _id: fileId, assistant_id: projectOwner(projectId), status: 'ready' as const }

@@ -28,6 +28,8 @@ export interface VectorStoreMembers {
   name?: string | null | undefined
   description?: string | undefined
   metadata?: Metadata | null | undefined
+  /** Days after its last use; null: it stays. */
+  expiresAfterDays?: number | null | undefined
 }
 
 export interface EntryCounts {
@@ -49,6 +51,7 @@ export interface VectorStoreView {
 export type VectorStores = ReturnType<typeof createVectorStores>
 
 const recordBytes = 16_000
+const dayMs = 86_400_000
 const present = { kind: 'vector_store', deleting: { $ne: true } } as const
 /** Precision of `last_active_at`, so that not every search writes. */
 const activityPrecisionMs = 60_000
@@ -85,6 +88,7 @@ export function createVectorStores({ collections, transaction, configs, deletion
           ...(members.description === undefined ? {} : { description: members.description }),
           metadata_json: toJsonText(members.metadata ?? {}),
           last_active_at: now,
+          ...expiryOf(members.expiresAfterDays, now),
         },
         name: members.name ?? '',
         public: false,
@@ -103,14 +107,25 @@ export function createVectorStores({ collections, transaction, configs, deletion
     read: async (caller: Caller, id: string): Promise<VectorStoreView> => viewOf(await find(caller, id)),
 
     /** Changes the given members; null empties one. */
-    async update({ projectId }: Caller, id: string, { name, metadata }: VectorStoreMembers): Promise<VectorStoreView> {
-      const $set = {
-        ...(name === undefined ? {} : { name: name ?? '' }),
-        ...(metadata === undefined ? {} : { 'store.metadata_json': toJsonText(metadata ?? {}) }),
-        updated_at: new Date(),
+    async update(
+      { projectId }: Caller,
+      id: string,
+      { name, metadata, expiresAfterDays: days }: VectorStoreMembers,
+    ): Promise<VectorStoreView> {
+      const now = new Date()
+      const expiry = expiryOf(days, now)
+      const change = {
+        $set: {
+          ...(name === undefined ? {} : { name: name ?? '' }),
+          ...(metadata === undefined ? {} : { 'store.metadata_json': toJsonText(metadata ?? {}) }),
+          ...Object.fromEntries(Object.entries(expiry).map(([key, value]) => [`store.${key}`, value])),
+          'store.last_active_at': now,
+          updated_at: now,
+        },
+        ...(days === null ? { $unset: { 'store.expires_after_days': 1, 'store.expires_at': 1 } } : {}),
       }
       const record = await assistants
-        .findOneAndUpdate({ _id: id, project_id: projectId, ...present }, { $set }, { returnDocument: 'after' })
+        .findOneAndUpdate({ _id: id, project_id: projectId, ...present }, change, { returnDocument: 'after' })
         .lean<VectorStoreRecord>()
       if (record === null) throw missing(id)
       return viewOf(record)
@@ -137,12 +152,39 @@ export function createVectorStores({ collections, transaction, configs, deletion
     remove: ({ userId, projectId }: Caller, id: string): Promise<DeletionResult> =>
       deletions.deleteVectorStore(userId, projectId, id),
 
-    async noteActivity({ _id, store }: VectorStoreRecord): Promise<void> {
-      const now = new Date()
-      if (now.getTime() - store.last_active_at.getTime() < activityPrecisionMs) return
-      await assistants.updateOne({ _id, ...present }, { $set: { 'store.last_active_at': now } })
-    },
+    noteActivity: (record: VectorStoreRecord): Promise<void> => noteActivity(collections, record),
   }
+}
+
+/** A vector store that expires some days after its last use stays for as long again. */
+export async function noteActivity(
+  { assistants }: Pick<Collections, 'assistants'>,
+  { _id, store }: Pick<VectorStoreRecord, '_id' | 'store'>,
+): Promise<void> {
+  const now = new Date()
+  if (now.getTime() - store.last_active_at.getTime() < activityPrecisionMs) return
+  const { expires_after_days: days } = store
+  // A change of the days in the meantime is a use, too.
+  const same = { 'store.expires_after_days': days ?? { $exists: false } }
+  const expiry = days === undefined ? {} : { 'store.expires_at': new Date(now.getTime() + days * dayMs) }
+  await assistants.updateOne({ _id, ...present, ...same }, { $set: { 'store.last_active_at': now, ...expiry } })
+}
+
+function expiryOf(
+  days: number | null | undefined,
+  now: Date,
+): Pick<VectorStoreFacts, 'expires_after_days' | 'expires_at'> {
+  if (days === undefined || days === null) return {}
+  return { expires_after_days: days, expires_at: new Date(now.getTime() + days * dayMs) }
+}
+
+/** Throws `bad_request` for a vector store whose time is over and which will be deleted soon. */
+export function requireUnexpired(record: Pick<VectorStoreRecord, '_id' | 'store'>): void {
+  if (isExpired(record)) throw new AppError('bad_request', `The vector store ${record._id} has expired.`)
+}
+
+export function isExpired({ store }: Pick<VectorStoreRecord, 'store'>): boolean {
+  return store.expires_at !== undefined && store.expires_at.getTime() <= Date.now()
 }
 
 /** Each with its metadata, and the sums of its entries. */

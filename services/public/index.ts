@@ -1,11 +1,22 @@
 import { AppError } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import { attachmentLimits } from '../../domain/content-parts.ts'
+import { maxMessageBytes } from '../../domain/message-size.ts'
+import type { Received } from '../attachments/receive-content.ts'
+import type { PartSources } from '../attachments/read-part.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
-import type { FollowedRun, NewRun, RunFeed, Runs } from '../runs/index.ts'
+import {
+  type FollowedRun,
+  type NewRun,
+  type RunFeed,
+  type RunRequest,
+  type Runs,
+  inputMessages,
+} from '../runs/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
@@ -16,6 +27,7 @@ import { createPublicThreads } from './threads.ts'
 
 interface PublicFamilyDeps {
   collections: Pick<Collections, 'assistants' | 'threads' | 'runs'>
+  partSources: PartSources
   assistantConfigs: AssistantConfigs
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
@@ -70,6 +82,12 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
 
     /** Base URL of the compat family, for OpenAI-compatible clients. */
     compatUrl: new URL('/public/compat/v1', settings.baseUrl).toString(),
+
+    /** The input of a run, within the limits of public callers. */
+    input: (messages: RunRequest['input'], loc?: string[]): Promise<Received> => {
+      const limits = { maxBytes: maxMessageBytes.public, limits: attachmentLimits.public }
+      return inputMessages(deps.partSources, messages, { ...limits, ...(loc && { loc }) })
+    },
 
     /** Starts a run and follows it from its first event. */
     start: (newRun: Omit<NewRun, 'public'>, runId: string): Promise<FollowedRun> =>

@@ -1,20 +1,19 @@
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
 import { type Page, readPage } from '../page.ts'
 import { type ListedRun, runBytes, withoutInput } from '../runs/index.ts'
-import { findThread, missing } from './find-thread.ts'
+import { type ThreadOwner, findThread, missing } from './find-thread.ts'
 import type { PageQuery } from '../cursor-page.ts'
 
-/** The runs of public threads, for reading. */
+/** The runs of threads in the assistants API, for reading. */
 export function createRunsOfThreads(collections: Pick<Collections, 'threads' | 'runs'>) {
   return {
     findRun,
 
-    async runs(assistant: AssistantRecord, threadId: string, page: PageQuery): Promise<Page<ListedRun>> {
-      await findThread(collections, assistant, threadId)
-      if (page.after !== undefined) await findRun(assistant, threadId, page.after)
-      if (page.before !== undefined) await findRun(assistant, threadId, page.before)
+    async runs(owner: ThreadOwner, threadId: string, page: PageQuery): Promise<Page<ListedRun>> {
+      await findThread(collections, owner, threadId)
+      if (page.after !== undefined) await findRun(owner, threadId, page.after)
+      if (page.before !== undefined) await findRun(owner, threadId, page.before)
       // Ids are time-ordered. With only `before`, the nearest entries are wanted, so the list is read backwards.
       const backwards = page.before !== undefined && page.after === undefined
       const ascending = (page.order === 'asc') !== backwards
@@ -32,8 +31,8 @@ export function createRunsOfThreads(collections: Pick<Collections, 'threads' | '
     },
   }
 
-  async function findRun(assistant: AssistantRecord, threadId: string, runId: string): Promise<RunRecord> {
-    await findThread(collections, assistant, threadId)
+  async function findRun(owner: ThreadOwner, threadId: string, runId: string): Promise<RunRecord> {
+    await findThread(collections, owner, threadId)
     const run = await collections.runs.findOne({ _id: runId, thread_id: threadId }).lean<RunRecord>()
     if (run === null) throw missing('run')
     return run

@@ -1,12 +1,11 @@
 import { type Message, messagesFromJson } from '../../domain/messages.ts'
-import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { Collections } from '../collections.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
-import { findThread } from './find-thread.ts'
+import { type ThreadOwner, findThread } from './find-thread.ts'
 
 /** A message with what the log records about it. */
 export interface LoggedMessage {
@@ -23,13 +22,13 @@ interface ThreadMessagesDeps {
   pendingInput: Pick<PendingInput, 'missingFromLog'>
 }
 
-/** The messages of public threads. */
+/** The messages of threads in the assistants API. */
 export function createThreadMessages({ collections, log, scanLog, pendingInput }: ThreadMessagesDeps) {
-  const find = (assistant: AssistantRecord, threadId: string) => findThread(collections, assistant, threadId)
+  const find = (owner: ThreadOwner, threadId: string) => findThread(collections, owner, threadId)
 
   return {
-    async addMessage(assistant: AssistantRecord, threadId: string, message: Message, entryId: string) {
-      await find(assistant, threadId)
+    async addMessage(owner: ThreadOwner, threadId: string, message: Message, entryId: string) {
+      await find(owner, threadId)
       const input = await pendingInput.missingFromLog(threadId)
       const { record: entry } = await log.append(threadId, {
         id: entryId,
@@ -40,21 +39,27 @@ export function createThreadMessages({ collections, log, scanLog, pendingInput }
       return { message, createdAt: entry.created_at, runId: undefined } satisfies LoggedMessage
     },
 
+    /** Replaces a message of the thread: its metadata, or all of it. */
+    replaceMessage: async (threadId: string, message: Message): Promise<void> => {
+      const input = await pendingInput.missingFromLog(threadId)
+      await log.append(threadId, { messages: [message], source: 'update', input, pastLimit: true })
+    },
+
     /** The message that `addMessage` added under this id; null if it did not. */
-    async addedMessage(assistant: AssistantRecord, threadId: string, entryId: string): Promise<LoggedMessage | null> {
-      await find(assistant, threadId)
+    async addedMessage(owner: ThreadOwner, threadId: string, entryId: string): Promise<LoggedMessage | null> {
+      await find(owner, threadId)
       const entry = await log.find(threadId, entryId)
       const [message] = entry === null ? [] : messagesFromJson(entry.messages_json)
       return entry === null || message === undefined ? null : { message, createdAt: entry.created_at, runId: undefined }
     },
 
     /** The messages of people and the assistant, oldest first. */
-    messages: async (assistant: AssistantRecord, threadId: string): Promise<LoggedMessage[]> =>
-      loggedMessages(scanLog, await find(assistant, threadId)),
+    messages: async (owner: ThreadOwner, threadId: string): Promise<LoggedMessage[]> =>
+      loggedMessages(scanLog, await find(owner, threadId)),
 
     /** The messages of one run of the thread. */
-    messagesOfRun: async (assistant: AssistantRecord, run: RunRecord): Promise<LoggedMessage[]> =>
-      loggedMessages(scanLog, await find(assistant, run.thread_id), run),
+    messagesOfRun: async (owner: ThreadOwner, run: RunRecord): Promise<LoggedMessage[]> =>
+      loggedMessages(scanLog, await find(owner, run.thread_id), run),
   }
 }
 

@@ -8,7 +8,7 @@ import { type CreateThread, threadRecordOf } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
-import { findThread, missing, ownOf } from './find-thread.ts'
+import { type ThreadOwner, findThread, missing, ownOf } from './find-thread.ts'
 import { createRunsOfThreads } from './runs-of-threads.ts'
 import { createThreadMessages } from './thread-messages.ts'
 
@@ -64,20 +64,25 @@ export function createPublicThreads(deps: PublicThreadsDeps) {
 
     find,
 
-    async setMetadata(assistant: AssistantRecord, threadId: string, metadata: Record<string, unknown>) {
-      const thread = await collections.threads
-        .findOneAndUpdate(
-          ownOf(assistant, threadId),
-          { $set: { metadata_json: checkFreeForm(['body', 'metadata'], metadata), updated_at: new Date() } },
-          { returnDocument: 'after' },
-        )
-        .lean<ThreadRecord>()
-      if (thread === null) throw missing('thread')
-      return thread
-    },
+    setMetadata: createSetMetadata(collections),
 
     ...createThreadMessages(deps),
     ...createRunsOfThreads(collections),
+  }
+}
+
+/** Replaces the metadata of a thread. */
+export function createSetMetadata({ threads }: Pick<Collections, 'threads'>) {
+  return async (owner: ThreadOwner, threadId: string, metadata: Record<string, unknown>): Promise<ThreadRecord> => {
+    const thread = await threads
+      .findOneAndUpdate(
+        ownOf(owner, threadId),
+        { $set: { metadata_json: checkFreeForm(['body', 'metadata'], metadata), updated_at: new Date() } },
+        { returnDocument: 'after' },
+      )
+      .lean<ThreadRecord>()
+    if (thread === null) throw missing('thread')
+    return thread
   }
 }
 

@@ -4,8 +4,11 @@ import { type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Collections } from '../collections.ts'
+import type { BlobStore } from '../knowledge/blob-store.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import { unstoredMs } from '../public/threads.ts'
+import { each } from './each.ts'
+import { createExpiry } from './expired-knowledge.ts'
 
 /** Undefined: kept for as long as the owner keeps it. */
 export interface RetentionSettings {
@@ -15,9 +18,10 @@ export interface RetentionSettings {
 }
 
 interface RetentionDeps {
-  collections: Pick<Collections, 'users' | 'threads' | 'runs'>
+  collections: Pick<Collections, 'users' | 'threads' | 'runs' | 'assistants' | 'files'>
   workflows: Pick<WorkflowClient, 'start'>
   runs: { cancel(run: RunRecord): Promise<unknown> }
+  blobs: Pick<BlobStore, 'delete'>
   settings: RetentionSettings
 }
 
@@ -31,15 +35,20 @@ type Owned = Pick<ThreadRecord, '_id' | 'user_id' | 'project_id' | 'created_at'>
  * Deletes data whose retention time has passed. Each removal is one that an owner can request, with its receipt.
  * Several processes may execute rounds at the same time: they join each other's deletions.
  */
-export function createRetention({ collections, workflows, runs: { cancel }, settings }: RetentionDeps) {
+export function createRetention({ collections, workflows, runs: { cancel }, blobs, settings }: RetentionDeps) {
   const { users, threads, runs } = collections
+  const expiry = createExpiry({ collections, workflows, blobs })
 
   /** One round. A failure of one part does not keep the others from running; all failures are thrown at the end. */
   return async (clock: () => number = Date.now): Promise<void> => {
     const now = clock()
     const before = (days: number) => new Date(now - days * dayMs)
     const { retainPublicThreadsDays, retainPendingAccountsDays, retainWaitingRunsDays } = settings
-    const parts = [deleteUnstoredThreads(now)]
+    const parts = [
+      deleteUnstoredThreads(now),
+      expiry.vectorStores(new Date(now), perRound),
+      expiry.files(new Date(now), perRound),
+    ]
     if (retainPublicThreadsDays !== undefined) parts.push(deletePublicThreads(before(retainPublicThreadsDays)))
     if (retainPendingAccountsDays !== undefined)
       parts.push(deletePendingAccounts(before(retainPendingAccountsDays), now))
@@ -92,13 +101,6 @@ export function createRetention({ collections, workflows, runs: { cancel }, sett
       .lean<RunRecord[]>()
     await each(waiting, cancel)
   }
-}
-
-/** One after the other; one that fails does not keep the next from being handled. */
-async function each<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const failures: unknown[] = []
-  for (const item of items) await work(item).catch((error: unknown) => failures.push(error))
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} of ${items.length} failed`)
 }
 
 function throwFailures(results: PromiseSettledResult<void>[]): void {

@@ -1,5 +1,5 @@
 import type { EntryId } from '../../domain/event-ids.ts'
-import type { AIMessage, CutReason, ToolCall } from '../../domain/messages.ts'
+import type { AIMessage, CutReason, TokenLogprob, ToolCall } from '../../domain/messages.ts'
 import { readJsonObject, readPartialObject } from '../../domain/partial-json.ts'
 import type { Usage } from '../../domain/records/run.ts'
 import { type RunEntry, inOrder } from '../../domain/run-events.ts'
@@ -19,6 +19,7 @@ export function createAnswer(id: string) {
   let text = ''
   let usage: Usage | undefined
   let cut: CutReason | undefined
+  const logprobs: TokenLogprob[] = []
   /** By the numbers that the model gave the calls. */
   const calls = new Map<number, CallSoFar>()
 
@@ -32,6 +33,9 @@ export function createAnswer(id: string) {
         case 'usage':
           usage = delta.usage
           return []
+        case 'logprobs':
+          logprobs.push(...delta.tokens)
+          return [{ type: 'logprobs', id, tokens: delta.tokens }]
         case 'cut':
           cut = delta.reason
           return []
@@ -45,6 +49,7 @@ export function createAnswer(id: string) {
       return [
         { type: 'begin', id },
         ...(text === '' ? [] : [{ type: 'text' as const, id, text }]),
+        ...(logprobs.length === 0 ? [] : [{ type: 'logprobs' as const, id, tokens: logprobs }]),
         ...[...calls].map(([index, call]) => ({
           type: 'call' as const,
           id,
@@ -66,6 +71,7 @@ export function createAnswer(id: string) {
           ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
           ...(usage ? { usage } : {}),
           ...(cut ? { cut } : {}),
+          ...(logprobs.length > 0 ? { logprobs } : {}),
         },
       }
     },
@@ -195,7 +201,7 @@ export function createRunWriter(
 }
 
 function isNotPiece(entry: RunEntry): boolean {
-  return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'begin'
+  return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'logprobs' && entry.type !== 'begin'
 }
 
 /** Merges neighbouring pieces of one text, or of the arguments of one call. */
@@ -212,6 +218,8 @@ function mergePieces(entries: RunEntry[]): RunEntry[] {
 
 function mergedPiece(a: RunEntry, b: RunEntry): RunEntry | undefined {
   if (a.type === 'text' && b.type === 'text' && a.id === b.id) return { ...a, text: a.text + b.text }
+  if (a.type === 'logprobs' && b.type === 'logprobs' && a.id === b.id)
+    return { ...a, tokens: [...a.tokens, ...b.tokens] }
   if (a.type === 'call' && b.type === 'call' && a.id === b.id && a.index === b.index)
     return { ...a, ...b, args: (a.args ?? '') + (b.args ?? '') }
   return undefined

@@ -1,6 +1,7 @@
-import type { CutReason } from '../../domain/messages.ts'
+import type { CutReason, TokenLogprob } from '../../domain/messages.ts'
 import type { SamplingParameters, Usage } from '../../domain/records/run.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
+import type { PromptPart } from '../attachments/prompt-parts.ts'
 import type { ModelToolChoice } from '../../domain/client-tools.ts'
 import type { JsonSchema } from '../tools/tool.ts'
 
@@ -14,7 +15,8 @@ export interface ModelAccount {
 
 /** A message in the format of the chat-completions API. */
 export type PromptMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string | PromptPart[] }
   | { role: 'assistant'; content: string | null; tool_calls?: PromptToolCall[] }
   | { role: 'tool'; content: string; tool_call_id: string }
 
@@ -46,6 +48,7 @@ export type ModelDelta =
   | { type: 'model'; model: string }
   | { type: 'text'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
+  | { type: 'logprobs'; tokens: TokenLogprob[] }
   | { type: 'usage'; usage: Usage }
   /** The answer was cut off: by the token limit, or by the provider's filter. */
   | { type: 'cut'; reason: CutReason }

@@ -8,6 +8,7 @@ import type { RunOverrides, RunRecord, SamplingParameters } from '../../domain/r
 import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import { tokenLimits } from '../../domain/token-limits.ts'
+import { promptPartsOf, readAttachments, tokensOfAttachments } from '../attachments/prompt-parts.ts'
 import type { Conversation } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ChatRequest, PromptMessage } from './chat-model.ts'
@@ -51,7 +52,9 @@ export async function chatRequestFor(
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
   const model = run.overrides.model ?? config.model ?? deps.defaultModel
   const { system_message: systemMessage = config.systemMessage, instructions = '' } = run.overrides
-  const { response_format_json: formatJson, logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
+  const { logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
+  const { response_format_json: formatJson = config.responseFormat && JSON.stringify(config.responseFormat) } =
+    run.overrides
   const systemMessages = [systemMessage, instructions]
   const maxTokens = smaller(run.overrides.max_tokens, tokensLeft.completion)
   const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
@@ -78,14 +81,14 @@ export async function chatRequestFor(
   const request = {
     account,
     model,
-    messages: promptOf(fitting, systemMessages),
+    messages: promptOf(fitting, systemMessages, await readAttachments(deps.collections, run.thread_id, fitting)),
     tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens,
     toolChoice: toolChoiceOf(run.overrides, offered, step),
     parallelToolCalls: run.overrides.parallel_tool_calls,
     logitBias: biasJson === undefined ? undefined : parseOwnJson<Record<string, number>>(biasJson),
-    sampling: samplingOf(run.overrides),
+    sampling: samplingOf({ ...samplingOfAssistant(config), ...run.overrides }),
     responseFormat: formatJson === undefined ? undefined : parseOwnJson<ResponseFormat>(formatJson),
     signal,
   }
@@ -160,7 +163,7 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   let index = 0
   for await (const tokens of tokensOf(parts, window)) {
     const part = parts[index++]
-    room -= tokens + (Array.isArray(part) ? part.length * tokensPerMessage : 0)
+    room -= tokens + (Array.isArray(part) ? fixedTokensOf(part) : 0)
     if (room < 0) break
     if (Array.isArray(part)) for (const message of part) kept.add(message)
   }
@@ -173,9 +176,14 @@ function certainlyFits(messages: Message[], { fixed, budgetTokens }: Window): bo
   for (const text of fixed) room -= Buffer.byteLength(text)
   for (const message of messages) {
     if (room < 0) return false
-    room -= Buffer.byteLength(textOf(message)) + tokensPerMessage
+    room -= Buffer.byteLength(textOf(message)) + fixedTokensOf([message])
   }
   return room >= 0
+}
+
+/** The tokens of messages besides their texts. */
+function fixedTokensOf(messages: Message[]): number {
+  return messages.reduce((sum, message) => sum + tokensPerMessage + tokensOfAttachments(message), 0)
 }
 
 type Part = string | Message[]
@@ -228,20 +236,29 @@ function textOf(message: Message): string {
  * result and a result without a call, and threads can be edited by users: a missing result is replaced by a text
  * that says so, a stray one is left out.
  */
-export function promptOf(messages: Message[], systemMessages: string[]): PromptMessage[] {
+export function promptOf(
+  messages: Message[],
+  systemMessages: string[],
+  attachments = new Map<string, Buffer>(),
+): PromptMessage[] {
   const answers = new Map(
     messages.flatMap((message) =>
       message.type === 'ToolMessage' ? [[message.data.tool_call_id, message.data.content] as const] : [],
     ),
   )
   const system = systemMessages.filter((text) => text !== '').map((content) => ({ role: 'system' as const, content }))
-  return [...system, ...messages.flatMap((message) => promptParts(message, answers))]
+  return [...system, ...messages.flatMap((message) => promptParts(message, answers, attachments))]
 }
 
-function promptParts(message: Message, answers: Map<string, string>): PromptMessage[] {
+function promptParts(
+  message: Message,
+  answers: Map<string, string>,
+  attachments: Map<string, Buffer>,
+): PromptMessage[] {
   switch (message.type) {
     case 'HumanMessage':
-      return [{ role: 'user', content: message.data.content }]
+      if (message.data.deleted) return []
+      return [{ role: 'user', content: promptPartsOf(message, attachments) ?? message.data.content }]
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]
     case 'AIMessage': {
@@ -280,7 +297,18 @@ const samplingMembers = [
   'service_tier',
   'logprobs',
   'top_logprobs',
+  'verbosity',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
 ] as const satisfies (keyof SamplingParameters)[]
+
+function samplingOfAssistant({ topP, reasoningEffort }: AssistantSettings): SamplingParameters {
+  return {
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
+  }
+}
 
 function samplingOf(overrides: RunOverrides): SamplingParameters {
   const given = samplingMembers.filter((name) => overrides[name] !== undefined)

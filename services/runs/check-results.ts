@@ -12,7 +12,12 @@ const searchedBytes = 2 * 1024 * 1024
  */
 export async function checkResults(
   conversations: Pick<Conversations, 'read'>,
-  { thread, input, isNewThread }: { thread: ThreadRecord; input: Message[]; isNewThread: boolean },
+  {
+    thread,
+    input,
+    isNewThread,
+    loc = ['body', 'input'],
+  }: { thread: ThreadRecord; input: Message[]; isNewThread: boolean; loc?: string[] | undefined },
 ): Promise<void> {
   if (input.every(({ type }) => type !== 'ToolMessage')) return
   const before = isNewThread ? [] : (await conversations.read(thread._id, searchedBytes, { thread })).messages
@@ -27,6 +32,5 @@ export async function checkResults(
   }
   for (const message of before) note(message)
   for (const [index, message] of input.entries())
-    if (!note(message))
-      throw invalidInput(['body', 'input', index, 'tool_call_id'], 'no call without a result has this id')
+    if (!note(message)) throw invalidInput([...loc, index, 'tool_call_id'], 'no call without a result has this id')
 }

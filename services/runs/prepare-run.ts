@@ -2,10 +2,19 @@ import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../..
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
-import { type Message, type MessageInput, messagesToJson, normaliseMessage } from '../../domain/messages.ts'
+import { type AttachmentLimits, attachmentLimits } from '../../domain/content-parts.ts'
+import { type Message, type RunMessageInput, messagesToJson } from '../../domain/messages.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { ClientCallMode, MultitaskStrategy, RunOverrides, RunRecord } from '../../domain/records/run.ts'
+import type {
+  ClientCallMode,
+  CompletionFacts,
+  MultitaskStrategy,
+  RunOverrides,
+  RunRecord,
+} from '../../domain/records/run.ts'
 import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { PartSources } from '../attachments/read-part.ts'
+import { type NewAttachment, type Received, receiveContent } from '../attachments/receive-content.ts'
 import type { BudgetCounting } from '../budgets/counting.ts'
 import type { Conversations } from '../threads/conversations.ts'
 import { requireRoom } from '../threads/room.ts'
@@ -16,21 +25,28 @@ import { firstFence } from './live-runs.ts'
 
 export interface NewRun {
   thread: ThreadRecord
-  /** The thread is stored together with the run. Only for public threads, which have no quota. */
+  /** The thread is stored together with the run. Only for threads that have no quota. */
   withThread?: boolean
   assistant: AssistantRecord
   input: Message[]
+  /** The member of the request with the input; default: `input`. */
+  inputLoc?: string[]
+  /** The bytes of the images, sounds and files in the input; they are stored before the run. */
+  attachments?: NewAttachment[]
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
+  completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
+  /** `ResponseFacts` as JSON text. */
+  responseJson?: string
 }
 
 export interface RunRequest {
   thread_id?: string
   assistant_id?: string
-  input: MessageInput[] | { messages: MessageInput[] }
+  input: RunMessageInput[] | { messages: RunMessageInput[] }
   config?: { configurable?: { assistant_id?: string; thread_id?: string } }
   multitask_strategy?: MultitaskStrategy
   tools?: ClientFunction[]
@@ -43,18 +59,18 @@ export interface RunRequest {
 export interface PrepareRunDeps {
   threads: { readOwn(userId: string, threadId: string): Promise<ThreadRecord> }
   assistants: { readOwn(userId: string, assistantId: string): Promise<AssistantRecord> }
+  partSources: PartSources
 }
 
 /**
  * Checks the run that a user requests, on the user's own thread and assistant. The ids may be at the top level or
  * in `configurable`; if they disagree, the request is refused. Without an assistant, the thread's own is used.
  */
-export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
+export function createPrepareRun({ threads, assistants, partSources }: PrepareRunDeps) {
   return async (userId: string, request: RunRequest): Promise<NewRun> => {
     const threadId = agreedId(request, 'thread_id')
     if (threadId === undefined) throw invalidInput(['body', 'thread_id'], 'is required', 'missing')
     const named = agreedId(request, 'assistant_id')
-    const input = inputMessages(request.input)
     const readingNamed = named === undefined ? undefined : assistants.readOwn(userId, named)
     // If reading the thread fails, this read is never awaited: its failure must not count as unhandled.
     readingNamed?.catch(() => undefined)
@@ -63,8 +79,9 @@ export function createPrepareRun({ threads, assistants }: PrepareRunDeps) {
     if (assistantId === undefined)
       throw invalidInput(['body', 'assistant_id'], 'is required: the thread has none of its own', 'missing')
     const assistant = await (readingNamed ?? assistants.readOwn(userId, assistantId))
+    const received = await inputMessages(partSources, request.input)
     const overrides = overridesOf(request)
-    return { thread, assistant, input, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
+    return { thread, assistant, ...received, overrides, strategy: request.multitask_strategy ?? 'enqueue' }
   }
 }
 
@@ -99,12 +116,23 @@ const firstCheckAfterMs = 15_000
  */
 export async function admitRun(
   { budgetCounting, conversations, tracing, accountOf }: AdmitRunDeps,
-  { thread, withThread = false, assistant, input, overrides = {}, metadataJson, public: isPublic = false }: NewRun,
+  {
+    thread,
+    withThread = false,
+    assistant,
+    input,
+    inputLoc,
+    overrides = {},
+    metadataJson,
+    responseJson,
+    completion,
+    public: isPublic = false,
+  }: NewRun,
   runId: string,
 ): Promise<RunRecord> {
   if (accountOf(assistant) === undefined)
     throw new AppError('unavailable', 'The agent is not initialized: no model is configured.')
-  await checkResults(conversations, { thread, input, isNewThread: withThread })
+  await checkResults(conversations, { thread, input, isNewThread: withThread, loc: inputLoc })
   const inputJson = messagesToJson(input)
   const inputBytes = Buffer.byteLength(inputJson)
   requireRoom(thread, inputBytes)
@@ -122,7 +150,9 @@ export async function admitRun(
     status: 'pending',
     input_json: inputJson,
     overrides,
+    ...(completion === undefined ? {} : { completion }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
+    ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),
     fence: firstFence,
     created_at: now,
@@ -133,17 +163,23 @@ export async function admitRun(
 
 /**
  * The input messages of a run, in their stored form and checked against the limits of messages and free-form
- * members.
+ * members, and the bytes of their images, sounds and files.
  */
-export function inputMessages(
+export async function inputMessages(
+  sources: PartSources,
   input: RunRequest['input'],
-  { maxBytes = maxMessageBytes.user, loc = locOf(input) }: { maxBytes?: number; loc?: string[] } = {},
-): Message[] {
-  const messages = (Array.isArray(input) ? input : input.messages).map(normaliseMessage)
-  if (messages.length === 0) throw invalidInput(loc, 'must hold at least one message')
-  checkFreeForm(loc, messages)
-  for (const [index, message] of messages.entries()) checkMessageSize(message, maxBytes, [...loc, index])
-  return messages
+  {
+    maxBytes = maxMessageBytes.user,
+    limits = attachmentLimits.user,
+    loc = locOf(input),
+  }: { maxBytes?: number; limits?: AttachmentLimits; loc?: string[] } = {},
+): Promise<Received> {
+  const inputs = Array.isArray(input) ? input : input.messages
+  if (inputs.length === 0) throw invalidInput(loc, 'must hold at least one message')
+  const received = await receiveContent(sources, inputs, { limits, loc })
+  checkFreeForm(loc, received.input)
+  for (const [index, message] of received.input.entries()) checkMessageSize(message, maxBytes, [...loc, index])
+  return received
 }
 
 /** The member of a request that contains the messages. */

@@ -9,6 +9,8 @@ import type { Collections } from '../collections.ts'
 import type { LiveRun } from './live-run.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { Steps } from './steps.ts'
+import type { NewAttachment } from '../attachments/receive-content.ts'
+import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { parentsOfRun, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { cancelledError, endRun } from './end-run.ts'
@@ -24,7 +26,7 @@ export interface FollowedRun {
 }
 
 export interface StartRunDeps extends HandOverDeps, AdmitRunDeps {
-  collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads'>
+  collections: Pick<Collections, 'projects' | 'assistants' | 'runs' | 'threads' | 'attachments'>
   transaction: RunInTransaction
   liveRuns: Pick<LiveRuns, 'offer'>
   steps: Pick<Steps, 'begin'>
@@ -47,11 +49,11 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
     newRun: NewRun,
     runId: string,
   ): Promise<{ run: RunRecord; isHere: boolean; confirmed: Promise<void> }> {
-    const { thread, withThread: isNew = false, assistant, strategy } = newRun
+    const { thread, withThread: isNew = false, assistant, strategy, attachments = [] } = newRun
     const run = await admitRun(deps, newRun, runId)
     const { live, taskTimeoutMs } = deps.liveRuns.offer(run, { assistant, thread })
     try {
-      await store(deps, run, isNew ? thread : undefined)
+      await store(deps, run, { newThread: isNew ? thread : undefined, attachments })
       const enqueued = await handOver.pass(run, strategy, taskTimeoutMs)
       if (enqueued === 'eager') deps.steps.begin(live)
       else live.apply('leave')
@@ -104,11 +106,17 @@ export function createStartRun(deps: StartRunDeps, feeds: Pick<RunFeeds, 'open'>
 
 /**
  * A new thread is stored together with its run, in one transaction. Otherwise one journalled write stores the run, and
- * the existence of the thread is checked afterwards. A run that is not stored is not counted against its budgets.
+ * the existence of the thread is checked afterwards. The bytes of the input are stored before: if this process dies in
+ * between, they are orphans or go with the thread. A run that is not stored is not counted against its budgets.
  */
-async function store(deps: StartRunDeps, run: RunRecord, newThread: ThreadRecord | undefined): Promise<void> {
+async function store(
+  deps: StartRunDeps,
+  run: RunRecord,
+  { newThread, attachments }: { newThread: ThreadRecord | undefined; attachments: NewAttachment[] },
+): Promise<void> {
   const { runs, threads } = deps.collections
   try {
+    await storeAttachments(deps.collections, run, attachments)
     if (newThread === undefined) await runs.insertMany([run], { lean: true })
     else
       await deps.transaction(async (session) => {
@@ -116,6 +124,7 @@ async function store(deps: StartRunDeps, run: RunRecord, newThread: ThreadRecord
         await runs.insertMany([run], { session, lean: true })
       })
   } catch (error) {
+    await removeAttachments(deps.collections, attachments).catch(deps.onError)
     await deps.budgetCounting.giveBack(run).catch(deps.onError)
     throw error
   }
@@ -196,6 +205,7 @@ async function takeBack(deps: StartRunDeps, run: RunRecord, hasThread: boolean):
   await deps.workflows.signal(threadContract, { threadId }, 'cancelRun', { runId })
   if (hasThread) return
   await deps.collections.runs.deleteOne({ _id: runId })
+  await deps.collections.attachments.deleteMany({ thread_id: threadId })
   await deps.budgetCounting.giveBack(run)
   await deps.stream.remove([runId])
 }

@@ -16,7 +16,7 @@ import type { LiveRuns } from './live-runs.ts'
 /** What the steps of a run depend on. */
 export interface StepDeps {
   budgetCounting: Pick<BudgetCounting, 'settle' | 'settleStored'>
-  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls'>
+  collections: Pick<Collections, 'runs' | 'threads' | 'assistants' | 'checkpoints' | 'toolCalls' | 'attachments'>
   /** The runs of this process. */
   liveRuns: LiveRuns
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
@@ -30,7 +30,7 @@ export interface StepDeps {
   /** The current tools of an assistant, and those that the client of the run brings. */
   toolsOf(
     assistant: AssistantRecord,
-    run: Pick<RunRecord, 'overrides' | 'public'>,
+    run: Pick<RunRecord, '_id' | 'overrides' | 'public'>,
     signal: AbortSignal,
   ): Promise<Tool[]>
   /** The context window of a model in tokens, question and answer together. */

@@ -193,5 +193,6 @@ function bytesOf(messages: Message[]): number {
 
 function sizeOf({ data, type }: Message): number {
   const calls = type === 'AIMessage' && data.tool_calls ? JSON.stringify(data.tool_calls).length : 0
-  return 200 + data.content.length + calls
+  const parts = type === 'HumanMessage' && data.parts ? JSON.stringify(data.parts).length : 0
+  return 200 + data.content.length + calls + parts
 }

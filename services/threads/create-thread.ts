@@ -14,6 +14,7 @@ export interface NewThread {
   assistantId?: string | undefined
   /** Created by a public caller of the assistant: belongs to it, and does not count against the owner's quota. */
   public: boolean
+  kind?: ThreadRecord['kind']
   /** Counts although it is public: it comes with an archive, and anybody can write one. */
   counted?: boolean
   /** Of a thread that comes with an archive; default: those of a new one. */
@@ -65,6 +66,7 @@ export function threadRecordOf(thread: NewThread): ThreadRecord {
     user_id: thread.userId,
     project_id: thread.projectId,
     ...(thread.assistantId === undefined ? {} : { assistant_id: thread.assistantId }),
+    ...(thread.kind === undefined ? {} : { kind: thread.kind }),
     name: thread.name,
     metadata_json: thread.metadataJson,
     public: thread.public,

@@ -25,7 +25,7 @@ export async function takePlace(
 
 /** Whether a thread counts against the quota of its owner. */
 export function takesPlace(thread: Pick<ThreadRecord, 'public' | 'counted'>): boolean {
-  return !thread.public || thread.counted === true
+  return thread.counted ?? !thread.public
 }
 
 /** Decrements the thread count, within the transaction that removes the threads. */

@@ -26,7 +26,13 @@ export function createThreadReads(collections: Pick<Collections, 'projects' | 't
      * a login made and nobody has used.
      */
     async list(caller: Caller, range: PageRange) {
-      const own = { user_id: caller.userId, project_id: caller.projectId, public: false, ...present }
+      const own = {
+        user_id: caller.userId,
+        project_id: caller.projectId,
+        public: false,
+        counted: { $ne: false },
+        ...present,
+      }
       const unused = await unusedHomeThread(caller)
       const filter = unused === undefined ? own : { ...own, _id: { $ne: unused } }
       const query = threads.find(filter).sort({ updated_at: -1, _id: -1 }).lean<ThreadRecord>()

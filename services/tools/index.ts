@@ -1,4 +1,5 @@
 import type { Tool } from './tool.ts'
+import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ToolSetting } from '../../domain/assistant-config.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -15,7 +16,7 @@ export interface ToolsDeps {
   /** For addresses from the settings. */
   fetch?: Fetch
   /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
-  retrieval(assistant: AssistantRecord, name: string): Promise<Tool | undefined>
+  retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
 }
 
 export interface ToolDescription {
@@ -61,7 +62,7 @@ export function createTools({
       wanted: WantedTools = {},
     ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
       resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
-        retrieval: (name) => retrieval(assistant, name),
+        retrieval: (name) => retrieval(assistant, name, wanted.search),
         outbound,
         search,
         fetch,

@@ -21,6 +21,12 @@ export const McpConfig = Type.Object({
       description: 'Headers of every request, such as keys. The model does not see them.',
     }),
   ),
+  allowed_tools: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 1000,
+      description: 'The tools that are offered, by their names; default: all.',
+    }),
+  ),
 })
 export type McpConfig = Static<typeof McpConfig>
 
@@ -73,7 +79,9 @@ export function createMcpTools(outbound: Pick<Outbound, 'fetch'>, now: () => num
       const remote = await listOf(server, signal).catch((error: unknown) => {
         throw new Error(hideSecrets(error instanceof Error ? error.message : 'the MCP server failed'))
       })
-      const tools = remote.tools.map((tool) => asTool(config.name, tool, server, hideSecrets))
+      const allowed = config.allowed_tools
+      const offered = remote.tools.filter(({ name }) => allowed === undefined || allowed.includes(name))
+      const tools = offered.map((tool) => asTool(config.name, tool, server, hideSecrets))
       return { tools, warning: warningOf(remote) }
     },
   }

@@ -1,5 +1,6 @@
 import { Value } from 'typebox/value'
 import { type AssistantSettings, type ToolSetting, type ToolType, toolTypes } from '../../domain/assistant-config.ts'
+import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ClientFunction } from '../../domain/client-tools.ts'
 import type { Fetch, Outbound } from '../outbound.ts'
 import { clientTool, clientToolOf } from './client-tool.ts'
@@ -34,8 +35,12 @@ export interface ToolWarning {
 
 /** What a run wants of an assistant's tools. */
 export interface WantedTools {
+  /** What the search searches instead. */
+  search?: SearchOverride | undefined
   /** The types of the assistant's own tools that may be used; default: all. */
   types?: ToolType[]
+  /** Tools that the service executes in addition. */
+  added?: ToolSetting[]
   /** Functions of the client, which replace those of the assistant with the same names. */
   functions?: ClientFunction[]
 }
@@ -48,13 +53,13 @@ type Resolved = { tools: Tool[]; warning?: string | undefined } | { problem: str
  */
 export async function resolveTools(
   { tools: settings }: Pick<AssistantSettings, 'tools'>,
-  { types = [...toolTypes], functions = [] }: WantedTools,
+  { types = [...toolTypes], added = [], functions = [] }: WantedTools,
   deps: ResolveDeps,
 ) {
   const all: ToolSetting[] = settings.some(({ type }) => type === 'retrieval')
     ? settings
     : [{ type: 'retrieval' }, ...settings]
-  const given = all.filter(({ type }) => types.includes(type))
+  const given = [...all.filter(({ type }) => types.includes(type)), ...added]
   const resolved = await Promise.all(
     given.map(async (setting) => ({ setting, result: await resolveOne(setting, deps) })),
   )

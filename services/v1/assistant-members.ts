@@ -1,7 +1,8 @@
 import { Value } from 'typebox/value'
-import { AssistantConfig, type ToolSetting } from '../../domain/assistant-config.ts'
+import { AssistantConfig, type AssistantSettings, type ToolSetting } from '../../domain/assistant-config.ts'
 import { type AppError, invalidInput } from '../../domain/errors.ts'
 import type { Metadata } from '../../domain/metadata.ts'
+import type { ResponseFormat } from '../../domain/response-format.ts'
 
 /** A tool of an assistant in the shape of the assistants API. */
 export interface AssistantTool {
@@ -29,6 +30,10 @@ export interface AssistantMembers {
   instructions?: string | null
   model?: string
   temperature?: number | null
+  topP?: number | null
+  /** `auto`: as the model likes. */
+  responseFormat?: ResponseFormat | 'auto' | null
+  reasoningEffort?: AssistantSettings['reasoningEffort'] | null
   tools?: AssistantTool[] | null
   /** Ids of vector stores. */
   vectorStores?: string[]
@@ -58,6 +63,9 @@ export function withMembers({ name, config }: StoredAssistant, change: Assistant
   set('system_message', change.instructions)
   set('model', change.model)
   set('temperature', change.temperature)
+  set('top_p', change.topP)
+  set('response_format', change.responseFormat === 'auto' ? null : change.responseFormat)
+  set('reasoning_effort', change.reasoningEffort)
   set('metadata', change.metadata)
   set('vector_stores', change.vectorStores)
   if (change.tools !== undefined) set('tools', [...otherTools(config), ...(change.tools ?? []).map(toolSetting)])

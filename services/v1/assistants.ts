@@ -1,3 +1,4 @@
+import type { AssistantSettings } from '../../domain/assistant-config.ts'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
@@ -5,8 +6,10 @@ import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { PageQuery } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
-import type { VectorStores } from '../knowledge/vector-stores.ts'
+import type { NewEntry } from '../knowledge/add-entries.ts'
+import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
 import type { Page } from '../page.ts'
+import type { CreateStore } from './create-store.ts'
 import {
   type AssistantMembers,
   type AssistantTool,
@@ -19,8 +22,14 @@ interface V1AssistantsDeps {
   assistants: Pick<Assistants, 'createUnder' | 'change' | 'readIn' | 'page'>
   configs: Pick<AssistantConfigs, 'settingsOf'>
   deletions: { deleteAssistant(userId: string, assistantId: string): Promise<DeletionResult> }
-  vectorStores: Pick<VectorStores, 'find'>
+  vectorStores: Pick<VectorStores, 'find' | 'remove'>
+  createStore: CreateStore
   defaultModel: string
+}
+
+/** A vector store that is made together with the assistant which searches it. */
+export interface OwnStore extends VectorStoreMembers {
+  files: NewEntry[]
 }
 
 /** An assistant as the assistants API shows it. */
@@ -32,13 +41,18 @@ export interface V1Assistant {
   instructions: string
   model: string
   temperature: number | undefined
+  topP: number | undefined
+  responseFormat: AssistantSettings['responseFormat']
+  reasoningEffort: AssistantSettings['reasoningEffort']
   tools: AssistantTool[]
   vectorStores: string[]
   metadata: Record<string, string>
 }
 
 /** The assistants of a project. Members that the assistants API does not know stay as they are. */
-export function createV1Assistants({ assistants, configs, deletions, vectorStores, defaultModel }: V1AssistantsDeps) {
+export function createV1Assistants(deps: V1AssistantsDeps) {
+  const { assistants, configs, deletions, vectorStores, createStore, defaultModel } = deps
+
   /** Searches leave out stores that are gone; naming one is a mistake. */
   async function requireStores(caller: Caller, { vectorStores: ids = [] }: AssistantMembers): Promise<void> {
     for (const id of ids) await vectorStores.find(caller, id)
@@ -54,6 +68,9 @@ export function createV1Assistants({ assistants, configs, deletions, vectorStore
       instructions: settings.systemMessage,
       model: settings.model ?? defaultModel,
       temperature: settings.temperature,
+      topP: settings.topP,
+      responseFormat: settings.responseFormat,
+      reasoningEffort: settings.reasoningEffort,
       tools: shownTools(settings.tools),
       vectorStores: settings.vectorStores,
       metadata: settings.metadata,
@@ -61,9 +78,29 @@ export function createV1Assistants({ assistants, configs, deletions, vectorStore
   }
 
   return {
-    async create(caller: Caller, members: AssistantMembers, id: string = newId()): Promise<V1Assistant> {
+    /** `ownStore`: a vector store that is made for the assistant. */
+    async create(
+      caller: Caller,
+      { ownStore, ...members }: AssistantMembers & { ownStore?: OwnStore | undefined },
+      id: string = newId(),
+    ): Promise<V1Assistant> {
       await requireStores(caller, members)
-      return shown(await assistants.createUnder(caller, id, newAssistant(members)))
+      newAssistant(members)
+      if (ownStore === undefined) return shown(await assistants.createUnder(caller, id, newAssistant(members)))
+      const { files, ...facts } = ownStore
+      const { _id: storeId } = await createStore(caller, facts, files)
+      try {
+        return shown(await assistants.createUnder(caller, id, newAssistant({ ...members, vectorStores: [storeId] })))
+      } catch (error) {
+        await vectorStores.remove(caller, storeId)
+        throw error
+      }
+    },
+
+    /** For runs. */
+    async find(caller: Caller, id: string): Promise<{ record: AssistantRecord; shown: V1Assistant }> {
+      const record = await assistants.readIn(caller, id)
+      return { record, shown: shown(record) }
     },
 
     read: async (caller: Caller, id: string): Promise<V1Assistant> => shown(await assistants.readIn(caller, id)),

@@ -22,6 +22,7 @@ describe('the steps of a deletion', () => {
       transaction,
       stream,
       billing: service.api.services.billing,
+      timetable: service.api.platform.core.timetable,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
   }
@@ -66,7 +67,7 @@ describe('the steps of a deletion', () => {
       expect(await tracesOf(service, user)).toEqual([])
       expect(await service.collections.receipts.findById(input.receiptId).lean()).toMatchObject({
         status: 'complete',
-        found: { threads: 2, files: 1, users: 1 },
+        found: { threads: 2, files: 3, vector_stores: 1, users: 1 },
       })
       if (!wasCut) break
       cut = at

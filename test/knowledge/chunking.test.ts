@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Block } from '../../domain/chunking/block.ts'
 import { createChunker } from '../../domain/chunking/chunker.ts'
-import type { ChunkerOptions } from '../../domain/chunking/chunker-options.ts'
+import { type ChunkerOptions, maxChunkCharacters, maxChunkTokens } from '../../domain/chunking/chunker-options.ts'
 import { countTokens, tokenWindowCharacters } from '../../domain/chunking/count-tokens.ts'
 
 function chunk(blocks: Block[], options: ChunkerOptions = { maxTokens: 60, overlapTokens: 15 }) {
@@ -167,6 +167,15 @@ describe('chunking', () => {
       expect(piece.isWellFormed()).toBe(true)
     }
     expect(chunks.reduce((sum, { newCharacters }) => sum + newCharacters, 0)).toBe(text.length + 2)
+  })
+
+  it('keeps large chunks of long tokens below the characters that a record can hold', () => {
+    const options = { maxTokens: maxChunkTokens, overlapTokens: 100 }
+    const line = `x${' '.repeat(900)}y`
+    const chunks = chunk([{ kind: 'text', text: `${line}\n`.repeat(600) }], options)
+    expect(countTokens(line) * 150).toBeLessThan(maxChunkTokens)
+    expect(chunks.length).toBeGreaterThan(5)
+    for (const { text } of chunks) expect(text.length).toBeLessThanOrEqual(maxChunkCharacters)
   })
 
   it('is deterministic', () => {

@@ -196,6 +196,8 @@ export async function createSide(
   }
   const file = await service.collections.files.findOne({ assistant_id: aid }).lean()
   const entry = await service.collections.files.findOne({ source_id: estate.projectFiles[0] }).lean()
+  const announced = { filename: 'a.txt', mime_type: 'text/plain', bytes: 3, purpose: 'assistants' }
+  const { body: upload } = await user.call('POST', '/v1/uploads', announced)
   const receiptId = newId()
   await service.collections.receipts.create({
     _id: receiptId,
@@ -207,6 +209,12 @@ export async function createSide(
     left: {},
     created_at: new Date(),
   })
+  const { conversationId, itemId } = await addConversation(service, { tid, projectId: user.projectId, text: name })
+  const completion = { model: name, stored: true, tags: [] }
+  await service.collections.runs.updateOne(
+    { _id: runId },
+    { $set: { status: 'success', completion, response_json: responseFacts } },
+  )
   const purchase = await service.collections.purchases.findOne({ user_id: user.userId }).lean()
   return {
     estate,
@@ -222,14 +230,48 @@ export async function createSide(
       vector_store_id: estate.stores[0] ?? '',
       project_file_id: estate.projectFiles[0] ?? '',
       batch_id: entry?.batch_id ?? '',
+      upload_id: upload.id,
+      response_id: `resp_${runId}`,
+      conversation_id: conversationId,
+      item_id: itemId,
       ingestion_id: file?.ingestion_id ?? '',
       tid,
       thread_id: publicThread,
       run_id: runId,
+      completion_id: `chatcmpl-${runId}`,
       message_id: `message-${publicThread}`,
       step_id: publicRun,
       receipt_id: receiptId,
       session_id: purchase?._id ?? '',
+      schedule_id: estate.schedules[0] ?? '',
     },
   }
+}
+
+const responseFacts = JSON.stringify({ model: 'm', context: 0, functions: [], serverLabels: [], shown: {} })
+
+/** A conversation of the user with one item. */
+async function addConversation(
+  { collections }: TestService,
+  { tid, projectId, text }: { tid: string; projectId: string; text: string },
+) {
+  const [threadId, entryId] = [newId(), newId()]
+  const messageId = `${entryId}-i0`
+  const thread = await collections.threads.findById(tid).lean()
+  await collections.threads.create({
+    ...thread,
+    _id: threadId,
+    project_id: projectId,
+    kind: 'conversation',
+    last_seq: 1,
+  })
+  await collections.checkpoints.create({
+    _id: entryId,
+    thread_id: threadId,
+    seq: 1,
+    messages_json: JSON.stringify([{ type: 'HumanMessage', data: { id: messageId, content: text } }]),
+    source: 'update',
+    created_at: new Date(),
+  })
+  return { conversationId: `conv_${threadId}`, itemId: `msg_${messageId}` }
 }

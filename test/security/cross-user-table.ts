@@ -10,14 +10,20 @@ export interface Ids {
   tid: string
   thread_id: string
   run_id: string
+  completion_id: string
   message_id: string
   step_id: string
   receipt_id: string
   session_id: string
+  schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
   project_file_id: string
   batch_id: string
+  upload_id: string
+  response_id: string
+  conversation_id: string
+  item_id: string
 }
 
 interface ForeignBody {
@@ -123,6 +129,31 @@ export const native: Record<string, Expectation> = {
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
   'threads.history': { foreign: 404 },
   'threads.runs': { foreign: 404 },
+  'schedules.create': {
+    foreignBody: [
+      { status: 403, body: (_own, other) => ({ assistant_id: other.aid, input: human, cron: '0 7 * * *' }) },
+      {
+        status: 404,
+        body: (own, other) => ({ assistant_id: own.aid, thread_id: other.tid, input: human, cron: '0 7 * * *' }),
+      },
+    ],
+  },
+  'schedules.preview': { takesNoIds: 'computes times' },
+  'schedules.list': secret,
+  'schedules.read': { foreign: 404 },
+  'schedules.update': {
+    foreign: 404,
+    body: () => ({ paused: true }),
+    foreignBody: [
+      { status: 403, body: (_own, other) => ({ assistant_id: other.aid }) },
+      { status: 404, body: (_own, other) => ({ thread_id: other.tid }) },
+    ],
+  },
+  'schedules.delete': { foreign: 404 },
+  'schedules.trigger': { foreign: 404 },
+  'schedules.runs': { foreign: 404 },
+  'schedules.mail': { takesNoIds: 'held by the signature of the link' },
+  'schedules.stopMails': { takesNoIds: 'held by the signature of the link' },
   'runs.stream': { foreignBody: runBodies() },
   'runs.create': { foreignBody: runBodies() },
   'runs.read': { foreign: 404 },
@@ -144,6 +175,12 @@ export const native: Record<string, Expectation> = {
   'v1.files.read': { foreign: 404 },
   'v1.files.content': { foreign: 404 },
   'v1.files.delete': { foreign: 404 },
+  'v1.uploads.create': {
+    takesNoIds: 'announces a file that does not exist yet',
+  },
+  'v1.uploads.parts.create': { foreign: 404 },
+  'v1.uploads.complete': { foreign: 404, body: () => ({ part_ids: ['mine'] }) },
+  'v1.uploads.cancel': { foreign: 404 },
   'v1.vectorStores.list': secret,
   'v1.vectorStores.create': {
     foreignBody: [{ status: 404, body: (_own, other) => ({ file_ids: [other.file_id] }) }],
@@ -160,12 +197,67 @@ export const native: Record<string, Expectation> = {
   'v1.vectorStores.files.content': { foreign: 404 },
   'v1.vectorStores.fileBatches.create': { foreign: 404, body: (own) => ({ file_ids: [own.file_id] }) },
   'v1.vectorStores.fileBatches.read': { foreign: 404 },
+  'v1.vectorStores.fileBatches.cancel': { foreign: 404 },
   'v1.vectorStores.fileBatches.listFiles': { foreign: 404 },
+  'v1.threads.create': ownBody,
+  'v1.threads.read': { foreign: 404 },
+  'v1.threads.update': { foreign: 404, body: () => ({ metadata: { mine: 'yes' } }) },
+  'v1.threads.delete': { foreign: 404 },
+  'v1.threads.messages.create': { foreign: 404, body: () => ({ role: 'user', content: 'hi' }) },
+  'v1.threads.messages.list': { foreign: 404 },
+  'v1.threads.messages.read': { foreign: 404 },
+  'v1.threads.messages.update': { foreign: 404, body: () => ({ metadata: { mine: 'yes' } }) },
+  'v1.threads.messages.delete': { foreign: 404 },
+  'v1.threads.runs.create': { foreign: 404, body: (own) => ({ assistant_id: own.assistant_id }) },
+  'v1.threads.createAndRun': {
+    foreignBody: [{ status: 404, body: (_own, other) => ({ assistant_id: other.assistant_id }) }],
+  },
+  'v1.threads.runs.list': { foreign: 404 },
+  'v1.threads.runs.read': { foreign: 404 },
+  'v1.threads.runs.update': { foreign: 404, body: () => ({ metadata: { mine: 'yes' } }) },
+  'v1.threads.runs.cancel': { foreign: 404 },
+  'v1.threads.runs.submitToolOutputs': {
+    foreign: 404,
+    body: () => ({ tool_outputs: [{ tool_call_id: 'call', output: 'mine' }] }),
+  },
+  'v1.threads.runs.steps.list': { foreign: 404 },
+  'v1.threads.runs.steps.read': { foreign: 404 },
   'v1.assistants.list': secret,
   'v1.assistants.create': ownBody,
   'v1.assistants.read': { foreign: 404 },
   'v1.assistants.update': { foreign: 404, body: () => ({ name: 'mine' }) },
   'v1.assistants.delete': { foreign: 404 },
+  'v1.responses.create': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, input: 'hi' }) },
+      { status: 404, body: (own, other) => ({ model: own.aid, input: 'hi', conversation: other.conversation_id }) },
+      { status: 404, body: (own, other) => ({ model: own.aid, input: 'hi', previous_response_id: other.response_id }) },
+    ],
+  },
+  'v1.responses.read': { foreign: 404 },
+  'v1.responses.cancel': { foreign: 404 },
+  'v1.responses.delete': { foreign: 404 },
+  'v1.responses.inputItems.list': { foreign: 404 },
+  'v1.conversations.create': {
+    foreignBody: [{ status: 400, body: (_own, other) => ({ items: [{ type: 'item_reference', id: other.item_id }] }) }],
+  },
+  'v1.conversations.read': { foreign: 404 },
+  'v1.conversations.update': { foreign: 404, body: () => ({ metadata: {} }) },
+  'v1.conversations.delete': { foreign: 404 },
+  'v1.conversations.items.list': { foreign: 404 },
+  'v1.conversations.items.create': { foreign: 404, body: () => ({ items: [{ role: 'user', content: 'hi' }] }) },
+  'v1.conversations.items.read': { foreign: 404 },
+  'v1.conversations.items.delete': { foreign: 404 },
+  'v1.chat.completions.create': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, messages: [{ role: 'user', content: 'hi' }] }) },
+    ],
+  },
+  'v1.chat.completions.list': secret,
+  'v1.chat.completions.read': { foreign: 404 },
+  'v1.chat.completions.update': { foreign: 404, body: () => ({ metadata: {} }) },
+  'v1.chat.completions.delete': { foreign: 404 },
+  'v1.chat.completions.messages.list': { foreign: 404 },
   'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 

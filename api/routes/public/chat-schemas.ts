@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
+import { ClientFunction, maxClientFunctions } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { TokenUsage } from '../../../domain/messages.ts'
-import { nullable } from '../schemas.ts'
+import { TokenLogprob, TokenUsage } from '../../../domain/messages.ts'
+import { freeForm, nullable } from '../schemas.ts'
 import { chatParameters } from './model-parameters.ts'
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
@@ -10,8 +11,19 @@ const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
 
 /** Schemas of the chat-completions API, following the types of the `openai` package (resources/chat/completions). */
 export const ContentPart = Type.Object(
-  { type: name, text: Type.Optional(text), refusal: Type.Optional(text) },
-  { title: 'CompatContentPart', description: 'Parts of the types `text` and `refusal` are read; others are refused.' },
+  {
+    type: name,
+    text: Type.Optional(text),
+    refusal: Type.Optional(text),
+    image_url: Type.Optional(Type.Unknown()),
+    input_audio: Type.Optional(Type.Unknown()),
+    file: Type.Optional(Type.Unknown()),
+  },
+  {
+    title: 'CompatContentPart',
+    description:
+      'Parts of the types `text` and `refusal`; of a message of the role `user` also `image_url`, `input_audio` and `file`, as `ContentPartInput` describes them. Others are refused.',
+  },
 )
 export type ContentPart = Static<typeof ContentPart>
 
@@ -35,27 +47,65 @@ export const ChatMessage = Type.Object(
 )
 export type ChatMessage = Static<typeof ChatMessage>
 
+/** Choices of one request; each is a run. */
+export const maxChoices = 8
+
+const ClientTool = Type.Object(
+  { type: name, function: Type.Optional(ClientFunction) },
+  { title: 'CompatClientTool', description: 'A function of the client. Tools of other types are refused.' },
+)
+
+/** The members of a request that both families take. */
+export const chatMembers = {
+  messages: Type.Array(ChatMessage, { minItems: 1, maxItems: requestLimits.messages }),
+  n: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: maxChoices, description: 'How many answers.' }))),
+  stream: Type.Optional(nullable(Type.Boolean())),
+  stream_options: Type.Optional(
+    nullable(
+      Type.Object({
+        include_usage: Type.Optional(nullable(Type.Boolean())),
+        include_obfuscation: Type.Optional(nullable(Type.Boolean({ description: 'Has no effect.' }))),
+      }),
+    ),
+  ),
+  tools: Type.Optional(nullable(Type.Array(ClientTool, { maxItems: maxClientFunctions }))),
+  tool_choice: Type.Optional(nullable(Type.Unknown({ description: 'As `ToolChoice`, of functions in `tools`.' }))),
+  parallel_tool_calls: Type.Optional(nullable(Type.Boolean())),
+  ...chatParameters,
+}
+
 export const ChatCompletionRequest = Type.Object(
   {
     model: Type.String({
       maxLength: requestLimits.nameLength,
       description: 'Any name: the token selects the assistant. The answer contains the same name.',
     }),
-    messages: Type.Array(ChatMessage, { minItems: 1, maxItems: requestLimits.messages }),
     store: Type.Optional(
       nullable(Type.Boolean({ description: 'With `false`, the conversation is deleted once it is answered.' })),
     ),
-    stream: Type.Optional(nullable(Type.Boolean())),
-    stream_options: Type.Optional(nullable(Type.Object({ include_usage: Type.Optional(nullable(Type.Boolean())) }))),
-    ...chatParameters,
+    ...chatMembers,
   },
   {
     title: 'CompatChatCompletionRequest',
     description:
-      'Refused with 422, because the answer would be another: `n` above 1, `logprobs`, `logit_bias`, `modalities` other than text, `web_search_options`, and a `tool_choice` or `function_call` that demands a tool. Other members are accepted and have no effect; so have `tools`: the assistant brings its own.',
+      'Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction`, `web_search_options`, `functions` and `function_call`. Other members are accepted and have no effect.',
   },
 )
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>
+
+export const ToolCallShape = Type.Object(
+  {
+    id: Type.String(),
+    type: Type.Literal('function'),
+    function: Type.Object({
+      name: Type.String(),
+      arguments: Type.String({ description: 'JSON, as the model wrote it.' }),
+    }),
+  },
+  { title: 'CompatToolCall' },
+)
+
+const Logprobs = Type.Object({ content: Type.Array(TokenLogprob), refusal: Type.Null() }, { title: 'CompatLogprobs' })
 
 export const ChatCompletion = Type.Object(
   {
@@ -66,12 +116,18 @@ export const ChatCompletion = Type.Object(
     choices: Type.Array(
       Type.Object({
         index: Type.Integer(),
-        message: Type.Object({ role: Type.Literal('assistant'), content: Type.String(), refusal: Type.Null() }),
-        logprobs: Type.Null(),
-        finish_reason: Type.Enum(['stop', 'length', 'content_filter'], { title: 'CompatFinishReason' }),
+        message: Type.Object({
+          role: Type.Literal('assistant'),
+          content: nullable(Type.String()),
+          refusal: Type.Null(),
+          tool_calls: Type.Optional(Type.Array(ToolCallShape)),
+        }),
+        logprobs: nullable(Logprobs),
+        finish_reason: Type.Enum(['stop', 'length', 'tool_calls', 'content_filter'], { title: 'CompatFinishReason' }),
       }),
     ),
     usage: Type.Optional(TokenUsage),
+    metadata: Type.Optional(freeForm('Of a stored completion.')),
   },
   { title: 'CompatChatCompletion' },
 )

@@ -1,19 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { maxMessageBytes } from '../../../domain/message-size.ts'
-import { inputMessages } from '../../../services/runs/index.ts'
-import { answerIsFollowed } from '../../plugins/idempotency.ts'
-import { logRun } from '../../plugins/logging.ts'
 import { compatRefusals } from '../../plugins/compat-errors.ts'
-import { followOnce } from '../runs/follow-once.ts'
+import { answerChat } from './answer-chat.ts'
 import { TokenHeader, assistantOf } from './caller.ts'
 import { ChatCompletion, ChatCompletionRequest } from './chat-schemas.ts'
 import { messagesOfChat } from './client-messages.ts'
+import { toolOverridesOf } from './client-tools.ts'
 import { type CompatDeps, operation, publicRunConfig } from './compat-route.ts'
-import { chatCompletion } from './completion.ts'
 import { overridesOf } from './model-parameters.ts'
-import { endOf, waitForEnd } from './run-end.ts'
-import { streamCompletion } from './stream-completion.ts'
 import { refuseUnmetChat } from './unmet-demands.ts'
 
 /** `chat/completions`: each request is a run on a new public thread. */
@@ -39,52 +33,28 @@ export const chatRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { p
       },
     },
     async (request, reply) => {
-      const { model, messages, stream, stream_options: options } = request.body
+      const { body } = request
       const assistant = assistantOf(request)
-      refuseUnmetChat(request.body)
-      const isStored = request.body.store !== false
-      const input = inputMessages(messagesOfChat(messages), {
-        maxBytes: maxMessageBytes.public,
-        loc: ['body', 'messages'],
-      })
-      const newRun = {
-        thread: publicFamily.threads.draft(assistant, { isStored }),
-        withThread: true,
+      refuseUnmetChat(body)
+      const isStored = body.store !== false
+      const host = {
         assistant,
-        input,
-        overrides: overridesOf(request.body),
-        strategy: 'enqueue' as const,
-      }
-      const followed = await followOnce(request, {
+        draft: () => publicFamily.threads.draft(assistant, { isStored }),
+        input: publicFamily.input,
         ...publicFamily.runsOf(assistant),
-        start: (id) => publicFamily.start(newRun, id),
-        keyEndsWithThread: isStored,
-      })
-      logRun(reply, followed.run)
-      const canRejoin = typeof request.headers['idempotency-key'] === 'string'
-      const forget = async () => {
-        if (isStored) return
-        // A caller who left may repeat the request with the same key. Otherwise the retention deletes the thread, and
-        // also when this deletion cannot begin.
-        if (canRejoin && endOf(followed.feed.view) === undefined) return
-        await publicFamily
-          .forget(followed.run)
-          .catch((error: unknown) =>
-            request.log.warn({ err: error }, 'a thread that is not to be stored stays for now'),
-          )
+        start: publicFamily.start,
+        forget: publicFamily.forget,
       }
-      // The stored answer of a key would outlive the thread.
-      if (stream || !isStored) await answerIsFollowed(request)
-      if (!stream) {
-        const end = waitForEnd(followed.feed, reply, openStreams).finally(forget)
-        return chatCompletion({ run: followed.run, model }, await end)
-      }
-      const { finished, stop } = streamCompletion(reply, followed, {
-        model,
-        includeUsage: options?.include_usage ?? false,
+      return answerChat({ request, reply, openStreams }, host, {
+        model: body.model,
+        messages: messagesOfChat(body.messages),
+        overrides: { ...overridesOf(body), ...toolOverridesOf(body) },
+        choices: body.n ?? 1,
+        isStored,
+        clientTools: new Set((body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])),
+        isStreamed: body.stream ?? false,
+        includeUsage: body.stream_options?.include_usage ?? false,
       })
-      openStreams.track(finished.finally(forget), stop)
-      return reply
     },
   )
 }

@@ -1,23 +1,29 @@
+import { Value } from 'typebox/value'
+import { ContentPartInput } from '../../../domain/content-parts.ts'
 import { invalidInput } from '../../../domain/errors.ts'
-import type { MessageInput } from '../../../domain/messages.ts'
+import type { RunMessageInput } from '../../../domain/messages.ts'
 import { readPartialObject } from '../../../domain/partial-json.ts'
 import type { ChatMessage, ContentPart } from './chat-schemas.ts'
 
-/** Converts the messages of a chat-completions request. Throws `invalid_input` for content that is not text. */
-export function messagesOfChat(messages: ChatMessage[]): MessageInput[] {
+type Loc = (string | number)[]
+
+/** Converts the messages of a chat-completions request. Throws `invalid_input` for content that cannot be read. */
+export function messagesOfChat(messages: ChatMessage[]): RunMessageInput[] {
   return messages.map((message, index) => messageOf(message, ['body', 'messages', index]))
 }
 
-function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput {
-  if (message.role === 'user') requireContent(message.content, [...loc, 'content'])
-  const content = textOf(message.content ?? message.refusal ?? '', [...loc, 'content'])
-  const data = { content, ...(message.name ? { name: message.name } : {}) }
+function messageOf(message: ChatMessage, loc: Loc): RunMessageInput {
+  const at = [...loc, 'content']
+  const name = message.name ? { name: message.name } : {}
+  if (message.role === 'user') {
+    requireContent(message.content, at)
+    return { type: 'HumanMessage', data: { content: partsOf(message.content ?? '', at), ...name } }
+  }
+  const data = { content: textOf(message.content ?? message.refusal ?? '', at), ...name }
   switch (message.role) {
     case 'system':
     case 'developer':
       return { type: 'SystemMessage', data }
-    case 'user':
-      return { type: 'HumanMessage', data }
     case 'assistant': {
       const calls = (message.tool_calls ?? []).flatMap(({ id, function: called }) =>
         called === undefined
@@ -34,16 +40,32 @@ function messageOf(message: ChatMessage, loc: (string | number)[]): MessageInput
 }
 
 /** Throws `invalid_input` for missing content; an empty text is content. */
-export function requireContent(content: string | ContentPart[] | null | undefined, loc: (string | number)[]): void {
+export function requireContent(content: string | ContentPart[] | null | undefined, loc: Loc): void {
   if (content === undefined || content === null || (Array.isArray(content) && content.length === 0))
     throw invalidInput(loc, 'is required of a message of role user', 'missing')
 }
+
+/** Text, and parts of which one at least is not text. */
+function partsOf(content: string | ContentPart[], loc: Loc): string | ContentPartInput[] {
+  if (typeof content === 'string' || content.every(isText)) return textOf(content, loc)
+  return content.map((part, index) => {
+    if (Value.Check(ContentPartInput, part)) return part
+    const isKnown = ['text', 'image_url', 'input_audio', 'file'].includes(part.type)
+    throw invalidInput(
+      [...loc, index, ...(isKnown ? [part.type] : [])],
+      isKnown ? `is missing, wrong or too long` : `parts of type ${part.type} are not supported`,
+      isKnown ? 'type' : 'unsupported',
+    )
+  })
+}
+
+const isText = ({ type }: ContentPart) => type === 'text' || type === 'refusal'
 
 /**
  * Content as a text, or in parts that are joined. Images, sound and files are refused, because the answer would be
  * wrong without them.
  */
-export function textOf(content: string | ContentPart[], loc: (string | number)[]): string {
+export function textOf(content: string | ContentPart[], loc: Loc): string {
   if (typeof content === 'string') return content
   return content
     .map((part, index) => {

@@ -1,6 +1,7 @@
-import type { Usage } from '../../../domain/records/run.ts'
+import { type ClientCall, type CallAdvance, clientCallsOf, createCallProgress } from '../../../domain/call-progress.ts'
+import type { Message, TokenLogprob } from '../../../domain/messages.ts'
+import type { RunRecord, Usage } from '../../../domain/records/run.ts'
 import { sumUsage } from '../../../domain/sum-usage.ts'
-import type { RunRecord } from '../../../domain/records/run.ts'
 import type { RunView } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
 import type { ChatCompletion } from './chat-schemas.ts'
@@ -9,62 +10,128 @@ import type { ChatCompletion } from './chat-schemas.ts'
 const betweenSteps = '\n\n'
 
 export interface CompletionOptions {
-  run: RunRecord
+  /** The run of the first choice. */
+  run: Pick<RunRecord, '_id' | 'created_at'>
   /** The model name in the request. */
   model: string
+  /** Functions of the client: only their calls are shown. */
+  clientTools: ReadonlySet<string>
+  metadata?: Record<string, unknown> | undefined
 }
 
-/** The new text of a run's answer. `undefined`: the answer contradicts what was sent. */
-export function createCompletionText() {
+type Choice = ChatCompletion['choices'][number]
+
+/** What is new of one answer. */
+export interface AnswerAdvance {
+  text: string
+  logprobs: TokenLogprob[]
+  calls: CallAdvance[]
+}
+
+/** The new text and calls of a run's answer. `undefined`: the answer contradicts what was sent. */
+export function createAnswerProgress(clientTools: ReadonlySet<string>) {
   const progress = createTextProgress()
+  const callProgress = createCallProgress(clientTools)
+  const sentLogprobs = new Map<string, number>()
   let begun = ''
-  return (view: RunView): string | undefined => {
-    let added = ''
+  return (view: RunView): AnswerAdvance | undefined => {
+    const added: AnswerAdvance = { text: '', logprobs: [], calls: [] }
     for (const folded of view.messages.values()) {
       const { delta, contradicted } = progress.advance(folded)
-      if (contradicted) return undefined
+      const calls = callProgress.advance(folded)
+      if (contradicted || calls === undefined) return undefined
+      added.calls.push(...calls)
+      const { content } = folded
+      const logprobs = 'pieces' in content ? content.pieces.logprobs : logprobsOf(content.whole)
+      added.logprobs.push(...logprobs.slice(sentLogprobs.get(folded.id) ?? 0))
+      sentLogprobs.set(folded.id, Math.max(logprobs.length, sentLogprobs.get(folded.id) ?? 0))
       if (delta === '') continue
-      if (begun !== '' && begun !== folded.id) added += betweenSteps
+      if (begun !== '' && begun !== folded.id) added.text += betweenSteps
       begun = folded.id
-      added += delta
+      added.text += delta
     }
     return added
   }
 }
 
-/** The answer of a run that has ended. */
-export function chatCompletion(options: CompletionOptions, view: RunView): ChatCompletion {
-  const usage = usageOf(view)
+const logprobsOf = (message: Message) => (message.type === 'AIMessage' ? (message.data.logprobs ?? []) : [])
+
+/** The answer of a request whose runs have ended: one choice each. */
+export function chatCompletion(options: CompletionOptions, views: RunView[]): ChatCompletion {
+  const usage = usageOf(views)
   return {
     ...head(options),
     object: 'chat.completion',
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content: createCompletionText()(view) ?? '', refusal: null },
-        logprobs: null,
-        finish_reason: finishReasonOf(view),
-      },
-    ],
+    choices: views.map((view, index) => choiceOf(view, index, options.clientTools)),
     ...(usage ? { usage } : {}),
+    ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
   }
+}
+
+function choiceOf(view: RunView, index: number, clientTools: ReadonlySet<string>): Choice {
+  const { text, logprobs } = createAnswerProgress(clientTools)(view) ?? { text: '', logprobs: [] }
+  const calls = openCallsOf(view, clientTools)
+  return {
+    index,
+    message: {
+      role: 'assistant',
+      content: text === '' && calls.length > 0 ? null : text,
+      refusal: null,
+      ...(calls.length > 0 ? { tool_calls: calls.map(callShape) } : {}),
+    },
+    logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+    finish_reason: finishReasonOf(view, clientTools),
+  }
+}
+
+/** The calls with which the run ended: those of its last answer. */
+function openCallsOf(view: RunView, clientTools: ReadonlySet<string>): ClientCall[] {
+  const last = [...view.messages.values()].findLast(
+    ({ content }) => 'whole' in content && content.whole.type === 'AIMessage',
+  )
+  return last === undefined ? [] : clientCallsOf(last, clientTools)
+}
+
+function callShape({ id, name, args }: ClientCall) {
+  return { id, type: 'function' as const, function: { name, arguments: args } }
 }
 
 /** Chunks of a streamed answer; with `includeUsage`, each has `usage: null`, as the API requires. */
 export function completionChunks(options: CompletionOptions, includeUsage: boolean) {
   const later = includeUsage ? { usage: null } : {}
-  const chunk = (delta: { role?: 'assistant'; content?: string }, finishReason: string | null) => ({
+  const chunk = (index: number, delta: object, finishReason: string | null, logprobs: TokenLogprob[] = []) => ({
     ...head(options),
     object: 'chat.completion.chunk',
-    choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    choices: [
+      {
+        index,
+        delta,
+        logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+        finish_reason: finishReason,
+      },
+    ],
     ...later,
   })
   return {
-    begin: () => chunk({ role: 'assistant', content: '' }, null),
-    text: (content: string) => chunk({ content }, null),
-    end: (view: RunView) => chunk({}, finishReasonOf(view)),
+    begin: (index: number) => chunk(index, { role: 'assistant', content: '' }, null),
+    more: (index: number, { text, logprobs, calls }: AnswerAdvance) =>
+      chunk(
+        index,
+        {
+          ...(text === '' ? {} : { content: text }),
+          ...(calls.length > 0 ? { tool_calls: calls.map(callDelta) } : {}),
+        },
+        null,
+        logprobs,
+      ),
+    end: (index: number, view: RunView) => chunk(index, {}, finishReasonOf(view, options.clientTools)),
     usage: (usage: Usage) => ({ ...head(options), object: 'chat.completion.chunk', choices: [], usage }),
   }
+}
+
+function callDelta({ index, first, args }: CallAdvance) {
+  if (first === undefined) return { index, function: { arguments: args } }
+  return { index, id: first.id, type: 'function', function: { name: first.name, arguments: args } }
 }
 
 function head({ run, model }: CompletionOptions) {
@@ -77,11 +144,12 @@ function answersOf(view: RunView) {
   )
 }
 
-function finishReasonOf(view: RunView): 'stop' | 'length' | 'content_filter' {
-  return answersOf(view).at(-1)?.cut ?? 'stop'
+function finishReasonOf(view: RunView, clientTools: ReadonlySet<string>): Choice['finish_reason'] {
+  const cut = answersOf(view).at(-1)?.cut
+  return cut ?? (openCallsOf(view, clientTools).length > 0 ? 'tool_calls' : 'stop')
 }
 
-/** Tokens of all steps, as counted by the model; undefined if it gave none. */
-export function usageOf(view: RunView): Usage | undefined {
-  return sumUsage(answersOf(view).flatMap(({ usage }) => usage ?? []))
+/** Tokens of all steps of all choices, as counted by the model; undefined if it gave none. */
+export function usageOf(views: RunView[]): Usage | undefined {
+  return sumUsage(views.flatMap(answersOf).flatMap(({ usage }) => usage ?? []))
 }

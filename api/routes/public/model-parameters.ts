@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import type { RunOverrides } from '../../../domain/records/run.ts'
+import { type RunOverrides, reasoningEfforts } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
 import { nullable } from '../schemas.ts'
 
@@ -25,6 +25,19 @@ export const chatParameters = {
   presence_penalty: penalty,
   stop: Type.Optional(nullable(Type.Union([stopText, Type.Array(stopText, { maxItems: 16 })]))),
   response_format: Type.Optional(nullable(ResponseFormat)),
+  logprobs: Type.Optional(nullable(Type.Boolean())),
+  top_logprobs: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 20 }))),
+  logit_bias: Type.Optional(
+    nullable(
+      Type.Record(Type.String({ pattern: '^[0-9]{1,10}$' }), Type.Number({ minimum: -100, maximum: 100 }), {
+        maxProperties: 1024,
+        additionalProperties: false,
+      }),
+    ),
+  ),
+  reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts], { title: 'ReasoningEffort' }))),
+  service_tier: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 50 }))),
+  verbosity: Type.Optional(nullable(Type.Enum(['low', 'medium', 'high'], { title: 'Verbosity' }))),
 }
 
 export const runParameters = {
@@ -42,12 +55,19 @@ interface AskedParameters {
   presence_penalty?: number | null
   stop?: string | string[] | null
   response_format?: 'auto' | ResponseFormat | null
+  logprobs?: boolean | null
+  top_logprobs?: number | null
+  logit_bias?: Record<string, number> | null
+  reasoning_effort?: RunOverrides['reasoning_effort'] | null
+  service_tier?: string | null
+  verbosity?: RunOverrides['verbosity'] | null
 }
 
 /** The parameters of a request as a run stores them; null counts as missing. */
 export function overridesOf(asked: AskedParameters): RunOverrides {
   const { temperature, top_p, seed, frequency_penalty, presence_penalty, response_format: format } = asked
   const maxTokens = asked.max_completion_tokens ?? asked.max_tokens
+  if (asked.top_logprobs && !asked.logprobs) throw invalidInput(['body', 'top_logprobs'], 'needs logprobs')
   const stop = typeof asked.stop === 'string' ? [asked.stop] : (asked.stop ?? [])
   return {
     ...(typeof temperature === 'number' ? { temperature } : {}),
@@ -57,14 +77,21 @@ export function overridesOf(asked: AskedParameters): RunOverrides {
     ...(typeof frequency_penalty === 'number' ? { frequency_penalty } : {}),
     ...(typeof presence_penalty === 'number' ? { presence_penalty } : {}),
     ...(stop.length > 0 ? { stop } : {}),
-    // `auto` and `text` are the default; some models support no other formats.
-    ...(typeof format === 'object' && format !== null && format.type !== 'text'
-      ? { response_format_json: formatText(format) }
+    ...(asked.logprobs ? { logprobs: true } : {}),
+    ...(asked.logprobs && asked.top_logprobs ? { top_logprobs: asked.top_logprobs } : {}),
+    ...(asked.logit_bias && Object.keys(asked.logit_bias).length > 0
+      ? { logit_bias_json: JSON.stringify(asked.logit_bias) }
       : {}),
+    ...(asked.reasoning_effort ? { reasoning_effort: asked.reasoning_effort } : {}),
+    ...(asked.service_tier && asked.service_tier !== 'auto' ? { service_tier: asked.service_tier } : {}),
+    ...(asked.verbosity ? { verbosity: asked.verbosity } : {}),
+    // Text is the default of models, and may replace another format of the assistant.
+    ...(typeof format === 'object' && format !== null ? { response_format_json: formatText(format) } : {}),
   }
 }
 
-function formatText(format: ResponseFormat): string {
+/** Throws `invalid_input` for a format without its schema, and for one that is too long. */
+export function formatText(format: ResponseFormat): string {
   if (format.type === 'json_schema' && format.json_schema === undefined)
     throw invalidInput(['body', 'response_format', 'json_schema'], 'is required of the type json_schema', 'missing')
   const text = checkFreeForm(['body', 'response_format'], format)

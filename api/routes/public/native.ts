@@ -3,10 +3,8 @@ import type { preValidationAsyncHookHandler } from 'fastify'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { invalidInput } from '../../../domain/errors.ts'
-import { maxMessageBytes } from '../../../domain/message-size.ts'
-import type { Message } from '../../../domain/messages.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
-import { type RunRequest, agreedId, inputMessages, locOf } from '../../../services/runs/index.ts'
+import { type RunRequest, agreedId, locOf } from '../../../services/runs/index.ts'
 import type { PublicFamily } from '../../../services/public/index.ts'
 import { answerIsFollowed } from '../../plugins/idempotency.ts'
 import { logRun } from '../../plugins/logging.ts'
@@ -80,13 +78,13 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
       const { body } = request
       const assistant = assistantOf(request)
       const threadId = agreedId(body, 'thread_id')
-      const input = humanMessages(body.input)
+      requireHuman(body.input)
       const isNew = threadId === undefined
       const thread = isNew ? threads.draft(assistant) : await threads.find(assistant, threadId)
-      const newRun = { thread, withThread: isNew, assistant, input, strategy: body.multitask_strategy ?? 'enqueue' }
+      const asked = { thread, withThread: isNew, assistant, strategy: body.multitask_strategy ?? 'enqueue' }
       const { run, feed } = await followOnce(request, {
         ...publicFamily.runsOf(assistant),
-        start: (id) => publicFamily.start(newRun, id),
+        start: async (id) => publicFamily.start({ ...asked, ...(await publicFamily.input(body.input)) }, id),
       })
       await answerIsFollowed(request)
       logRun(reply, run)
@@ -138,10 +136,9 @@ export const publicNativeRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, {
  * Public callers may send human messages only: instructions are for the owner, and made-up answers and tool results
  * would look like the assistant's.
  */
-function humanMessages(input: RunRequest['input']): Message[] {
+function requireHuman(input: RunRequest['input']): void {
   for (const [index, { type }] of (Array.isArray(input) ? input : input.messages).entries()) {
     if (type !== 'human' && type !== 'HumanMessage')
       throw invalidInput([...locOf(input), index, 'type'], 'public callers may send only messages of type human')
   }
-  return inputMessages(input, { maxBytes: maxMessageBytes.public })
 }

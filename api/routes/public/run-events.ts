@@ -1,12 +1,11 @@
 import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
-import type { Message } from '../../../domain/messages.ts'
+import type { AIMessage, Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
 import { createTextProgress } from '../../../domain/text-progress.ts'
-import type { PublicAssistant } from '../../../services/public/index.ts'
 import { messageStep, outputsOf, toolStep } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
-import { messageShape, runShape, secondsOf } from './thread-shapes.ts'
+import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
 
 /** One event of a streamed run, named as in the OpenAI assistants API. */
 export interface RunEvent {
@@ -14,7 +13,7 @@ export interface RunEvent {
   data: object
 }
 
-type How = 'completed' | 'failed' | 'cancelled'
+type How = 'completed' | 'failed' | 'cancelled' | 'expired'
 
 /** A step that has been announced and not closed yet; for a message, with what its closing needs. */
 interface OpenStep {
@@ -22,11 +21,22 @@ interface OpenStep {
   close(how: How): RunEvent[]
 }
 
+/** How an API shows a run. */
+export interface RunEventsOptions {
+  shapeOf(run: RunRecord): { status: string }
+  /** Whether a step announces its calls as deltas, as the assistants API does. */
+  withStepDeltas?: boolean
+}
+
 /**
  * Converts a run into the events of the assistants API. At most one step is open at a time, as its clients require:
  * a message's step while the message is written, then the step of its tool calls.
  */
-export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () => Date) {
+export function createRunEvents(
+  run: RunRecord,
+  { shapeOf, withStepDeltas = false }: RunEventsOptions,
+  now: () => Date,
+) {
   const progress = createTextProgress()
   const closed = new Set<string>()
   /** The whole messages of the run so far. */
@@ -36,7 +46,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
 
   return {
     begin: (): RunEvent[] =>
-      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: runShape(run, about) })),
+      ['created', 'queued'].map((state) => ({ name: `thread.run.${state}`, data: shapeOf(run) })),
 
     /** The new events of `view`. `contradicted`: the state contradicts what was sent. */
     advance(view: RunView): { events: RunEvent[]; contradicted: boolean } {
@@ -55,8 +65,15 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
 
     /** The last events of a run; `stored` is the run's record. */
     end(stored: RunRecord): RunEvent[] {
-      const how = stored.status === 'cancelled' ? 'cancelled' : stored.status === 'error' ? 'failed' : 'completed'
-      return [...started(), ...closeOpen(how), { name: `thread.run.${how}`, data: runShape(stored, about) }]
+      const data = shapeOf(stored)
+      return [...started(), ...closeOpen(endOf(stored)), { name: `thread.run.${data.status}`, data }]
+    },
+
+    /** What a reader who resumes the run has received before. */
+    skip(view: RunView): RunEvent[] {
+      this.advance(view)
+      begun = false
+      return [{ name: 'thread.run.queued', data: shapeOf({ ...run, status: 'pending' }) }, ...started()]
     },
 
     /** Closes open steps before a stream that cannot continue sends its error. */
@@ -66,7 +83,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
   function started(): RunEvent[] {
     if (begun) return []
     begun = true
-    return [{ name: 'thread.run.in_progress', data: runShape({ ...run, status: 'running', started_at: now() }, about) }]
+    return [{ name: 'thread.run.in_progress', data: shapeOf({ ...run, status: 'running', started_at: now() }) }]
   }
 
   function said(messageId: string, delta: string): RunEvent[] {
@@ -85,7 +102,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
       id,
       close(how) {
         closed.add(id)
-        return endOfMessage(run, messageSoFar(), how, now())
+        return endOfMessage(run, messageSoFar(), { how, cut: cutOf(id), end: now() })
       },
     }
     return [...before, ...beginningOfMessage(run, messageOf(run, { id, content: '', at }, []), at)]
@@ -102,7 +119,7 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
     const outputs = outputsOf(following.map(shownMessage))
     const at = now()
     if (open?.id !== toolsId) {
-      events.push(...closeOpen('completed'), ...opened(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
+      events.push(...closeOpen('completed'), ...openedTools(toolStep(run, { id, calls }, new Map(), 'in_progress', at)))
       open = {
         id: toolsId,
         close(how) {
@@ -117,6 +134,15 @@ export function createRunEvents(run: RunRecord, about: PublicAssistant, now: () 
       events.push({ name: 'thread.run.step.completed', data: toolStep(run, { id, calls }, outputs, 'completed', at) })
     }
     return events
+  }
+
+  function cutOf(id: string): AIMessage['data']['cut'] {
+    const message = shown.find((other) => other.data.id === id)
+    return message?.type === 'AIMessage' ? message.data.cut : undefined
+  }
+
+  function openedTools(step: CompatRunStep): RunEvent[] {
+    return withStepDeltas ? openedWithDeltas(step) : opened(step)
   }
 
   function closeOpen(how: How): RunEvent[] {
@@ -161,19 +187,43 @@ function textEvent(messageId: string, delta: string, isFirst: boolean): RunEvent
   }
 }
 
-function endOfMessage(run: RunRecord, message: CompatMessage, how: How, end: Date): RunEvent[] {
+function endOf({ status, error }: RunRecord): How {
+  if (status === 'cancelled') return 'cancelled'
+  if (status !== 'error') return 'completed'
+  return error?.type === 'expired' ? 'expired' : 'failed'
+}
+
+function endOfMessage(
+  run: RunRecord,
+  message: CompatMessage,
+  { how, cut, end }: { how: How; cut: AIMessage['data']['cut']; end: Date },
+): RunEvent[] {
   const broken: CompatMessage = {
     ...message,
     status: 'incomplete',
     completed_at: null,
     incomplete_at: secondsOf(end),
-    incomplete_details: { reason: how === 'cancelled' ? 'run_cancelled' : 'run_failed' },
+    incomplete_details: { reason: how === 'completed' ? incompleteReasonOf(cut) : `run_${how}` },
   }
   return [
-    how === 'completed'
+    how === 'completed' && cut === undefined
       ? { name: 'thread.message.completed', data: { ...message, completed_at: secondsOf(end) } }
       : { name: 'thread.message.incomplete', data: broken },
     { name: `thread.run.step.${how}`, data: messageStep(run, message.id, how, end) },
+  ]
+}
+
+/** The step begins without calls; each is then added as a whole. */
+function openedWithDeltas(step: CompatRunStep): RunEvent[] {
+  const { step_details: details, id } = step
+  if (details.type !== 'tool_calls') return opened(step)
+  const tool_calls = details.tool_calls.map((call, index) => ({ index, ...call }))
+  return [
+    ...opened({ ...step, step_details: { type: 'tool_calls', tool_calls: [] } }),
+    {
+      name: 'thread.run.step.delta',
+      data: { id, object: 'thread.run.step.delta', delta: { step_details: { type: 'tool_calls', tool_calls } } },
+    },
   ]
 }
 

@@ -53,7 +53,7 @@ function step(run: RunRecord, id: string, status: Status, at: Date) {
     completed_at: status === 'completed' ? ended : null,
     cancelled_at: status === 'cancelled' ? ended : null,
     failed_at: status === 'failed' ? ended : null,
-    expired_at: null,
+    expired_at: status === 'expired' ? ended : null,
     run_id: run._id,
     thread_id: run.thread_id,
     assistant_id: run.assistant_id,
@@ -78,7 +78,7 @@ export function outputsOf(following: Message[]): Outputs {
 
 /** The steps of a run, from the messages that it added to its thread, oldest first. */
 export function stepsOf(run: RunRecord, said: LoggedMessage[]): CompatRunStep[] {
-  const failed = run.status === 'cancelled' ? 'cancelled' : 'failed'
+  const failed = run.status === 'cancelled' ? 'cancelled' : run.error?.type === 'expired' ? 'expired' : 'failed'
   return said.flatMap(({ message, createdAt }, index) => {
     if (message.type !== 'AIMessage') return []
     const { id, content, tool_calls: calls = [], incomplete, usage } = message.data

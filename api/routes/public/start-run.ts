@@ -56,7 +56,7 @@ export function createStartRun({ publicFamily, openStreams }: Pick<CompatDeps, '
     await answerIsFollowed(request)
     const reread = () => publicFamily.reread(followed.run)
     const { finished, stop } = streamThreadRun(reply, followed, {
-      about,
+      shapeOf: (shown) => runShape(shown, about),
       reread,
       ...(messagesOfNewThread ? { newThread: { ...thread, _id: followed.run.thread_id } } : {}),
     })

@@ -1,58 +1,74 @@
 import type { FastifyReply } from 'fastify'
+import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
 import { type CompatErrorObject, compatRunError } from '../../plugins/compat-errors.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
-import { completionChunks, createCompletionText, usageOf } from './completion.ts'
+import { type CompletionOptions, completionChunks, createAnswerProgress, usageOf } from './completion.ts'
 import { brokenStream, endOf } from './run-end.ts'
-
-interface StreamOptions {
-  model: string
-  includeUsage: boolean
-}
+import { shareStream } from './share-stream.ts'
 
 /**
- * Sends a run as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level `error` and nothing
- * after it. No text is sent twice, even if the worker dies.
+ * Sends runs, one for each choice, as `chat.completion.chunk`s and `[DONE]`. A failure is a line with a top-level
+ * `error` and nothing after it. No text is sent twice, even if the worker dies.
  */
 export function streamCompletion(
   reply: FastifyReply,
-  { run, feed }: FollowedRun,
-  { model, includeUsage }: StreamOptions,
+  choices: FollowedRun[],
+  { includeUsage, ...options }: CompletionOptions & { includeUsage: boolean },
 ) {
   const stream = openEventStream(reply)
-  const chunks = completionChunks({ run, model }, includeUsage)
-  const nextText = createCompletionText()
+  const chunks = completionChunks(options, includeUsage)
+  const views: RunView[] = []
+  let isBroken = false
   const send = (value: object) => stream.send({ data: JSON.stringify(value) })
-  const sendError = (error: CompatErrorObject) => send({ error })
-  let anyText = false
-  send(chunks.begin())
-
-  return followRun(stream, feed, {
-    send(view) {
-      const end = endOf(view)
-      const text = nextText(view)
-      if (end?.type === 'error') {
-        if (text) send(chunks.text(text))
-        sendError(compatRunError(end.error))
-        return 'over'
-      }
-      if (text === undefined) {
-        sendError(brokenStream.contradicted)
-        return 'over'
-      }
-      if (text !== '') {
-        send(chunks.text(text))
-        anyText = true
-      }
-      if (end === undefined) return anyText ? 'sent' : 'waiting'
-      send(chunks.end(view))
-      const usage = includeUsage ? usageOf(view) : undefined
-      if (usage) send(chunks.usage(usage))
-      stream.send({ data: '[DONE]' })
-      return 'over'
-    },
-    giveUp: (reason) => void sendError(brokenStream[reason]),
-    onError: (error) => reply.log.error({ err: error }, 'a stream of the compat family failed'),
+  const sendError = (error: CompatErrorObject) => {
+    if (!isBroken) send({ error })
+    isBroken = true
+  }
+  const shares = shareStream(stream, choices.length, () => {
+    if (isBroken || views.length < choices.length) return
+    const usage = includeUsage ? usageOf(views) : undefined
+    if (usage) send(chunks.usage(usage))
+    stream.send({ data: '[DONE]' })
   })
+  for (const index of choices.keys()) send(chunks.begin(index))
+
+  const followers = choices.map(({ feed }, index) => {
+    const next = createAnswerProgress(options.clientTools)
+    let anyText = false
+    return followRun(shares[index] ?? stream, feed, {
+      send(view) {
+        if (isBroken) return 'over'
+        const end = endOf(view)
+        const added = next(view)
+        const isNew = added !== undefined && (added.text !== '' || added.calls.length > 0 || added.logprobs.length > 0)
+        if (end?.type === 'error') {
+          if (isNew) send(chunks.more(index, added))
+          sendError(compatRunError(end.error))
+          return 'over'
+        }
+        if (added === undefined) {
+          sendError(brokenStream.contradicted)
+          return 'over'
+        }
+        if (isNew) {
+          send(chunks.more(index, added))
+          anyText = true
+        }
+        if (end === undefined) return anyText ? 'sent' : 'waiting'
+        send(chunks.end(index, view))
+        views.push(view)
+        return 'over'
+      },
+      giveUp: (reason) => sendError(brokenStream[reason]),
+      onError: (error) => reply.log.error({ err: error }, 'a stream of the compat family failed'),
+    })
+  })
+  return {
+    finished: Promise.all(followers.map(({ finished }) => finished)).then(() => undefined),
+    stop() {
+      for (const follower of followers) follower.stop()
+    },
+  }
 }

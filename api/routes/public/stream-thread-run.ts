@@ -1,19 +1,25 @@
 import type { FastifyReply } from 'fastify'
 import type { ThreadRecord } from '../../../domain/records/thread.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
-import type { PublicAssistant } from '../../../services/public/index.ts'
+import type { RunView } from '../../../domain/run-events.ts'
 import type { FollowedRun } from '../../../services/runs/index.ts'
 import type { CompatErrorObject } from '../../plugins/compat-errors.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
 import { brokenStream, endOf } from './run-end.ts'
-import { type RunEvent, createRunEvents } from './run-events.ts'
+import { type RunEvent, type RunEventsOptions, createRunEvents } from './run-events.ts'
+import type { CompatRunStep } from './thread-schemas.ts'
 import { threadShape } from './thread-shapes.ts'
 
-interface StreamOptions {
-  about: PublicAssistant
+interface StreamOptions extends RunEventsOptions {
   /** The run's record, for the last event. */
   reread(): Promise<RunRecord>
+  /** A run that waits for its client, as its API shows it: then the stream ends. By default it stays open. */
+  waitingShapeOf?(run: RunRecord): Promise<object | undefined>
+  /** How the API shows a step, if not as it is. */
+  stepShapeOf?(step: CompatRunStep): object
+  /** The stream begins after what this state shows: its reader resumes the run. */
+  resumedFrom?: RunView
   /** A thread that was created with the run: it is announced first. */
   newThread?: ThreadRecord
 }
@@ -25,14 +31,14 @@ interface StreamOptions {
 export function streamThreadRun(
   reply: FastifyReply,
   { run, feed }: FollowedRun,
-  { about, reread, newThread }: StreamOptions,
+  { reread, newThread, waitingShapeOf, stepShapeOf = (step) => step, resumedFrom, ...options }: StreamOptions,
 ) {
   const stream = openEventStream(reply)
-  const events = createRunEvents(run, about, () => new Date())
+  const events = createRunEvents(run, options, () => new Date())
   let anyText = false
   const sendAll = (all: RunEvent[]) => {
     for (const { name, data } of all) {
-      stream.send({ name, data: JSON.stringify(data) })
+      stream.send({ name, data: JSON.stringify(isStep(data) ? stepShapeOf(data) : data) })
       anyText ||= name === 'thread.message.delta'
     }
   }
@@ -41,7 +47,17 @@ export function streamThreadRun(
     stream.send({ name: 'error', data: JSON.stringify({ error }) })
   }
   if (newThread !== undefined) sendAll([{ name: 'thread.created', data: threadShape(newThread) }])
-  sendAll(events.begin())
+  sendAll(resumedFrom === undefined ? events.begin() : events.skip(resumedFrom))
+
+  /** The run waits for its client; the state may be older than a resumption, so that the record decides. */
+  async function sendWaiting(): Promise<boolean> {
+    const stored = await reread()
+    const shape = stored.status === 'interrupted' ? await waitingShapeOf?.(stored) : undefined
+    if (shape === undefined) return false
+    sendAll([{ name: 'thread.run.requires_action', data: shape }])
+    stream.send({ name: 'done', data: '[DONE]' })
+    return true
+  }
 
   return followRun(stream, feed, {
     async send(view) {
@@ -52,6 +68,7 @@ export function streamThreadRun(
         sendError(brokenStream.contradicted)
         return 'over'
       }
+      if (view.terminal?.type === 'interrupted' && waitingShapeOf && (await sendWaiting())) return 'over'
       if (end === undefined) return anyText ? 'sent' : 'waiting'
       sendAll(events.end(await reread()))
       stream.send({ name: 'done', data: '[DONE]' })
@@ -60,4 +77,8 @@ export function streamThreadRun(
     giveUp: (reason) => sendError(brokenStream[reason]),
     onError: (error) => reply.log.error({ err: error }, 'a stream of the compat family failed'),
   })
+}
+
+function isStep(data: object): data is CompatRunStep {
+  return 'object' in data && data.object === 'thread.run.step'
 }

@@ -173,7 +173,7 @@ export const CompatRun = Type.Object(
 )
 export type CompatRun = Static<typeof CompatRun>
 
-const StepToolCall = Type.Object({
+export const StepToolCall = Type.Object({
   id: Type.String(),
   type: Type.Literal('function'),
   function: Type.Object({ name: Type.String(), arguments: Type.String(), output: nullable(Type.String()) }),
@@ -192,7 +192,7 @@ export const CompatRunStep = Type.Object(
     thread_id: Type.String(),
     assistant_id: Type.String(),
     type: Type.Enum(['message_creation', 'tool_calls'], { title: 'CompatRunStepType' }),
-    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed'], { title: 'CompatRunStepStatus' }),
+    status: Type.Enum(['in_progress', 'cancelled', 'failed', 'completed', 'expired'], { title: 'CompatRunStepStatus' }),
     step_details: Type.Union([
       Type.Object({
         type: Type.Literal('message_creation'),

@@ -1,5 +1,6 @@
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import { type CitedFile, citationsIn } from '../../../domain/knowledge/citations.ts'
+import type { CutReason } from '../../../domain/messages.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'
 import { publicRunError } from '../../../domain/public-run-error.ts'
 import type { RunError, RunStatus } from '../../../domain/records/run.ts'
@@ -12,7 +13,7 @@ import type { ListedRun } from '../../../services/runs/index.ts'
 import type { CompatMessage, CompatRun, CompatThread } from './thread-schemas.ts'
 
 export const secondsOf = (date: Date): number => Math.floor(date.getTime() / 1000)
-const maybeSecondsOf = (date: Date | undefined) => (date === undefined ? null : secondsOf(date))
+export const maybeSecondsOf = (date: Date | undefined) => (date === undefined ? null : secondsOf(date))
 
 /** A page of a list in the format of the assistants API. */
 export function listPage<T extends { id: string }>({ entries, hasMore }: Page<T>) {
@@ -37,6 +38,7 @@ export function threadShape(thread: ThreadRecord): CompatThread {
 
 /** The messages of people and the assistant. Clients are not shown system messages and tools. */
 export function isShown({ message }: LoggedMessage): boolean {
+  if ('deleted' in message.data && message.data.deleted) return false
   return message.type === 'HumanMessage' || (message.type === 'AIMessage' && message.data.content !== '')
 }
 
@@ -48,7 +50,8 @@ export function messageShape(
   const created = secondsOf(createdAt)
   const { content: text } = message.data
   const isAnswer = message.type === 'AIMessage'
-  const isIncomplete = message.type === 'AIMessage' && message.data.incomplete === true
+  const cut = message.type === 'AIMessage' ? message.data.cut : undefined
+  const isIncomplete = cut !== undefined || (message.type === 'AIMessage' && message.data.incomplete === true)
   const kept = message.type === 'AIMessage' || message.type === 'HumanMessage' ? message.data.metadata : undefined
   return {
     id: message.data.id,
@@ -56,7 +59,7 @@ export function messageShape(
     created_at: created,
     completed_at: isIncomplete ? null : created,
     incomplete_at: isIncomplete ? created : null,
-    incomplete_details: isIncomplete ? { reason: 'run_failed' } : null,
+    incomplete_details: isIncomplete ? { reason: incompleteReasonOf(cut) } : null,
     thread_id: threadId,
     assistant_id: isAnswer && runId !== undefined ? assistantId : null,
     run_id: runId ?? null,
@@ -66,6 +69,11 @@ export function messageShape(
     attachments: [],
     metadata: kept ?? {},
   }
+}
+
+/** Why a message ends early: its run failed, if the model did not cut it. */
+export function incompleteReasonOf(cut: CutReason | undefined): string {
+  return cut === undefined ? 'run_failed' : cut === 'length' ? 'max_tokens' : cut
 }
 
 function annotationsOf(answer: string, cited: CitedFile[]) {
@@ -88,7 +96,10 @@ const shownStatus: Record<RunStatus, CompatRun['status']> = {
   cancelled: 'cancelled',
 }
 
-export function runShape(run: ListedRun, { model, temperature }: PublicAssistant): CompatRun {
+export function runShape(
+  run: ListedRun,
+  { model, temperature }: Pick<PublicAssistant, 'model' | 'temperature'>,
+): CompatRun {
   const status = shownStatus[run.status]
   const finished = maybeSecondsOf(run.finished_at)
   return {

@@ -168,7 +168,11 @@ const messageRoutes: FastifyPluginAsyncTypebox<CompatDeps> = async (app, { publi
 }
 
 /** Shapes some messages of a thread: their citations are of files that their runs have found. */
-function shapeWithin(all: LoggedMessage[], wanted: LoggedMessage[], owner: { threadId: string; assistantId: string }) {
+export function shapeWithin(
+  all: LoggedMessage[],
+  wanted: LoggedMessage[],
+  owner: { threadId: string; assistantId: string },
+) {
   const runIds = new Set(wanted.flatMap(({ runId }) => (runId === undefined ? [] : [runId])))
   const cited = citedFilesOf(runIds, all)
   return (entry: LoggedMessage) => messageShape(entry, owner, cited.get(entry.runId ?? ''))
@@ -177,19 +181,27 @@ function shapeWithin(all: LoggedMessage[], wanted: LoggedMessage[], owner: { thr
 type NewMessages = { messages?: CompatThreadMessageRequest[] | null; metadata?: Record<string, unknown> | null }
 
 /** The members of a request for a new thread. */
-export function newThreadOf(thread: NewMessages, loc: (string | number)[]) {
+export function newThreadOf(thread: NewMessages, loc: (string | number)[], maxBytes?: number) {
   refuseUnmetThread(thread, loc)
   return {
     metadata: thread.metadata ?? undefined,
-    messages: messagesOf(thread.messages ?? [], [...loc, 'messages']),
+    messages: messagesOf(thread.messages ?? [], [...loc, 'messages'], maxBytes),
   }
 }
 
-export function messagesOf(messages: CompatThreadMessageRequest[], loc: (string | number)[]): Message[] {
-  return messages.map((message, index) => messageOf(message, [...loc, index]))
+export function messagesOf(
+  messages: CompatThreadMessageRequest[],
+  loc: (string | number)[],
+  maxBytes?: number,
+): Message[] {
+  return messages.map((message, index) => messageOf(message, [...loc, index], maxBytes))
 }
 
-function messageOf(given: CompatThreadMessageRequest, loc: (string | number)[]): Message {
+export function messageOf(
+  given: CompatThreadMessageRequest,
+  loc: (string | number)[],
+  maxBytes: number = maxMessageBytes.public,
+): Message {
   refuseUnmetMessage(given, loc)
   const { role, content, metadata } = given
   if (role === 'user') requireContent(content, [...loc, 'content'])
@@ -198,6 +210,6 @@ function messageOf(given: CompatThreadMessageRequest, loc: (string | number)[]):
     type: role === 'user' ? 'HumanMessage' : 'AIMessage',
     data: { id: newId(), content: textOf(content, [...loc, 'content']), ...(metadata ? { metadata } : {}) },
   }
-  checkMessageSize(message, maxMessageBytes.public, loc)
+  checkMessageSize(message, maxBytes, loc)
   return message
 }

@@ -8,22 +8,21 @@ interface Demand {
   why: string
 }
 
-const oneAnswer = 'more than one answer cannot be given'
-const noProbabilities = 'probabilities of tokens are not known here'
 const textOnly = 'answers are text'
 const noClientTools = "a call of a client's tool cannot be demanded: the assistant calls tools of its own"
 const noFiles = 'files of callers are not supported'
 
 const chatDemands: Record<string, Demand> = {
-  n: { isMade: (value) => value !== 1, why: oneAnswer },
-  logprobs: { isMade: (value) => value !== false, why: noProbabilities },
-  top_logprobs: { isMade: (value) => value !== 0, why: noProbabilities },
-  logit_bias: { isMade: (value) => isFilled(value), why: 'the tokens of the model are not known to callers' },
   modalities: { isMade: (value) => JSON.stringify(value) !== '["text"]' && isFilled(value), why: textOnly },
   audio: { isMade: (value) => isFilled(value), why: textOnly },
-  tool_choice: { isMade: demandsTool, why: noClientTools },
-  function_call: { isMade: demandsTool, why: noClientTools },
+  prediction: { isMade: (value) => isFilled(value), why: 'models are not told what to expect' },
+  functions: { isMade: (value) => isFilled(value), why: 'functions are passed in tools' },
+  function_call: {
+    isMade: (value) => value !== 'auto' && value !== 'none',
+    why: 'functions are passed in tools, and demanded by tool_choice',
+  },
   web_search_options: { isMade: () => true, why: "a search cannot be demanded: the assistant's tools are its owner's" },
+  moderation: { isMade: (value) => isFilled(value), why: 'answers are not moderated here' },
 }
 
 const runDemands: Record<string, Demand> = {
@@ -39,16 +38,6 @@ const runDemands: Record<string, Demand> = {
 const threadDemands: Record<string, Demand> = { tool_resources: { isMade: (value) => isFilled(value), why: noFiles } }
 const messageDemands: Record<string, Demand> = { attachments: { isMade: (value) => isFilled(value), why: noFiles } }
 
-const notOfAssistants = 'runs do not take it from their assistant'
-const assistantDemands: Record<string, Demand> = {
-  top_p: { isMade: (value) => value !== 1, why: notOfAssistants },
-  response_format: {
-    isMade: (value) => value !== 'auto' && (!isJsonObject(value) || value['type'] !== 'text'),
-    why: notOfAssistants,
-  },
-  reasoning_effort: { isMade: () => true, why: notOfAssistants },
-}
-
 type Loc = (string | number)[]
 
 /**
@@ -59,8 +48,6 @@ export const refuseUnmetChat = (body: object): void => refuse(body, chatDemands,
 export const refuseUnmetRun = (body: object): void => refuse(body, runDemands, ['body'])
 export const refuseUnmetThread = (thread: object, loc: Loc): void => refuse(thread, threadDemands, loc)
 export const refuseUnmetMessage = (message: object, loc: Loc): void => refuse(message, messageDemands, loc)
-
-export const refuseUnmetAssistant = (body: object): void => refuse(body, assistantDemands, ['body'])
 
 function refuse(body: object, demands: Record<string, Demand>, loc: Loc): void {
   for (const [member, { isMade, why }] of Object.entries(demands)) {

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ClientFunction, ToolChoice, maxClientFunctions } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, MessageInput, TokenUsage } from '../../../domain/messages.ts'
+import { Message, RunMessageInput, TokenUsage } from '../../../domain/messages.ts'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import { eventIdPattern } from '../../../domain/event-ids.ts'
@@ -9,7 +9,7 @@ import { clientCallModes, runStatuses } from '../../../domain/records/run.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
 import { BeforeMessage, PathId, Timestamp, freeForm } from '../schemas.ts'
 
-const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 
 export const RunInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'RunInput',

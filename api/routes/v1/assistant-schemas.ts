@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { maxVectorStores } from '../../../domain/assistant-config.ts'
 import { Metadata } from '../../../domain/metadata.ts'
+import { reasoningEfforts } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
 import type { V1Assistant } from '../../../services/v1/assistants.ts'
 import { sharedParameters } from '../public/model-parameters.ts'
@@ -9,6 +10,7 @@ import { listOf } from '../public/thread-schemas.ts'
 import { secondsOf } from '../public/thread-shapes.ts'
 import { nullable } from '../schemas.ts'
 import { strict } from './v1-route.ts'
+import { ChunkingInput, fileId, maxFiles } from './vector-store-schemas.ts'
 
 /** Following the types of the `openai` package (resources/beta/assistants). */
 const FileSearchSetting = strict(
@@ -24,7 +26,7 @@ const FileSearchSetting = strict(
   { title: 'V1FileSearchSetting' },
 )
 
-const Tool = strict(
+export const V1Tool = strict(
   {
     type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ToolType' }),
     function: Type.Optional(
@@ -42,12 +44,37 @@ const Tool = strict(
 
 const ids = Type.Array(Type.String({ maxLength: 128 }), { maxItems: 100 })
 const storeIds = Type.Array(Type.String({ maxLength: 128 }), { maxItems: maxVectorStores })
-const ToolResources = strict(
+const codeFiles = Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) })))
+export const V1ToolResources = strict(
   {
     file_search: Type.Optional(nullable(strict({ vector_store_ids: Type.Optional(storeIds) }))),
-    code_interpreter: Type.Optional(nullable(strict({ file_ids: Type.Optional(ids) }))),
+    code_interpreter: codeFiles,
   },
   { title: 'V1ToolResources' },
+)
+const StoreOfAssistant = strict({
+  file_ids: Type.Optional(Type.Array(fileId, { maxItems: maxFiles })),
+  chunking_strategy: Type.Optional(ChunkingInput),
+  metadata: Type.Optional(nullable(Metadata)),
+})
+const NewToolResources = strict(
+  {
+    file_search: Type.Optional(
+      nullable(
+        strict({
+          vector_store_ids: Type.Optional(storeIds),
+          vector_stores: Type.Optional(
+            Type.Array(StoreOfAssistant, {
+              maxItems: 1,
+              description: 'A vector store that is made for the assistant. Not together with `vector_store_ids`.',
+            }),
+          ),
+        }),
+      ),
+    ),
+    code_interpreter: codeFiles,
+  },
+  { title: 'V1NewToolResources' },
 )
 
 const model = Type.String({ minLength: 1, maxLength: 200 })
@@ -55,26 +82,35 @@ const members = {
   name: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
   description: Type.Optional(nullable(Type.String({ maxLength: 512 }))),
   instructions: Type.Optional(nullable(Type.String({ maxLength: 256_000 }))),
-  tools: Type.Optional(nullable(Type.Array(Tool, { maxItems: 128 }))),
-  tool_resources: Type.Optional(nullable(ToolResources)),
+  tools: Type.Optional(nullable(Type.Array(V1Tool, { maxItems: 128 }))),
+  tool_resources: Type.Optional(nullable(V1ToolResources)),
   metadata: Type.Optional(nullable(Metadata)),
   temperature: sharedParameters.temperature,
   top_p: sharedParameters.top_p,
   response_format: Type.Optional(nullable(Type.Union([Type.Literal('auto'), ResponseFormat]))),
-  reasoning_effort: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
+  reasoning_effort: Type.Optional(nullable(Type.Enum([...reasoningEfforts]))),
 }
 const description =
-  'Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet.'
+  '`code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API.'
 
 export const V1AssistantCreateRequest = strict(
-  { ...members, model },
+  { ...members, model, tool_resources: Type.Optional(nullable(NewToolResources)) },
   { title: 'V1AssistantCreateRequest', description },
 )
 export const V1AssistantUpdateRequest = strict(
   { ...members, model: Type.Optional(model) },
   { title: 'V1AssistantUpdateRequest', description },
 )
+export type V1AssistantCreateRequest = Static<typeof V1AssistantCreateRequest>
 export type V1AssistantUpdateRequest = Static<typeof V1AssistantUpdateRequest>
+
+export const ShownTools = Type.Array(
+  Type.Object({
+    type: Type.String(),
+    function: Type.Optional(Type.Unknown()),
+    file_search: Type.Optional(Type.Unknown()),
+  }),
+)
 
 export const AssistantShape = Type.Object(
   {
@@ -85,20 +121,15 @@ export const AssistantShape = Type.Object(
     description: nullable(Type.String()),
     model: Type.String(),
     instructions: nullable(Type.String()),
-    tools: Type.Array(
-      Type.Object({
-        type: Type.String(),
-        function: Type.Optional(Type.Unknown()),
-        file_search: Type.Optional(Type.Unknown()),
-      }),
-    ),
+    tools: ShownTools,
     tool_resources: Type.Object({
       file_search: Type.Optional(Type.Object({ vector_store_ids: Type.Array(Type.String()) })),
     }),
     metadata: Type.Record(AnyKey, Type.String()),
     temperature: nullable(Type.Number()),
     top_p: nullable(Type.Number()),
-    response_format: Type.Literal('auto'),
+    response_format: Type.Union([Type.Literal('auto'), ResponseFormat]),
+    reasoning_effort: Type.Optional(Type.String()),
   },
   { title: 'V1Assistant' },
 )
@@ -118,7 +149,8 @@ export function showAssistant(assistant: V1Assistant): Static<typeof AssistantSh
     tool_resources: vectorStores.length > 0 ? { file_search: { vector_store_ids: vectorStores } } : {},
     metadata: assistant.metadata,
     temperature: assistant.temperature ?? null,
-    top_p: 1,
-    response_format: 'auto',
+    top_p: assistant.topP ?? null,
+    response_format: assistant.responseFormat ?? 'auto',
+    ...(assistant.reasoningEffort === undefined ? {} : { reasoning_effort: assistant.reasoningEffort }),
   }
 }

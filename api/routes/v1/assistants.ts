@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
+import { invalidInput } from '../../../domain/errors.ts'
 import { type AssistantMembers, noCode } from '../../../services/v1/assistant-members.ts'
+import type { OwnStore } from '../../../services/v1/assistants.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { once, orNull } from '../../plugins/idempotency.ts'
-import { refuseUnmetAssistant } from '../public/unmet-demands.ts'
+import { formatText } from '../public/model-parameters.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
 import { listPage } from '../public/thread-shapes.ts'
 import { PathId } from '../schemas.ts'
@@ -14,6 +16,7 @@ import {
   V1AssistantUpdateRequest,
   showAssistant,
 } from './assistant-schemas.ts'
+import { chunkingOf } from './vector-store-schemas.ts'
 import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
 const params = Type.Object({ assistant_id: PathId })
@@ -48,7 +51,7 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     },
     async (request) => {
       const caller = callerOf(request)
-      const members = membersOf(request.body)
+      const members = { ...membersOf(request.body), ownStore: ownStoreOf(request.body) }
       return showAssistant(
         await once(request, {
           create: (id) => assistants.create(caller, members, id),
@@ -105,9 +108,20 @@ export const v1AssistantRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
   )
 }
 
+function ownStoreOf({ tool_resources: resources }: V1AssistantCreateRequest): OwnStore | undefined {
+  const { vector_stores: [asked] = [], vector_store_ids: ids = [] } = resources?.file_search ?? {}
+  if (asked === undefined) return undefined
+  const loc = ['body', 'tool_resources', 'file_search', 'vector_stores']
+  if (ids.length > 0) throw invalidInput(loc, 'name either vector_store_ids or vector_stores')
+  const { file_ids: fileIds = [], chunking_strategy: cut, metadata } = asked
+  const chunking = chunkingOf(cut, [...loc, 0, 'chunking_strategy'])
+  return { metadata, files: fileIds.map((fileId) => ({ fileId, chunking })) }
+}
+
 function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
-  refuseUnmetAssistant(body)
+  if (typeof body.response_format === 'object' && body.response_format !== null) formatText(body.response_format)
   const { name, description, instructions, model, temperature, tools, metadata, tool_resources: resources } = body
+  const { top_p: topP, response_format: responseFormat, reasoning_effort: reasoningEffort } = body
   if ((resources?.code_interpreter?.file_ids ?? []).length > 0)
     throw noCode(['body', 'tool_resources', 'code_interpreter'])
   const vectorStores = resources === null ? [] : resources?.file_search?.vector_store_ids
@@ -117,6 +131,9 @@ function membersOf(body: V1AssistantUpdateRequest): AssistantMembers {
     ...(instructions === undefined ? {} : { instructions }),
     ...(model === undefined ? {} : { model }),
     ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(responseFormat === undefined ? {} : { responseFormat }),
+    ...(reasoningEffort === undefined ? {} : { reasoningEffort }),
     ...(tools === undefined ? {} : { tools }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(vectorStores === undefined ? {} : { vectorStores }),

@@ -15,10 +15,10 @@ import { PathId } from '../schemas.ts'
 import { streamedBody } from '../streamed-body.ts'
 import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
 
-const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const
+export const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'] as const
 const params = Type.Object({ file_id: PathId })
 
-const FileObject = Type.Object(
+export const FileObject = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('file'),
@@ -26,6 +26,7 @@ const FileObject = Type.Object(
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
     filename: Type.String(),
     purpose: Type.String(),
+    expires_at: Type.Optional(Type.Integer()),
     status: Type.Literal('processed'),
     status_details: Type.Null(),
   },
@@ -34,7 +35,12 @@ const FileObject = Type.Object(
 
 /** For the description only: the parts are read as they arrive. */
 const UploadBody = Type.Object(
-  { file: Type.String({ format: 'binary' }), purpose: Type.Enum([...purposes]) },
+  {
+    file: Type.String({ format: 'binary' }),
+    purpose: Type.Enum([...purposes]),
+    'expires_after[anchor]': Type.Optional(Type.Literal('created_at')),
+    'expires_after[seconds]': Type.Optional(Type.String({ pattern: String.raw`^\d{1,9}$` })),
+  },
   { title: 'V1FileUploadRequest' },
 )
 
@@ -137,7 +143,7 @@ export const v1FileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async
   )
 }
 
-async function* partsOf(request: FastifyRequest): AsyncGenerator<FormPart> {
+export async function* partsOf(request: FastifyRequest): AsyncGenerator<FormPart> {
   if (request.raw.destroyed) throw brokenOff(new Error('the connection was closed'))
   try {
     for await (const part of request.parts({ limits: uploadLimits })) {
@@ -150,24 +156,36 @@ async function* partsOf(request: FastifyRequest): AsyncGenerator<FormPart> {
   }
 }
 
-function membersOf(fields: Map<string, string>): { purpose: string } {
+const expiryFields = ['expires_after[anchor]', 'expires_after[seconds]']
+
+function membersOf(fields: Map<string, string>): Pick<FileRecord, 'purpose' | 'expires_at'> {
   for (const name of fields.keys()) {
-    if (name === 'purpose') continue
+    if (name === 'purpose' || expiryFields.includes(name)) continue
     const [member = ''] = name.split('[')
-    throw invalidInput(
-      ['body', member],
-      member === 'expires_after' ? 'files do not expire here' : 'is not known',
-      member === 'expires_after' ? 'unsupported' : 'additionalProperties',
-    )
+    throw invalidInput(['body', member], 'is not known', 'additionalProperties')
   }
   const purpose = fields.get('purpose')
   if (purpose === undefined) throw invalidInput(['body', 'purpose'], 'is required', 'missing')
   if (!purposes.some((known) => known === purpose))
     throw invalidInput(['body', 'purpose'], `is one of ${purposes.join(', ')}`, 'enum')
-  return { purpose }
+  const [anchor, seconds] = expiryFields.map((name) => fields.get(name))
+  if (anchor === undefined && seconds === undefined) return { purpose }
+  if (anchor !== 'created_at') throw invalidInput(['body', 'expires_after', 'anchor'], 'is created_at', 'enum')
+  return { purpose, expires_at: expiryAfter(seconds) }
 }
 
-function showFile(file: FileRecord): Static<typeof FileObject> {
+/** As the interface says: from an hour to thirty days. */
+export const expirySeconds = { minimum: 3600, maximum: 2_592_000 }
+
+function expiryAfter(text: string | undefined): Date {
+  const { minimum, maximum } = expirySeconds
+  const seconds = Number(text)
+  if (text === undefined || !/^\d{1,9}$/.test(text) || seconds < minimum || seconds > maximum)
+    throw invalidInput(['body', 'expires_after', 'seconds'], `is a whole number from ${minimum} to ${maximum}`)
+  return new Date(Date.now() + seconds * 1000)
+}
+
+export function showFile(file: FileRecord): Static<typeof FileObject> {
   return {
     id: file._id,
     object: 'file',
@@ -175,6 +193,7 @@ function showFile(file: FileRecord): Static<typeof FileObject> {
     created_at: secondsOf(file.created_at),
     filename: file.name,
     purpose: file.purpose ?? 'assistants',
+    ...(file.expires_at === undefined ? {} : { expires_at: secondsOf(file.expires_at) }),
     status: 'processed',
     status_details: null,
   }

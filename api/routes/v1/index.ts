@@ -1,25 +1,45 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { v1Errors } from '../../plugins/compat-errors.ts'
 import { type ErrorDeps, installErrors } from '../../plugins/errors.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
 import { v1AssistantRoutes } from './assistants.ts'
+import { v1ChatRoutes } from './chat.ts'
+import { v1ConversationRoutes } from './conversations.ts'
 import { v1EmbeddingRoutes } from './embeddings.ts'
+import { v1MessageRoutes } from './messages.ts'
+import { v1RunRoutes } from './runs.ts'
+import { v1ThreadRoutes } from './threads.ts'
 import { v1FileRoutes } from './files.ts'
 import { v1ModelRoutes } from './models.ts'
+import { v1ResponseRoutes } from './responses/index.ts'
 import { v1StoreFileRoutes } from './store-files.ts'
+import { v1StoredCompletionRoutes } from './stored-completions.ts'
 import type { V1Deps } from './v1-route.ts'
+import { v1UploadRoutes } from './uploads.ts'
 import { v1VectorStoreRoutes } from './vector-stores.ts'
 
 /** `/v1`: a project, for applications that were written for OpenAI's interface. */
-export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps }> = async (app, { errors, ...deps }) => {
+export const v1Routes: FastifyPluginAsync<V1Deps & { errors: ErrorDeps; openStreams: OpenStreams }> = async (
+  app,
+  { errors, openStreams, ...deps },
+) => {
   await app.register(
     async (v1) => {
       installErrors(v1, errors, v1Errors)
       await v1.register(v1ModelRoutes, deps)
       await v1.register(v1EmbeddingRoutes, deps)
+      await v1.register(v1ChatRoutes, { ...deps, openStreams })
+      await v1.register(v1StoredCompletionRoutes, deps)
       await v1.register(v1AssistantRoutes, deps)
+      await v1.register(v1ThreadRoutes, deps)
+      await v1.register(v1MessageRoutes, deps)
+      await v1.register(v1RunRoutes, { ...deps, openStreams })
       await v1.register(v1FileRoutes, deps)
+      await v1.register(v1UploadRoutes, deps)
       await v1.register(v1VectorStoreRoutes, deps)
       await v1.register(v1StoreFileRoutes, deps)
+      await v1.register(v1ResponseRoutes, { ...deps, openStreams })
+      await v1.register(v1ConversationRoutes, deps)
     },
     { prefix: '/v1' },
   )

@@ -185,6 +185,24 @@ export const v1StoreFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
     },
   )
 
+  app.post(
+    '/vector_stores/:vector_store_id/file_batches/:batch_id/cancel',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('vectorStores.fileBatches.cancel', 'End the processing of the files of a batch that are not done'),
+        params: ofBatch,
+        response: { 200: BatchShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const store = await storeOf(request)
+      const { batch_id: id } = request.params
+      await entries.cancel(store, id)
+      return showBatch(store._id, id, await entries.batch(store, id))
+    },
+  )
+
   app.get(
     '/vector_stores/:vector_store_id/file_batches/:batch_id/files',
     {

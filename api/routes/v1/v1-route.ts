@@ -1,9 +1,12 @@
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import type { DeletionResult } from '../../../services/deletion/requests.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
 import { V1Error } from '../../plugins/compat-errors.ts'
 
 export type V1Deps = Pick<Services, 'v1'>
+/** For routes that start or follow runs. */
+export type V1RunDeps = V1Deps & { openStreams: OpenStreams }
 
 /** For every route of the family: the service token of a project. */
 export const v1Config = { auth: 'project' } as const
@@ -18,7 +21,9 @@ export function operation(name: string, summary: string, description?: string) {
 }
 
 /** The refusals that a route declares beside those of every route (`api/openapi/operation.ts`). */
-export function v1Refusals(...statuses: (404 | 413 | 429 | 502 | 504)[]): Record<number, TSchema> {
+export function v1Refusals(
+  ...statuses: (402 | 404 | 409 | 413 | 429 | 499 | 500 | 502 | 503 | 504)[]
+): Record<number, TSchema> {
   return Object.fromEntries([400, 401, 403, ...statuses].map((status) => [status, V1Error]))
 }
 

@@ -1,13 +1,18 @@
 import { AnyKey, ShortKey } from '../../../domain/any-key.ts'
 import Type, { type Static } from 'typebox'
-import { defaultChunkerOptions } from '../../../domain/chunking/chunker-options.ts'
+import { defaultChunkerOptions, maxChunkTokens } from '../../../domain/chunking/chunker-options.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import type { AttributeFilter } from '../../../services/knowledge/attribute-filter.ts'
 import { filterTypes } from '../../../services/knowledge/attribute-filter.ts'
 import { type EntryRecord, attributesOf } from '../../../services/knowledge/entry-record.ts'
-import { type EntryCounts, type VectorStoreView, entryStatusOf } from '../../../services/knowledge/vector-stores.ts'
+import {
+  type EntryCounts,
+  type VectorStoreView,
+  entryStatusOf,
+  isExpired,
+} from '../../../services/knowledge/vector-stores.ts'
 import { listOf } from '../public/thread-schemas.ts'
 import { secondsOf } from '../public/thread-shapes.ts'
 import { nullable } from '../schemas.ts'
@@ -15,34 +20,32 @@ import { strict } from './v1-route.ts'
 
 /** Following the types of the `openai` package (resources/vector-stores). */
 const seconds = Type.Integer({ description: 'Seconds since 1970.' })
-const fileId = Type.String({ minLength: 1, maxLength: 128 })
-/** Larger ones could exceed what a reader may send (`infra/extract/messages.ts`). */
-const maxChunkTokens = 512
-const maxFiles = 500
+export const fileId = Type.String({ minLength: 1, maxLength: 128 })
+export const maxFiles = 500
 
 export const AttributesInput = Type.Record(
   ShortKey,
   Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
   { maxProperties: 16, additionalProperties: false, description: 'What searches can filter by.' },
 )
-const ChunkingInput = strict(
+export const ChunkingInput = strict(
   {
     type: Type.Enum(['auto', 'static']),
     static: Type.Optional(
       strict({
         max_chunk_size_tokens: Type.Integer({
           minimum: 100,
-          maximum: 4096,
-          description: `At most ${maxChunkTokens} here.`,
+          maximum: maxChunkTokens,
+          description: 'The embedding model must take texts of this length.',
         }),
-        chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: 2048 }),
+        chunk_overlap_tokens: Type.Integer({ minimum: 0, maximum: maxChunkTokens / 2 }),
       }),
     ),
   },
   { title: 'V1ChunkingStrategyRequest' },
 )
 const ExpiresAfter = strict({
-  anchor: Type.String({ maxLength: 64 }),
+  anchor: Type.Literal('last_active_at'),
   days: Type.Integer({ minimum: 1, maximum: 365 }),
 })
 
@@ -55,10 +58,7 @@ export const StoreCreateRequest = strict(
     chunking_strategy: Type.Optional(ChunkingInput),
     expires_after: Type.Optional(nullable(ExpiresAfter)),
   },
-  {
-    title: 'V1VectorStoreCreateRequest',
-    description: 'Refused, because vector stores do not expire: `expires_after`.',
-  },
+  { title: 'V1VectorStoreCreateRequest' },
 )
 export const StoreUpdateRequest = strict(
   {
@@ -97,7 +97,7 @@ const leaf = {
 }
 const nested = <T extends Type.TSchema>(inner: T) =>
   strict({ ...leaf, filters: Type.Optional(Type.Array(inner, { maxItems: 50 })) })
-const Filter = nested(nested(nested(strict(leaf))))
+export const Filter = nested(nested(nested(strict(leaf))))
 
 const queryText = Type.String({ minLength: 1, maxLength: 2000 })
 export const StoreSearchRequest = strict(
@@ -134,8 +134,11 @@ export const StoreShape = Type.Object(
     description: Type.Optional(Type.String()),
     usage_bytes: Type.Integer({ description: 'Of the files. A file that several stores share is stored once.' }),
     file_counts: Counts,
-    status: Type.Enum(['in_progress', 'completed']),
-    expires_at: Type.Null(),
+    status: Type.Enum(['expired', 'in_progress', 'completed'], {
+      description: 'An expired one cannot be searched, and is deleted within minutes.',
+    }),
+    expires_after: nullable(Type.Object({ anchor: Type.Literal('last_active_at'), days: Type.Integer() })),
+    expires_at: nullable(seconds),
     last_active_at: seconds,
     metadata: Type.Record(AnyKey, Type.String()),
   },
@@ -145,6 +148,7 @@ export const StoreList = listOf(StoreShape, 'V1VectorStoreList')
 
 export function showStore({ record, metadata, counts, bytes }: VectorStoreView): Static<typeof StoreShape> {
   const { store } = record
+  const { expires_after_days: days } = store
   return {
     id: record._id,
     object: 'vector_store',
@@ -153,8 +157,9 @@ export function showStore({ record, metadata, counts, bytes }: VectorStoreView):
     ...(store.description === undefined ? {} : { description: store.description }),
     usage_bytes: bytes,
     file_counts: counts,
-    status: counts.in_progress > 0 ? 'in_progress' : 'completed',
-    expires_at: null,
+    status: isExpired(record) ? 'expired' : counts.in_progress > 0 ? 'in_progress' : 'completed',
+    expires_after: days === undefined ? null : { anchor: 'last_active_at', days },
+    expires_at: store.expires_at === undefined ? null : secondsOf(store.expires_at),
     last_active_at: secondsOf(store.last_active_at),
     metadata,
   }
@@ -212,7 +217,7 @@ export const BatchShape = Type.Object(
     object: Type.Literal('vector_store.files_batch'),
     created_at: seconds,
     vector_store_id: Type.String(),
-    status: Type.Enum(['in_progress', 'completed']),
+    status: Type.Enum(['in_progress', 'completed', 'cancelled'], { title: 'V1FileBatchStatus' }),
     file_counts: Counts,
   },
   { title: 'V1FileBatch' },
@@ -225,7 +230,7 @@ export function showBatch(storeId: string, id: string, counts: EntryCounts): Sta
     // The time is in the id (UUID version 7).
     created_at: Math.floor(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) / 1000),
     vector_store_id: storeId,
-    status: counts.in_progress > 0 ? 'in_progress' : 'completed',
+    status: counts.cancelled > 0 ? 'cancelled' : counts.in_progress > 0 ? 'in_progress' : 'completed',
     file_counts: counts,
   }
 }
@@ -267,12 +272,6 @@ export function chunkingOf(
   if (asked === undefined || asked.type === 'auto') return undefined
   if (asked.static === undefined) throw invalidInput([...loc, 'static'], 'is required', 'missing')
   const { max_chunk_size_tokens: most, chunk_overlap_tokens: overlap } = asked.static
-  if (most > maxChunkTokens)
-    throw invalidInput(
-      [...loc, 'static', 'max_chunk_size_tokens'],
-      `chunks have at most ${maxChunkTokens} tokens here`,
-      'unsupported',
-    )
   if (overlap * 2 > most)
     throw invalidInput([...loc, 'static', 'chunk_overlap_tokens'], 'is at most half of max_chunk_size_tokens')
   return { max_tokens: most, overlap_tokens: overlap }

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import { checkFilter } from '../../../services/knowledge/attribute-filter.ts'
+import type { VectorStoreMembers } from '../../../services/knowledge/vector-stores.ts'
 import { callerOf } from '../../plugins/authentication.ts'
 import { ListQuery } from '../public/thread-schemas.ts'
 import { listPage } from '../public/thread-shapes.ts'
@@ -25,7 +26,7 @@ const searchMs = 30_000
 /** `vector_stores`: those of the project. */
 export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
   app,
-  { v1: { vectorStores, entries } },
+  { v1: { vectorStores, entries, createStore } },
 ) => {
   app.get(
     '/vector_stores',
@@ -55,16 +56,11 @@ export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> 
     },
     async (request) => {
       const caller = callerOf(request)
-      const { file_ids: fileIds = [], chunking_strategy: cut, ...members } = request.body
-      refuseExpiry(members)
+      const { file_ids: fileIds = [], chunking_strategy: cut, ...body } = request.body
+      const members = membersOf(body)
       const chunking = chunkingOf(cut, ['body', 'chunking_strategy'])
-      if (fileIds.length > 0) await entries.admit()
-      for (const id of fileIds) await entries.requireSource(caller, id)
-      const store = await vectorStores.create(caller, members)
-      await entries.add(
-        store,
-        fileIds.map((fileId) => ({ fileId, chunking })),
-      )
+      const files = fileIds.map((fileId) => ({ fileId, chunking }))
+      const store = await createStore(caller, members, files)
       return showStore(await vectorStores.read(caller, store._id))
     },
   )
@@ -94,8 +90,8 @@ export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> 
       },
     },
     async (request) => {
-      refuseExpiry(request.body)
-      return showStore(await vectorStores.update(callerOf(request), request.params.vector_store_id, request.body))
+      const { vector_store_id: id } = request.params
+      return showStore(await vectorStores.update(callerOf(request), id, membersOf(request.body)))
     },
   )
 
@@ -167,6 +163,6 @@ export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> 
   )
 }
 
-function refuseExpiry({ expires_after: asked }: { expires_after?: object | null }): void {
-  if (asked) throw invalidInput(['body', 'expires_after'], 'vector stores do not expire here', 'unsupported')
+function membersOf({ expires_after: expiry, ...members }: Static<typeof StoreUpdateRequest>): VectorStoreMembers {
+  return { ...members, expiresAfterDays: expiry === null ? null : expiry?.days }
 }

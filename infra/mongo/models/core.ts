@@ -144,6 +144,7 @@ const thread = new Schema<ThreadRecord>(
     user_id: text,
     project_id: text,
     assistant_id: String,
+    kind: String,
     name: maybeEmptyText,
     metadata_json: text,
     public: { type: Boolean, required: true },
@@ -196,7 +197,9 @@ const run = new Schema<RunRecord>(
     status: text,
     input_json: text,
     overrides: { type: Schema.Types.Mixed, default: {} },
+    completion: Schema.Types.Mixed,
     metadata_json: String,
+    response_json: String,
     fence: { type: Number, required: true },
     step_fence: Number,
     usage: Schema.Types.Mixed,
@@ -227,6 +230,7 @@ run.index({ thread_id: 1, status: 1 })
 run.index({ user_id: 1, _id: 1 })
 run.index({ status: 1 })
 run.index({ check_at: 1 }, { sparse: true })
+run.index({ project_id: 1, _id: 1 }, { partialFilterExpression: { 'completion.stored': true } })
 run.index({ imported: 1, status: 1 }, { partialFilterExpression: { imported: true } })
 
 const toolCall = new Schema<ToolCallRecord>(

@@ -19,6 +19,12 @@ const file = new Schema<FileRecord>(
     cancelled: Boolean,
     purpose: String,
     expires_at: Date,
+    upload: {
+      type: new Schema(
+        { bytes: count, created_at: date, expires_after_seconds: Number, claimed_at: Date },
+        { _id: false },
+      ),
+    },
     user_id: text,
     ingestion_id: text,
     order: count,

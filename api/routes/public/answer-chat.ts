@@ -1,0 +1,135 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { newId } from '../../../domain/ids.ts'
+import type { RunMessageInput } from '../../../domain/messages.ts'
+import type { AssistantRecord } from '../../../domain/records/assistant.ts'
+import type { CompletionFacts, RunOverrides, RunRecord } from '../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import { type Received, copyForThread } from '../../../services/attachments/receive-content.ts'
+import type { FollowedRun, NewRun, RunFeed } from '../../../services/runs/index.ts'
+import { answerIsFollowed, orNull } from '../../plugins/idempotency.ts'
+import { logRun } from '../../plugins/logging.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+import { followOnce } from '../runs/follow-once.ts'
+import type { ChatCompletion } from './chat-schemas.ts'
+import { chatCompletion } from './completion.ts'
+import { endOf, waitForEnd } from './run-end.ts'
+import { streamCompletion } from './stream-completion.ts'
+
+/** On whose behalf a request for chat completions is answered. */
+export interface ChatHost {
+  assistant: AssistantRecord
+  /** A thread that is stored together with the run of one choice. */
+  draft: () => ThreadRecord
+  input: (messages: RunMessageInput[], loc: string[]) => Promise<Received>
+  start: (newRun: NewRun, runId: string) => Promise<FollowedRun>
+  find: (runId: string) => Promise<RunRecord>
+  follow: (run: RunRecord) => Promise<RunFeed>
+  /** Begins to delete the run with its thread. */
+  forget: (run: RunRecord) => Promise<void>
+}
+
+export interface AskedChat {
+  /** As the answer names it. */
+  model: string
+  messages: RunMessageInput[]
+  overrides: RunOverrides
+  choices: number
+  /** False: nothing is kept after the answer. */
+  isStored: boolean
+  /** What is kept beside the run of the first choice. */
+  completion?: Omit<CompletionFacts, 'others'>
+  metadata?: Record<string, unknown> | undefined
+  /** Functions of the client: only their calls are shown. */
+  clientTools: ReadonlySet<string>
+  isStreamed: boolean
+  includeUsage: boolean
+}
+
+/** Answers a request for chat completions: each choice is a run on a new thread. */
+export async function answerChat(
+  { request, reply, openStreams }: { request: FastifyRequest; reply: FastifyReply; openStreams: OpenStreams },
+  host: ChatHost,
+  asked: AskedChat,
+): Promise<ChatCompletion | FastifyReply> {
+  const { isStored, isStreamed } = asked
+  const choices = await startChoices(request, host, asked)
+  const run = choices[0].run
+  logRun(reply, run)
+  const canRejoin = typeof request.headers['idempotency-key'] === 'string'
+  const forget = async () => {
+    if (isStored) return
+    for (const choice of choices) {
+      // A caller who left may repeat the request with the same key. Otherwise the retention deletes the thread, and
+      // also when this deletion cannot begin.
+      if (canRejoin && endOf(choice.feed.view) === undefined) continue
+      await host
+        .forget(choice.run)
+        .catch((error: unknown) => request.log.warn({ err: error }, 'a thread that is not to be stored stays for now'))
+    }
+  }
+  // The stored answer of a key would outlive the thread.
+  if (isStreamed || !isStored) await answerIsFollowed(request)
+  const options = { run, model: asked.model, clientTools: asked.clientTools, metadata: asked.metadata }
+  if (!isStreamed) {
+    const ends = Promise.all(choices.map(({ feed }) => waitForEnd(feed, reply, openStreams))).finally(forget)
+    return chatCompletion(options, await ends)
+  }
+  const { finished, stop } = streamCompletion(reply, choices, { ...options, includeUsage: asked.includeUsage })
+  openStreams.track(finished.finally(forget), stop)
+  return reply
+}
+
+/**
+ * The runs of all choices, followed from their starts. That of the first names the others, so that a repeated request
+ * with its key finds those that were started, and starts the rest.
+ */
+async function startChoices(
+  request: FastifyRequest,
+  host: ChatHost,
+  { model, messages, overrides, choices, isStored, completion, metadata }: AskedChat,
+): Promise<[FollowedRun, ...FollowedRun[]]> {
+  let received: Promise<Received> | undefined
+  const inputFor = async () => copyForThread(await (received ??= host.input(messages, ['body', 'messages'])))
+  const asked = {
+    withThread: true,
+    assistant: host.assistant,
+    inputLoc: ['body', 'messages'],
+    overrides,
+    strategy: 'enqueue' as const,
+  }
+  const first = await followOnce(request, {
+    find: host.find,
+    follow: host.follow,
+    start: async (id) => {
+      const others = Array.from({ length: choices - 1 }, () => ({ run_id: newId(), thread_id: newId() }))
+      const facts = { model, ...completion, ...(others.length > 0 ? { others } : {}) }
+      return host.start(
+        {
+          ...asked,
+          ...(await inputFor()),
+          thread: host.draft(),
+          ...(others.length > 0 || completion !== undefined ? { completion: facts } : {}),
+          ...(metadata === undefined ? {} : { metadataJson: JSON.stringify(metadata) }),
+        },
+        id,
+      )
+    },
+    keyEndsWithThread: isStored,
+  })
+  const opened: [FollowedRun, ...FollowedRun[]] = [first]
+  try {
+    for (const { run_id: id, thread_id: threadId } of first.run.completion?.others ?? []) {
+      const known = await orNull(host.find(id))
+      const thread = { ...host.draft(), _id: threadId }
+      opened.push(
+        known === null
+          ? await host.start({ ...asked, ...(await inputFor()), thread }, id)
+          : { run: known, feed: await host.follow(known) },
+      )
+    }
+  } catch (error) {
+    for (const { feed } of opened) feed.close()
+    throw error
+  }
+  return opened
+}

@@ -1,0 +1,94 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
+import { tagsOf } from '../../../services/v1/stored-completions.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+import { type AskedChat, type ChatHost, answerChat } from '../public/answer-chat.ts'
+import { ChatCompletion } from '../public/chat-schemas.ts'
+import { messagesOfChat } from '../public/client-messages.ts'
+import { toolOverridesOf } from '../public/client-tools.ts'
+import { overridesOf } from '../public/model-parameters.ts'
+import { refuseUnmetChat } from '../public/unmet-demands.ts'
+import { V1ChatRequest } from './chat-schemas.ts'
+import { type V1Deps, operation, v1Config, v1Refusals } from './v1-route.ts'
+
+/** `chat/completions`: an assistant of the project, or a model of the settings, answers a conversation. */
+export const v1ChatRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }> = async (
+  app,
+  { v1: { chat }, openStreams },
+) => {
+  app.post(
+    '/chat/completions',
+    {
+      config: { ...v1Config, idempotent: true, staysOpen: true, limits: ['runs_user'], largeBody: 'messages' },
+      schema: {
+        ...operation(
+          'chat.completions.create',
+          'Answer a conversation',
+          'An assistant answers with its configuration and tools; to a model, nothing is added. The answer survives failures as any run does. Calls of functions in `tools` end the answer.',
+        ),
+        body: V1ChatRequest,
+        response: {
+          200: {
+            description: 'The completion; with `stream` its chunks as server-sent events, then `[DONE]`.',
+            content: {
+              'application/json': { schema: ChatCompletion },
+              'text/event-stream': { schema: Type.String() },
+            },
+          },
+          ...v1Refusals(402, 404, 409, 413, 429, 499, 500, 502, 503, 504),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const caller = callerOf(request)
+      refuseUnmetChat(body)
+      const messages = messagesOfChat(body.messages)
+      const overrides = { ...overridesOf(body), ...toolOverridesOf(body), ...endUserOf(body) }
+      const answering = await chat.answering(caller, body.model)
+      const isStored = body.store ?? false
+      const ownTools = chat.clientToolsOf(answering.assistant)
+      const metadata = body.metadata ?? undefined
+      const host: ChatHost = {
+        assistant: answering.assistant,
+        draft: () => chat.draft(caller, answering, { isStored }),
+        input: (given, loc) => chat.input(caller, given, loc),
+        start: chat.start,
+        find: (id) => chat.find(caller, id),
+        follow: chat.follow,
+        forget: chat.forget,
+      }
+      const asked: AskedChat = {
+        model: body.model,
+        messages,
+        overrides: { ...overrides, ...(answering.model === undefined ? {} : { model: answering.model }) },
+        choices: body.n ?? 1,
+        isStored,
+        ...(isStored ? { completion: factsOf(body.model, metadata, ownTools) } : {}),
+        metadata: isStored ? (metadata ?? {}) : undefined,
+        clientTools: new Set([...ownTools, ...(body.tools ?? []).flatMap(({ function: given }) => given?.name ?? [])]),
+        isStreamed: body.stream ?? false,
+        includeUsage: body.stream_options?.include_usage ?? false,
+      }
+      return answerChat({ request, reply, openStreams }, host, asked)
+    },
+  )
+}
+
+function factsOf(model: string, metadata: Record<string, string> = {}, clientTools: string[]) {
+  return {
+    model,
+    stored: true,
+    tags: tagsOf(metadata),
+    ...(clientTools.length > 0 ? { client_tools: clientTools } : {}),
+  }
+}
+
+function endUserOf({ user, safety_identifier: identifier, prompt_cache_key: key }: V1ChatRequest) {
+  return {
+    ...(user ? { user } : {}),
+    ...(identifier ? { safety_identifier: identifier } : {}),
+    ...(key ? { prompt_cache_key: key } : {}),
+  }
+}

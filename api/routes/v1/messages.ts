@@ -1,0 +1,136 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { AppError } from '../../../domain/errors.ts'
+import { maxMessageBytes } from '../../../domain/message-size.ts'
+import type { LoggedMessage } from '../../../services/public/thread-messages.ts'
+import { pageOf } from '../../../services/cursor-page.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { once } from '../../plugins/idempotency.ts'
+import { CompatMessage, MessageListQuery, ThreadMessageParams, ThreadParams, listOf } from '../public/thread-schemas.ts'
+import { isShown, listPage, messageShape } from '../public/thread-shapes.ts'
+import { messageOf, shapeWithin } from '../public/threads.ts'
+import { V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
+import { type V1Deps, deletedShape, operation, v1Config, v1Refusals } from './v1-route.ts'
+
+/** `threads/{id}/messages` */
+export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
+  app,
+  { v1: { threads, runs } },
+) => {
+  /** The assistants of the runs that wrote these messages. */
+  async function shaped(threadId: string, all: LoggedMessage[], wanted: LoggedMessage[]) {
+    const assistants = await runs.assistantsOf(wanted.flatMap(({ runId }) => runId ?? []))
+    return wanted.map((entry) => {
+      const assistantId = assistants.get(entry.runId ?? '') ?? ''
+      return shapeWithin(all, [entry], { threadId, assistantId })(entry)
+    })
+  }
+
+  async function found(request: FastifyRequest<{ Params: { thread_id: string; message_id: string } }>) {
+    const { thread_id: threadId, message_id: messageId } = request.params
+    const { all, found: entry } = await threads.messageOf(callerOf(request), threadId, messageId)
+    if (entry === undefined || !isShown(entry)) throw new AppError('not_found', 'There is no such message.')
+    return { threadId, all, entry }
+  }
+
+  app.post(
+    '/threads/:thread_id/messages',
+    {
+      config: { ...v1Config, idempotent: true, largeBody: 'messages' },
+      schema: {
+        ...operation('threads.messages.create', 'Add a message for later runs'),
+        params: ThreadParams,
+        body: V1MessageRequest,
+        response: { 200: CompatMessage, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { thread_id: threadId } = request.params
+      const message = messageOf(request.body, ['body'], maxMessageBytes.user)
+      const added = await once(request, {
+        create: (id) => threads.addMessage(caller, threadId, message, id),
+        find: (id) => threads.addedMessage(caller, threadId, id),
+      })
+      return messageShape(added, { threadId, assistantId: '' })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/messages',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.messages.list', 'The messages of a thread'),
+        params: ThreadParams,
+        querystring: MessageListQuery,
+        response: { 200: listOf(CompatMessage, 'V1MessageList'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { thread_id: threadId } = request.params
+      const { run_id: runId, ...page } = request.query
+      const all = await threads.messages(callerOf(request), threadId)
+      const shown = all.filter((entry) => isShown(entry) && (runId === undefined || entry.runId === runId))
+      const { entries, hasMore } = pageOf(shown, ({ message }) => message.data.id, page)
+      return listPage({ entries: await shaped(threadId, all, entries), hasMore })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/messages/:message_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.messages.read', 'Read one message'),
+        params: ThreadMessageParams,
+        response: { 200: CompatMessage, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { threadId, all, entry } = await found(request)
+      return first(await shaped(threadId, all, [entry]))
+    },
+  )
+
+  app.post(
+    '/threads/:thread_id/messages/:message_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.messages.update', "Replace a message's metadata"),
+        params: ThreadMessageParams,
+        body: V1MessageUpdateRequest,
+        response: { 200: CompatMessage, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { threadId, all, entry } = await found(request)
+      const { metadata } = request.body
+      const message = metadata ? await threads.setMessageMetadata(threadId, entry.message, metadata) : entry.message
+      return first(await shaped(threadId, all, [{ ...entry, message }]))
+    },
+  )
+
+  app.delete(
+    '/threads/:thread_id/messages/:message_id',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('threads.messages.delete', 'Delete what a message says, wherever it is stored'),
+        params: ThreadMessageParams,
+        response: { 200: deletedShape('thread.message.deleted', 'V1MessageDeleted'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { threadId, entry } = await found(request)
+      await threads.eraseMessage(threadId, entry.message)
+      return { id: entry.message.data.id, object: 'thread.message.deleted' as const, deleted: true }
+    },
+  )
+}
+
+function first<T>([entry]: T[]): T {
+  if (entry === undefined) throw new Error('one message was shaped')
+  return entry
+}

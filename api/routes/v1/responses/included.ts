@@ -1,0 +1,14 @@
+import Type from 'typebox'
+
+const one = Type.String({ maxLength: 64 })
+
+/** What an answer may show in addition: of what is named there, results of searches. Clients send lists as `include[]`. */
+export const IncludeQuery = {
+  include: Type.Optional(Type.Union([one, Type.Array(one, { maxItems: 20 })])),
+  'include[]': Type.Optional(Type.Union([one, Type.Array(one, { maxItems: 20 })])),
+}
+
+export function includedIn(asked: { include?: string | string[]; 'include[]'?: string | string[] }) {
+  const names = [asked.include ?? [], asked['include[]'] ?? []].flat()
+  return { results: names.includes('file_search_call.results') }
+}

@@ -1,0 +1,212 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { RunRecord } from '../../../../domain/records/run.ts'
+import { factsOf } from '../../../../services/v1/responses/index.ts'
+import type { FollowedRun } from '../../../../services/runs/index.ts'
+import { pageOf } from '../../../../services/cursor-page.ts'
+import { itemsOf } from '../../../../domain/responses/items-of.ts'
+import { callerOf } from '../../../plugins/authentication.ts'
+import { answerIsFollowed } from '../../../plugins/idempotency.ts'
+import { logRun } from '../../../plugins/logging.ts'
+import { endOf, waitForEnd } from '../../public/run-end.ts'
+import { ListQuery } from '../../public/thread-schemas.ts'
+import { listPage } from '../../public/thread-shapes.ts'
+import { followOnce } from '../../runs/follow-once.ts'
+import { type V1RunDeps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from '../v1-route.ts'
+import { IncludeQuery, includedIn } from './included.ts'
+import { readRequest } from './read-request.ts'
+import { ResponseCreateRequest } from './request-schemas.ts'
+import { ResponseItemList, ResponseShape } from './response-schemas.ts'
+import { itemContext, showResponse } from './show-response.ts'
+import { messagesOf, streamResponse } from './stream-response.ts'
+
+const params = Type.Object({ response_id: Type.String({ minLength: 1, maxLength: 200 }) })
+const responseOrStream = {
+  200: {
+    description: 'The response; with `stream` its events as server-sent events.',
+    content: { 'application/json': { schema: ResponseShape }, 'text/event-stream': { schema: Type.String() } },
+  },
+}
+const nothingSent = -1
+
+/** `responses`: runs of an assistant or a model, in the shapes of OpenAI's responses API. */
+export const v1ResponseRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, { v1, openStreams }) => {
+  const { responses, conversations } = v1
+
+  app.post(
+    '/responses',
+    {
+      config: { ...v1Config, idempotent: true, staysOpen: true, limits: ['runs_user'], largeBody: 'messages' },
+      schema: {
+        ...operation(
+          'responses.create',
+          'Answer with an assistant or a model',
+          'Each response is a durable run. Members that would change the answer and are not supported are refused by their names.',
+        ),
+        body: ResponseCreateRequest,
+        response: { ...responseOrStream, ...v1Refusals(404, 413, 429, 502, 504) },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { conversation: named, stream, include } = request.body
+      const conversationId = typeof named === 'string' ? named : named?.id
+      const conversation = conversationId === undefined ? undefined : await conversations.find(caller, conversationId)
+      const asked = readRequest(request.body, conversation)
+      const followed = await followOnce(request, {
+        start: (id, confirm) => responses.create(caller, asked, id, confirm),
+        find: (id) => responses.find(caller, id),
+        follow: responses.follow,
+        keyEndsWithThread: asked.isStored,
+      })
+      const { run, feed } = followed
+      logRun(reply, run)
+      const included = includedIn({ include: include ?? [] })
+      const response = responseOf(run)
+      if (asked.isBackground && !stream) {
+        feed.close()
+        return showResponse({ ...response, run: await responses.reread(run) }, [], included)
+      }
+      const forget = forgetting(request, followed, asked.isStored)
+      // The stored answer of a key would outlive the response.
+      if (stream || !asked.isStored) await answerIsFollowed(request)
+      if (!stream) {
+        const end = await waitForEnd(feed, reply, openStreams).finally(forget)
+        return showResponse({ ...response, run: await rereadEnd(run) }, messagesOf(end), included)
+      }
+      follow(reply, followed, { included, after: nothingSent }, forget)
+      return reply
+    },
+  )
+
+  app.get(
+    '/responses/:response_id',
+    {
+      config: { ...v1Config, staysOpen: true },
+      schema: {
+        ...operation(
+          'responses.read',
+          'Read a response, or its stream',
+          'With `stream`, all events of the response, or those after the number in `starting_after`. A response has the same events with the same numbers each time.',
+        ),
+        params,
+        querystring: Type.Object({
+          stream: Type.Optional(Type.Boolean()),
+          starting_after: Type.Optional(Type.Integer({ minimum: 0 })),
+          include_obfuscation: Type.Optional(Type.Boolean()),
+          ...IncludeQuery,
+        }),
+        response: { ...responseOrStream, ...v1Refusals(404) },
+      },
+    },
+    async (request, reply) => {
+      const { stream, starting_after: after = nothingSent } = request.query
+      const included = includedIn(request.query)
+      const response = await responses.read(callerOf(request), request.params.response_id)
+      if (!stream) return showResponse(response, await responses.outputOf(response.run), included)
+      follow(reply, { run: response.run, feed: await responses.follow(response.run) }, { included, after })
+      return reply
+    },
+  )
+
+  app.post(
+    '/responses/:response_id/cancel',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('responses.cancel', 'Cancel a response; one that has ended does not change'),
+        params,
+        response: { 200: ResponseShape, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const response = await responses.cancel(callerOf(request), request.params.response_id)
+      return showResponse(response, await responses.outputOf(response.run), { results: false })
+    },
+  )
+
+  app.delete(
+    '/responses/:response_id',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation(
+          'responses.delete',
+          'Delete a response with what it has copied of earlier ones',
+          'Items of a conversation stay in it.',
+        ),
+        params,
+        response: { 200: deletedShape('response', 'V1ResponseDeleted'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { response_id: id } = request.params
+      const result = await responses.remove(callerOf(request), id)
+      return result === undefined
+        ? { id, object: 'response' as const, deleted: true }
+        : showDeleted('response', id, result)
+    },
+  )
+
+  app.get(
+    '/responses/:response_id/input_items',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('responses.inputItems.list', 'The items that the request of a response brought'),
+        params,
+        querystring: Type.Object({ ...ListQuery.properties, ...IncludeQuery }),
+        response: { 200: ResponseItemList, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const response = await responses.read(callerOf(request), request.params.response_id)
+      const messages = responses.inputOf(response)
+      const context = itemContext(response, () => messages, { ...includedIn(request.query), isOpen: false })
+      const items = itemsOf(messages, { ...context, functions: undefined })
+      return listPage(pageOf(items, ({ id }) => id, request.query))
+    },
+  )
+
+  /** The record of a run that has ended, as far as it still exists. */
+  async function rereadEnd(run: RunRecord): Promise<RunRecord> {
+    const stored = await responses.reread(run)
+    return stored.finished_at === undefined ? { ...stored, status: 'success', finished_at: new Date() } : stored
+  }
+
+  function follow(
+    reply: FastifyReply,
+    { run, feed }: FollowedRun,
+    options: { included: { results: boolean }; after: number },
+    forget: () => Promise<void> = async () => undefined,
+  ): void {
+    const { finished, stop } = streamResponse(
+      reply,
+      { response: responseOf(run), feed },
+      { ...options, reread: () => rereadEnd(run) },
+    )
+    openStreams.track(finished.finally(forget), stop)
+  }
+
+  /** Deletes a response that is not to be stored, when its caller has the answer. */
+  function forgetting(request: FastifyRequest, { run, feed }: FollowedRun, isStored: boolean): () => Promise<void> {
+    const canRejoin = typeof request.headers['idempotency-key'] === 'string'
+    return async () => {
+      // A caller who left may repeat the request with the same key. Otherwise the retention deletes the thread, and also
+      // when this deletion cannot begin.
+      if (isStored || (canRejoin && endOf(feed.view) === undefined)) return
+      await responses
+        .forget(run)
+        .catch((error: unknown) =>
+          request.log.warn({ err: error }, 'a response that is not to be stored stays for now'),
+        )
+    }
+  }
+}
+
+function responseOf(run: RunRecord) {
+  const facts = factsOf(run)
+  if (facts === undefined) throw new Error('the run is no response')
+  return { run, facts }
+}

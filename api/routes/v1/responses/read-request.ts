@@ -1,0 +1,145 @@
+import { invalidInput } from '../../../../domain/errors.ts'
+import { checkFreeForm } from '../../../../domain/free-form.ts'
+import { type RunOverrides, reasoningEfforts } from '../../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../../domain/records/thread.ts'
+import type { NewResponse } from '../../../../services/v1/responses/index.ts'
+import { overridesOf } from '../../public/model-parameters.ts'
+import { readInput } from './read-input.ts'
+import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
+import { readToolChoice, readTools } from './read-tools.ts'
+
+type Loc = (string | number)[]
+
+/** What answers hold that no model here makes. */
+const included = new Set([
+  'file_search_call.results',
+  'reasoning.encrypted_content',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+])
+
+/** Members that are refused, and why. */
+const refused: Record<string, string> = {
+  prompt: 'prompt templates are not stored here: send instructions, or name an assistant as the model',
+  context_management: 'conversations are cut to the window of the model, and not otherwise',
+  moderation: 'answers are not moderated here',
+  image: 'images are not made here',
+  prompt_cache_options: 'the cache of the model server cannot be controlled',
+  access_programs: 'there are no such programs here',
+}
+
+/**
+ * The response that a request asks for. Throws `invalid_input`, naming the member, for what would change the answer and
+ * is not supported.
+ */
+export function readRequest(body: ResponseCreateRequest, conversation: ThreadRecord | undefined): NewResponse {
+  refuseUnmet(body)
+  const { model, input = [], instructions, previous_response_id: previousId, metadata } = body
+  const tools = readTools(body.tools ?? [])
+  const isBackground = body.background ?? false
+  const isStored = body.store ?? true
+  if (isBackground && !isStored)
+    throw invalidInput(['body', 'store'], 'a response in the background must be stored, so that it can be read')
+  if (conversation !== undefined && !isStored)
+    throw invalidInput(['body', 'store'], 'a response of a conversation is stored in it')
+  if (conversation !== undefined && previousId)
+    throw invalidInput(['body', 'previous_response_id'], 'cannot be combined with conversation')
+  const entries = readInput(input, ['body', 'input'])
+  if (entries.length === 0 && !previousId && conversation === undefined)
+    throw invalidInput(['body', 'input'], 'is required', 'missing')
+  return {
+    model,
+    input: entries,
+    instructions: instructions ?? undefined,
+    previousId: previousId ?? undefined,
+    conversation,
+    isBackground,
+    isStored,
+    overrides: {
+      ...overridesOf({
+        temperature: body.temperature,
+        top_p: body.top_p,
+        response_format: formatOf(body.text?.format),
+      }),
+      ...(body.max_output_tokens ? { max_completion_tokens: body.max_output_tokens } : {}),
+      ...effortOf(body.reasoning?.effort),
+      ...(body.service_tier ? { service_tier: body.service_tier } : {}),
+      ...(typeof body.parallel_tool_calls === 'boolean' ? { parallel_tool_calls: body.parallel_tool_calls } : {}),
+      ...(tools.functionsText === undefined ? {} : { tools_json: tools.functionsText }),
+      ...readToolChoice(body.tool_choice ?? 'auto', tools),
+      client_calls: 'return',
+    },
+    tools,
+    metadataJson: metadata ? checkFreeForm(['body', 'metadata'], metadata) : undefined,
+    shown: shownMembers(body, tools.shown),
+  }
+}
+
+function refuseUnmet(body: ResponseCreateRequest): void {
+  for (const [member, why] of Object.entries(refused)) {
+    const value: unknown = Reflect.get(body, member)
+    if (value !== undefined && value !== null) throw unsupported([member], why)
+  }
+  for (const [index, one] of (body.include ?? []).entries())
+    if (!included.has(one)) throw unsupported(['include', index], `${one} is not known here`)
+  if (body.top_logprobs) throw unsupported(['top_logprobs'], 'probabilities of tokens are not known here')
+  if (body.max_tool_calls) throw unsupported(['max_tool_calls'], 'the calls of tools cannot be limited')
+  if (body.truncation === 'disabled')
+    throw unsupported(['truncation'], 'conversations are cut to the window of the model: send auto, or leave it out')
+  if (body.text?.verbosity && body.text.verbosity !== 'medium')
+    throw unsupported(['text', 'verbosity'], 'the length of answers can be asked for in the instructions only')
+  for (const member of ['summary', 'generate_summary'] as const) {
+    const asked = body.reasoning?.[member]
+    if (asked && asked !== 'auto') throw unsupported(['reasoning', member], 'there are no summaries of the reasoning')
+  }
+}
+
+function unsupported(loc: Loc, why: string) {
+  return invalidInput(['body', ...loc], why, 'unsupported')
+}
+
+function formatOf(format: TextFormat | undefined) {
+  if (format === undefined) return undefined
+  const { type, name, schema, description, strict } = format
+  if (type !== 'json_schema') return { type }
+  const loc = ['body', 'text', 'format']
+  if (name === undefined) throw invalidInput([...loc, 'name'], 'is required of the type json_schema', 'missing')
+  if (schema === undefined) throw invalidInput([...loc, 'schema'], 'is required of the type json_schema', 'missing')
+  return {
+    type,
+    json_schema: {
+      name,
+      schema,
+      ...(description === undefined ? {} : { description }),
+      ...(strict === undefined ? {} : { strict }),
+    },
+  }
+}
+
+function effortOf(effort: string | null | undefined): Pick<RunOverrides, 'reasoning_effort'> {
+  if (!effort) return {}
+  const known = reasoningEfforts.find((one) => one === effort)
+  if (known === undefined)
+    throw invalidInput(['body', 'reasoning', 'effort'], `is none of ${reasoningEfforts.join(', ')}`)
+  return { reasoning_effort: known }
+}
+
+/** The members that the response shows as they were sent. */
+function shownMembers(body: ResponseCreateRequest, tools: object[]): NewResponse['shown'] {
+  const sent = {
+    tool_choice: body.tool_choice,
+    parallel_tool_calls: body.parallel_tool_calls,
+    max_output_tokens: body.max_output_tokens,
+    temperature: body.temperature,
+    top_p: body.top_p,
+    text: body.text && { format: { type: 'text' }, ...body.text },
+    reasoning: body.reasoning && { effort: null, summary: null, ...body.reasoning },
+    service_tier: body.service_tier,
+    user: body.user,
+    safety_identifier: body.safety_identifier,
+    prompt_cache_key: body.prompt_cache_key,
+  }
+  const given = Object.entries(sent).filter(([, value]) => value !== undefined && value !== null)
+  return { ...Object.fromEntries(given), tools }
+}

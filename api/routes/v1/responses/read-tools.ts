@@ -1,0 +1,196 @@
+import { Value } from 'typebox/value'
+import { maxVectorStores } from '../../../../domain/assistant-config.ts'
+import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../../../domain/client-tools.ts'
+import { invalidInput } from '../../../../domain/errors.ts'
+import type { RunOverrides } from '../../../../domain/records/run.ts'
+import type { RequestedTools } from '../../../../services/v1/responses/index.ts'
+import { type AttributeFilter, checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
+import { Filter } from '../vector-store-schemas.ts'
+import type { RequestTool, RequestToolChoice } from './request-schemas.ts'
+
+type Loc = (string | number)[]
+
+const kinds = {
+  function: ['name', 'description', 'parameters', 'strict'],
+  file_search: ['vector_store_ids', 'max_num_results', 'ranking_options', 'filters'],
+  web_search: ['search_context_size', 'user_location', 'external_web_access', 'filters'],
+  mcp: [
+    'server_label',
+    'server_url',
+    'server_description',
+    'authorization',
+    'headers',
+    'allowed_tools',
+    'require_approval',
+  ],
+} as const satisfies Record<string, (keyof RequestTool)[]>
+
+type Kind = keyof typeof kinds
+
+/** The tools of a request, by who executes them. Throws `invalid_input` for what is not supported. */
+export function readTools(tools: RequestTool[]): RequestedTools {
+  const functions: ClientFunction[] = []
+  const requested: RequestedTools = {
+    functions: [],
+    functionsText: undefined,
+    fileSearch: undefined,
+    webSearch: false,
+    servers: [],
+    shown: [],
+  }
+  for (const [index, tool] of tools.entries()) {
+    const loc = ['body', 'tools', index]
+    const kind = kindOf(tool, loc)
+    switch (kind) {
+      case 'function':
+        functions.push(functionOf(tool, loc))
+        break
+      case 'file_search':
+        if (requested.fileSearch !== undefined) throw invalidInput(loc, 'there can be one tool of type file_search')
+        requested.fileSearch = fileSearchOf(tool, loc)
+        break
+      case 'web_search':
+        refuseSearchOptions(tool, loc)
+        requested.webSearch = true
+        break
+      case 'mcp':
+        requested.servers.push(serverOf(tool, loc))
+        break
+    }
+    requested.shown.push(shownTool(tool))
+  }
+  const labels = requested.servers.map(({ name }) => name)
+  if (new Set(labels).size < labels.length) throw invalidInput(['body', 'tools'], 'two servers have one server_label')
+  if (functions.length > 0) requested.functionsText = clientFunctionsText(functions, ['body', 'tools'])
+  requested.functions = functions.map(({ name }) => name)
+  return requested
+}
+
+function kindOf(tool: RequestTool, loc: Loc): Kind {
+  const type = tool.type.replace(/^(web_search)(_preview)?(_\d{4}_\d{2}_\d{2})?$/, '$1')
+  if (!isKind(type)) throw invalidInput([...loc, 'type'], `tools of type ${tool.type} are not supported`, 'unsupported')
+  const known: readonly string[] = kinds[type]
+  for (const [member, value] of Object.entries(tool))
+    if (member !== 'type' && value !== undefined && !known.includes(member))
+      throw invalidInput([...loc, member], `is no member of a tool of type ${tool.type}`, 'additionalProperties')
+  return type
+}
+
+function isKind(type: string): type is Kind {
+  return Object.hasOwn(kinds, type)
+}
+
+function functionOf({ name, description, parameters, strict }: RequestTool, loc: Loc): ClientFunction {
+  return {
+    name: required(name, [...loc, 'name']),
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parameters }),
+    ...(strict === undefined ? {} : { strict }),
+  }
+}
+
+function fileSearchOf(tool: RequestTool, loc: Loc): NonNullable<RequestedTools['fileSearch']> {
+  const stores = required(tool.vector_store_ids, [...loc, 'vector_store_ids'])
+  if (stores.length > maxVectorStores)
+    throw invalidInput([...loc, 'vector_store_ids'], `can name ${maxVectorStores} vector stores at most`)
+  const filter =
+    tool.filters === undefined || tool.filters === null ? undefined : filterOf(tool.filters, [...loc, 'filters'])
+  return {
+    vectorStores: stores,
+    ...(tool.max_num_results === undefined ? {} : { limit: tool.max_num_results }),
+    ...(tool.ranking_options?.score_threshold === undefined
+      ? {}
+      : { scoreThreshold: tool.ranking_options.score_threshold }),
+    ...(filter === undefined ? {} : { filter }),
+  }
+}
+
+function filterOf(filter: unknown, loc: Loc): AttributeFilter {
+  if (!Value.Check(Filter, filter)) {
+    const [error] = Value.Errors(Filter, filter)
+    throw invalidInput(loc, error?.message ?? 'is not a filter')
+  }
+  const read: AttributeFilter = filter
+  checkFilter(read, loc)
+  return read
+}
+
+function refuseSearchOptions(tool: RequestTool, loc: Loc): void {
+  const why = 'searches cannot be narrowed here'
+  for (const member of ['user_location', 'filters'] as const)
+    if (tool[member] && Object.values(tool[member]).some((value) => value !== null && value !== undefined))
+      throw invalidInput([...loc, member], why, 'unsupported')
+  if (tool.external_web_access === false)
+    throw invalidInput([...loc, 'external_web_access'], 'a search asks the web', 'unsupported')
+}
+
+function serverOf(tool: RequestTool, loc: Loc): RequestedTools['servers'][number] {
+  const { authorization, allowed_tools: allowed, require_approval: approval } = tool
+  if (approval !== 'never')
+    throw invalidInput(
+      [...loc, 'require_approval'],
+      'must be never: calls are not given back for approval',
+      'unsupported',
+    )
+  const names = Array.isArray(allowed) ? allowed : allowed?.tool_names
+  return {
+    name: required(tool.server_label, [...loc, 'server_label']),
+    url: required(tool.server_url, [...loc, 'server_url']),
+    headers: {
+      ...tool.headers,
+      ...(authorization === undefined ? {} : { authorization: `Bearer ${authorization}` }),
+    },
+    ...(names === undefined ? {} : { allowed_tools: names }),
+  }
+}
+
+/** Keys are not shown, nor stored in clear. */
+function shownTool({ authorization: _key, headers: _headers, ...tool }: RequestTool): RequestTool {
+  return tool
+}
+
+/** Which tools the model may or must call. */
+export function readToolChoice(
+  choice: RequestToolChoice,
+  tools: RequestedTools,
+): Pick<RunOverrides, 'tool_choice_json'> {
+  const shown = toolChoiceOf(choice, tools)
+  return shown === 'auto' ? {} : { tool_choice_json: JSON.stringify(shown) }
+}
+
+function toolChoiceOf(choice: RequestToolChoice, tools: RequestedTools): ToolChoice {
+  if (typeof choice === 'string') {
+    if (choice === 'required' && tools.shown.length === 0)
+      throw invalidInput(['body', 'tool_choice'], 'required needs tools to choose from')
+    return choice
+  }
+  const loc = ['body', 'tool_choice']
+  const named = (name: string | undefined, at: Loc) => {
+    const known = required(name, at)
+    if (!tools.functions.includes(known)) throw invalidInput(at, `no function of the request is called ${known}`)
+    return { type: 'function' as const, function: { name: known } }
+  }
+  switch (choice.type) {
+    case 'function':
+      return named(choice.name, [...loc, 'name'])
+    case 'file_search':
+      if (tools.fileSearch === undefined) throw invalidInput([...loc, 'type'], 'the request has no tool file_search')
+      return { type: 'retrieval' }
+    case 'allowed_tools': {
+      const chosen = required(choice.tools, [...loc, 'tools']).map(({ type, name }, index) => {
+        const at = [...loc, 'tools', index]
+        if (type !== 'function')
+          throw invalidInput([...at, 'type'], `tools of type ${type} cannot be chosen here`, 'unsupported')
+        return named(name, [...at, 'name'])
+      })
+      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode ?? 'auto', tools: chosen } }
+    }
+    default:
+      throw invalidInput([...loc, 'type'], `a tool of type ${choice.type} cannot be demanded here`, 'unsupported')
+  }
+}
+
+function required<T>(value: T | undefined, loc: Loc): T {
+  if (value === undefined) throw invalidInput(loc, 'is required', 'missing')
+  return value
+}

@@ -1,0 +1,149 @@
+import Type, { type Static } from 'typebox'
+import { AnyKey } from '../../../../domain/any-key.ts'
+import { maxVectorStores } from '../../../../domain/assistant-config.ts'
+import { requestLimits } from '../../../../domain/limits.ts'
+import { Metadata } from '../../../../domain/metadata.ts'
+import { nullable } from '../../schemas.ts'
+import { strict } from '../v1-route.ts'
+import { Input } from './input-schemas.ts'
+
+/** Requests of the responses API, following the types of the `openai` package (resources/responses). */
+
+const maybe = <T extends Type.TSchema>(schema: T) => Type.Optional(nullable(schema))
+const label = Type.String({ minLength: 1, maxLength: 64 })
+const itemId = Type.String({ minLength: 1, maxLength: 200 })
+const anyObject = Type.Record(AnyKey, Type.Unknown())
+
+/** All kinds of tools in one, so that a wrong member is named; `tools.ts` knows which belong to which kind. */
+export const RequestTool = strict(
+  {
+    type: Type.String({
+      maxLength: 64,
+      description: '`function`, `file_search`, `web_search`, `web_search_preview` or `mcp`.',
+    }),
+    name: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })),
+    description: maybe(Type.String({ maxLength: requestLimits.textLength })),
+    parameters: maybe(anyObject),
+    strict: maybe(Type.Boolean()),
+    vector_store_ids: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: maxVectorStores }),
+    ),
+    max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50 })),
+    ranking_options: Type.Optional(
+      strict({
+        ranker: Type.Optional(Type.String({ maxLength: 64, description: 'Has no effect: there is one.' })),
+        score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+      }),
+    ),
+    filters: maybe(anyObject),
+    search_context_size: Type.Optional(Type.Enum(['low', 'medium', 'high'], { title: 'V1SearchContextSize' })),
+    user_location: maybe(anyObject),
+    external_web_access: Type.Optional(Type.Boolean()),
+    server_label: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,40}$' })),
+    server_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+    server_description: Type.Optional(Type.String({ maxLength: requestLimits.textLength })),
+    authorization: Type.Optional(Type.String({ maxLength: 16_384 })),
+    headers: maybe(Type.Record(AnyKey, Type.String({ maxLength: 16_384 }), { maxProperties: 50 })),
+    allowed_tools: maybe(
+      Type.Union([
+        Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }),
+        strict({ tool_names: Type.Array(Type.String({ maxLength: 200 }), { maxItems: requestLimits.configEntries }) }),
+      ]),
+    ),
+    require_approval: maybe(Type.Union([Type.String({ maxLength: 16 }), anyObject])),
+  },
+  { title: 'V1ResponseTool' },
+)
+export type RequestTool = Static<typeof RequestTool>
+
+const ChosenTool = Type.Object({
+  type: Type.String({ maxLength: 64 }),
+  name: Type.Optional(Type.String({ maxLength: 64 })),
+  server_label: Type.Optional(label),
+})
+export const RequestToolChoice = Type.Union(
+  [
+    Type.Enum(['none', 'auto', 'required'], { title: 'V1ToolChoiceMode' }),
+    strict({
+      type: Type.String({ maxLength: 64, description: '`function`, `file_search` or `allowed_tools`.' }),
+      name: Type.Optional(Type.String({ maxLength: 64 })),
+      mode: Type.Optional(Type.Enum(['auto', 'required'], { title: 'V1AllowedToolsMode' })),
+      tools: Type.Optional(Type.Array(ChosenTool, { minItems: 1, maxItems: 128 })),
+      server_label: Type.Optional(label),
+    }),
+  ],
+  { title: 'V1ResponseToolChoice' },
+)
+export type RequestToolChoice = Static<typeof RequestToolChoice>
+
+const TextFormat = strict(
+  {
+    type: Type.Enum(['text', 'json_object', 'json_schema'], { title: 'V1TextFormatType' }),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+    description: Type.Optional(Type.String({ maxLength: 10_000 })),
+    schema: Type.Optional(anyObject),
+    strict: maybe(Type.Boolean()),
+  },
+  { title: 'V1TextFormat' },
+)
+export type TextFormat = Static<typeof TextFormat>
+
+export const ResponseCreateRequest = strict(
+  {
+    model: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      description: 'An assistant of the project, by its id or name, or a model of the settings.',
+    }),
+    input: Type.Optional(Input),
+    instructions: maybe(
+      Type.String({
+        maxLength: requestLimits.configTextLength,
+        description: 'In addition to those of an assistant. Not carried over to the next response.',
+      }),
+    ),
+    previous_response_id: maybe(itemId),
+    conversation: maybe(Type.Union([itemId, strict({ id: itemId })])),
+    stream: maybe(Type.Boolean()),
+    stream_options: maybe(strict({ include_obfuscation: Type.Optional(Type.Boolean()) })),
+    background: maybe(Type.Boolean()),
+    store: maybe(Type.Boolean({ description: 'False: the response is deleted when it has been answered.' })),
+    include: maybe(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 })),
+    tools: maybe(Type.Array(RequestTool, { maxItems: 128 })),
+    tool_choice: maybe(RequestToolChoice),
+    parallel_tool_calls: maybe(Type.Boolean()),
+    max_output_tokens: maybe(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+    max_tool_calls: maybe(Type.Integer({ minimum: 1, maximum: 10_000 })),
+    temperature: maybe(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: maybe(Type.Number({ minimum: 0, maximum: 1 })),
+    top_logprobs: maybe(Type.Integer({ minimum: 0, maximum: 20 })),
+    text: maybe(
+      strict({
+        format: Type.Optional(TextFormat),
+        verbosity: maybe(Type.Enum(['low', 'medium', 'high'], { title: 'V1Verbosity' })),
+      }),
+    ),
+    reasoning: maybe(
+      strict({
+        effort: maybe(Type.String({ maxLength: 16 })),
+        summary: maybe(Type.String({ maxLength: 16 })),
+        generate_summary: maybe(Type.String({ maxLength: 16 })),
+      }),
+    ),
+    metadata: maybe(Metadata),
+    truncation: maybe(Type.Enum(['auto', 'disabled'], { title: 'V1Truncation' })),
+    user: maybe(Type.String({ maxLength: 512 })),
+    safety_identifier: maybe(Type.String({ maxLength: 512 })),
+    prompt_cache_key: maybe(Type.String({ maxLength: 512 })),
+    prompt_cache_retention: maybe(Type.String({ maxLength: 64 })),
+    service_tier: maybe(Type.String({ maxLength: 64 })),
+    prompt: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    context_management: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    moderation: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    image: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    prompt_cache_options: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+    access_programs: Type.Optional(Type.Unknown({ description: 'Refused.' })),
+  },
+  { title: 'V1ResponseCreateRequest' },
+)
+export type ResponseCreateRequest = Static<typeof ResponseCreateRequest>

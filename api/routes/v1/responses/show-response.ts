@@ -1,0 +1,157 @@
+import { objectFromJsonText } from '../../../../domain/json-text.ts'
+import { type CitedFile, citedFilesOf } from '../../../../domain/knowledge/citations.ts'
+import type { AIMessage, Message } from '../../../../domain/messages.ts'
+import type { Metadata } from '../../../../domain/metadata.ts'
+import { publicRunError } from '../../../../domain/public-run-error.ts'
+import { type RunError, type RunRecord, isOpenRun } from '../../../../domain/records/run.ts'
+import type { ResponseFacts } from '../../../../domain/responses/facts.ts'
+import { conversationId, responseId } from '../../../../domain/responses/ids.ts'
+import { type ItemContext, outputOf } from '../../../../domain/responses/items-of.ts'
+import type { ResponseRun } from '../../../../services/v1/responses/index.ts'
+import { secondsOf } from '../../public/thread-shapes.ts'
+import type { ResponseShape } from './response-schemas.ts'
+
+/** What may be shown in addition. */
+export interface Included {
+  /** Results of searches. */
+  results: boolean
+}
+
+/** How the items of a run are shown. `messages` are those that the run has added, as they are when it is called. */
+export function itemContext(
+  { run, facts }: ResponseRun,
+  messages: () => Message[],
+  { results, isOpen }: Included & { isOpen: boolean },
+): ItemContext {
+  const cited = (_message: AIMessage): CitedFile[] =>
+    citedFilesOf(
+      new Set([run._id]),
+      messages().map((message) => ({ message, runId: run._id })),
+    ).get(run._id) ?? []
+  return {
+    cited,
+    functions: new Set(facts.functions),
+    serverLabels: facts.serverLabels,
+    withResults: results,
+    isOpen,
+  }
+}
+
+/** A response with the messages that its run has added. */
+export function showResponse(response: ResponseRun, messages: Message[], included: Included): ResponseShape {
+  const { run, facts } = response
+  const context = itemContext(response, () => messages, { ...included, isOpen: isOpenRun(run) })
+  const output = outputOf(messages, context)
+  const end = endOf(run, messages)
+  return {
+    id: responseId(run._id),
+    object: 'response',
+    created_at: secondsOf(run.created_at),
+    completed_at: end.status === 'completed' && run.finished_at ? secondsOf(run.finished_at) : null,
+    ...end,
+    background: facts.background ?? false,
+    ...membersOf(facts),
+    output,
+    output_text: output
+      .map((item) => (item.type === 'message' ? item.content.map(({ text }) => text).join('') : ''))
+      .join(''),
+    store: !facts.isUnstored,
+    metadata: run.metadata_json === undefined ? {} : (objectFromJsonText(run.metadata_json) as Metadata),
+    usage: usageOf(run),
+  }
+}
+
+type End = Pick<ResponseShape, 'status' | 'error' | 'incomplete_details'>
+
+function endOf(run: RunRecord, messages: Message[]): End {
+  const nothing = { error: null, incomplete_details: null }
+  switch (run.status) {
+    case 'pending':
+      return { ...nothing, status: 'queued' }
+    case 'running':
+    case 'interrupted':
+      return { ...nothing, status: 'in_progress' }
+    case 'cancelled':
+      return { ...nothing, status: 'cancelled' }
+    case 'error':
+      return { ...nothing, status: 'failed', error: run.error ? shownError(run.error) : unknownError }
+    case 'success': {
+      const cut = messages.findLast((message) => message.type === 'AIMessage')?.data.cut
+      if (cut === undefined) return { ...nothing, status: 'completed' }
+      const reason = cut === 'length' ? 'max_output_tokens' : cut
+      return { ...nothing, status: 'incomplete', incomplete_details: { reason } }
+    }
+  }
+}
+
+const unknownError = { code: 'server_error', message: 'The run failed.' }
+
+export function shownError(error: RunError): { code: string; message: string } {
+  const { status_code: status, message } = publicRunError(error)
+  const code = status === 429 ? 'rate_limit_exceeded' : status < 499 ? 'invalid_prompt' : 'server_error'
+  return { code, message }
+}
+
+function usageOf({ usage }: RunRecord): ResponseShape['usage'] {
+  if (usage === undefined) return null
+  return {
+    input_tokens: usage.prompt_tokens,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: usage.completion_tokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: usage.total_tokens,
+  }
+}
+
+/** Members of the request, as they were sent; defaults for the others. */
+function membersOf({
+  model,
+  instructions,
+  previous_response_id: previous,
+  conversation_id: conversation,
+  shown,
+}: ResponseFacts) {
+  return {
+    model,
+    instructions: instructions ?? null,
+    previous_response_id: previous ?? null,
+    conversation: conversation === undefined ? null : { id: conversationId(conversation) },
+    ...defaults,
+    ...(shown as Partial<typeof defaults>),
+  }
+}
+
+const defaults: Pick<
+  ResponseShape,
+  | 'tools'
+  | 'tool_choice'
+  | 'parallel_tool_calls'
+  | 'max_output_tokens'
+  | 'max_tool_calls'
+  | 'temperature'
+  | 'top_p'
+  | 'top_logprobs'
+  | 'text'
+  | 'reasoning'
+  | 'truncation'
+  | 'service_tier'
+  | 'user'
+  | 'safety_identifier'
+  | 'prompt_cache_key'
+> = {
+  tools: [],
+  tool_choice: 'auto',
+  parallel_tool_calls: true,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  temperature: null,
+  top_p: null,
+  top_logprobs: 0,
+  text: { format: { type: 'text' } },
+  reasoning: { effort: null, summary: null },
+  truncation: 'auto',
+  service_tier: null,
+  user: null,
+  safety_identifier: null,
+  prompt_cache_key: null,
+}

@@ -1,0 +1,223 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { AppError, invalidInput } from '../../../domain/errors.ts'
+import { pageOf } from '../../../services/cursor-page.ts'
+import type { RunOfClient } from '../../../services/v1/runs.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { orNull } from '../../plugins/idempotency.ts'
+import { logRun } from '../../plugins/logging.ts'
+import { stepsOf } from '../public/run-steps.ts'
+import { ListQuery, RunStepParams, ThreadParams, ThreadRunParams, listOf } from '../public/thread-schemas.ts'
+import { listPage } from '../public/thread-shapes.ts'
+import { refuseUnmetThread } from '../public/unmet-demands.ts'
+import {
+  V1Run,
+  V1RunCreateRequest,
+  V1RunUpdateRequest,
+  V1SubmitToolOutputsRequest,
+  V1ThreadRunCreateRequest,
+} from './run-schemas.ts'
+import { v1RunShape } from './run-shapes.ts'
+import { type V1RunDeps, createV1RunStarts } from './start-run.ts'
+import { IncludeQuery, V1RunStep, includesResults, v1StepShape } from './step-shapes.ts'
+import { newV1ThreadOf } from './threads.ts'
+import { operation, v1Config, v1Refusals } from './v1-route.ts'
+
+const runOrStream = {
+  200: {
+    description: 'The run; with `stream` its events as server-sent events, the last one being `done`.',
+    content: { 'application/json': { schema: V1Run }, 'text/event-stream': { schema: Type.String() } },
+  },
+}
+const startConfig = {
+  ...v1Config,
+  idempotent: true,
+  staysOpen: true,
+  limits: ['runs_user'],
+  largeBody: 'messages',
+} as const
+
+/** `threads/{id}/runs` and their steps. */
+export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => {
+  const { threads, runs, assistants } = deps.v1
+  const { start, stream } = createV1RunStarts(deps)
+
+  const assistantOf = async (request: FastifyRequest, id: string) =>
+    (await orNull(assistants.read(callerOf(request), id))) ?? undefined
+  const shaped = async (request: FastifyRequest, found: RunOfClient) =>
+    v1RunShape(found, await assistantOf(request, found.run.assistant_id), runs.expireSeconds)
+  const findRun = (request: FastifyRequest<{ Params: { thread_id: string; run_id: string } }>) =>
+    runs.find(callerOf(request), request.params.thread_id, request.params.run_id)
+  const steps = async (request: FastifyRequest<{ Params: { thread_id: string; run_id: string } }>) => {
+    const run = await findRun(request)
+    const withResults = includesResults(request)
+    const all = stepsOf(run, await threads.messagesOfRun(callerOf(request), run))
+    return all.map((step) => v1StepShape(step, withResults))
+  }
+
+  app.post(
+    '/threads/:thread_id/runs',
+    {
+      config: startConfig,
+      schema: {
+        ...operation('threads.runs.create', 'Run an assistant on a thread'),
+        params: ThreadParams,
+        querystring: IncludeQuery,
+        body: V1RunCreateRequest,
+        response: { ...runOrStream, ...v1Refusals(404, 429) },
+      },
+    },
+    async (request, reply) => {
+      const thread = await threads.find(callerOf(request), request.params.thread_id)
+      return start(request, reply, { body: request.body, thread })
+    },
+  )
+
+  app.post(
+    '/threads/runs',
+    {
+      config: startConfig,
+      schema: {
+        ...operation('threads.createAndRun', 'Begin a conversation and run an assistant on it'),
+        body: V1ThreadRunCreateRequest,
+        response: { ...runOrStream, ...v1Refusals(404, 429) },
+      },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request)
+      const { thread: given, tool_resources: resources, ...body } = request.body
+      refuseUnmetThread({ tool_resources: resources }, ['body'])
+      await assistants.read(caller, body.assistant_id)
+      const { metadata, messages } = newV1ThreadOf(given ?? {}, ['body', 'thread'])
+      const thread = () => threads.create(caller, { metadata, messages: [] })
+      return start(request, reply, { body, thread, first: messages })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/runs',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.runs.list', 'The runs of a thread'),
+        params: ThreadParams,
+        querystring: ListQuery,
+        response: { 200: listOf(V1Run, 'V1RunList'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { entries, hasMore } = await runs.list(callerOf(request), request.params.thread_id, request.query)
+      return listPage({ entries: await Promise.all(entries.map((found) => shaped(request, found))), hasMore })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.runs.read', 'Read a run'),
+        params: ThreadRunParams,
+        response: { 200: V1Run, ...v1Refusals(404) },
+      },
+    },
+    async (request) => shaped(request, await runs.withOwnCalls(await findRun(request))),
+  )
+
+  app.post(
+    '/threads/:thread_id/runs/:run_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.runs.update', "Replace a run's metadata"),
+        params: ThreadRunParams,
+        body: V1RunUpdateRequest,
+        response: { 200: V1Run, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const run = await findRun(request)
+      const { metadata } = request.body
+      return shaped(request, await runs.withOwnCalls(metadata ? await runs.setMetadata(run, metadata) : run))
+    },
+  )
+
+  app.post(
+    '/threads/:thread_id/runs/:run_id/cancel',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.runs.cancel', 'Cancel a run; a run that has ended does not change'),
+        params: ThreadRunParams,
+        response: { 200: V1Run, ...v1Refusals(404) },
+      },
+    },
+    async (request) => shaped(request, { run: await runs.cancel(await findRun(request)), calls: [] }),
+  )
+
+  app.post(
+    '/threads/:thread_id/runs/:run_id/submit_tool_outputs',
+    {
+      config: { ...v1Config, staysOpen: true, largeBody: 'object' },
+      schema: {
+        ...operation('threads.runs.submitToolOutputs', 'Send the results of the functions for which a run waits'),
+        params: ThreadRunParams,
+        body: V1SubmitToolOutputsRequest,
+        response: { ...runOrStream, ...v1Refusals(404) },
+      },
+    },
+    async (request, reply) => {
+      const outputs = request.body.tool_outputs.map(({ tool_call_id: id, output }, index) => {
+        if (id === undefined)
+          throw invalidInput(['body', 'tool_outputs', index, 'tool_call_id'], 'is required', 'missing')
+        return { tool_call_id: id, output: output ?? '' }
+      })
+      const run = await findRun(request)
+      logRun(reply, run)
+      if (!request.body.stream) return shaped(request, { run: await runs.submit(run, outputs), calls: [] })
+      const assistant = await assistantOf(request, run.assistant_id)
+      const feed = await runs.follow(run)
+      const resumedFrom = structuredClone(feed.view)
+      try {
+        await runs.submit(run, outputs)
+      } catch (error) {
+        feed.close()
+        throw error
+      }
+      return stream(request, reply, { run, feed }, assistant, { resumedFrom })
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/steps',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.runs.steps.list', 'The steps of a run'),
+        params: ThreadRunParams,
+        querystring: Type.Object({ ...ListQuery.properties, ...IncludeQuery.properties }),
+        response: { 200: listOf(V1RunStep, 'V1RunStepList'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => listPage(pageOf(await steps(request), ({ id }) => id, request.query)),
+  )
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/steps/:step_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.runs.steps.read', 'Read a step of a run'),
+        params: RunStepParams,
+        querystring: IncludeQuery,
+        response: { 200: V1RunStep, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const found = (await steps(request)).find(({ id }) => id === request.params.step_id)
+      if (found === undefined) throw new AppError('not_found', 'There is no such step.')
+      return found
+    },
+  )
+}

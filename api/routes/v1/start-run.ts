@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { checkFreeForm } from '../../../domain/free-form.ts'
+import { maxMessageBytes } from '../../../domain/message-size.ts'
+import type { Message } from '../../../domain/messages.ts'
+import type { RunRecord } from '../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { RunView } from '../../../domain/run-events.ts'
+import type { FollowedRun } from '../../../services/runs/index.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { answerIsFollowed } from '../../plugins/idempotency.ts'
+import { logRun } from '../../plugins/logging.ts'
+import type { OpenStreams } from '../../sse/open-streams.ts'
+import { streamThreadRun } from '../public/stream-thread-run.ts'
+import { messagesOf } from '../public/threads.ts'
+import { followOnce } from '../runs/follow-once.ts'
+import { v1OverridesOf } from './run-overrides.ts'
+import type { V1Run, V1RunCreateRequest } from './run-schemas.ts'
+import { type AssistantOfRun, v1RunShape } from './run-shapes.ts'
+import { includesResults, v1StepShape } from './step-shapes.ts'
+import type { V1Deps } from './v1-route.ts'
+
+export type V1RunDeps = Pick<V1Deps, 'v1'> & { openStreams: OpenStreams }
+
+/** Starts runs on `/v1` and streams them. */
+export function createV1RunStarts({ v1: { runs, threads, assistants }, openStreams }: V1RunDeps) {
+  /** Sends the events of a run, up to its end or to the calls for which it waits. */
+  function stream(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    followed: FollowedRun,
+    assistant: AssistantOfRun,
+    more: { newThread?: ThreadRecord; resumedFrom?: RunView } = {},
+  ): FastifyReply {
+    const { finished, stop } = streamThreadRun(reply, followed, {
+      ...more,
+      withStepDeltas: true,
+      stepShapeOf: (step) => v1StepShape(step, includesResults(request)),
+      shapeOf: (run) => v1RunShape({ run, calls: [] }, assistant, runs.expireSeconds),
+      reread: () => runs.reread(followed.run),
+      async waitingShapeOf(run: RunRecord) {
+        const waiting = await runs.withOwnCalls(run)
+        return waiting.calls.length === 0 ? undefined : v1RunShape(waiting, assistant, runs.expireSeconds)
+      },
+    })
+    openStreams.track(finished, stop)
+    return reply
+  }
+
+  async function start(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    {
+      body,
+      thread,
+      first = [],
+    }: {
+      body: V1RunCreateRequest
+      /** A function creates the thread with its run. */
+      thread: ThreadRecord | (() => Promise<ThreadRecord>)
+      first?: Message[]
+    },
+  ): Promise<V1Run | FastifyReply> {
+    const caller = callerOf(request)
+    const { record, shown } = await assistants.find(caller, body.assistant_id)
+    const { additional_messages: added, metadata } = body
+    const newRun = {
+      assistant: record,
+      input: [...first, ...messagesOf(added ?? [], ['body', 'additional_messages'], maxMessageBytes.user)],
+      inputLoc: ['body', 'additional_messages'],
+      overrides: v1OverridesOf(body, runs.expireSeconds),
+      strategy: 'reject' as const,
+      ...(metadata ? { metadataJson: checkFreeForm(['body', 'metadata'], metadata) } : {}),
+    }
+    const followed = await followOnce(request, {
+      start: async (id) =>
+        runs.start({ ...newRun, thread: typeof thread === 'function' ? await thread() : thread }, id),
+      find: (id) => runs.get(caller, id),
+      follow: runs.follow,
+    })
+    logRun(reply, followed.run)
+    if (!body.stream) {
+      followed.feed.close()
+      return v1RunShape({ run: followed.run, calls: [] }, shown, runs.expireSeconds)
+    }
+    await answerIsFollowed(request)
+    const isNew = typeof thread === 'function'
+    const newThread = isNew ? await threads.find(caller, followed.run.thread_id) : undefined
+    return stream(request, reply, followed, shown, newThread ? { newThread } : {})
+  }
+
+  return { start, stream }
+}

@@ -1,0 +1,90 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { maxMessageBytes } from '../../../domain/message-size.ts'
+import { callerOf } from '../../plugins/authentication.ts'
+import { once, orNull } from '../../plugins/idempotency.ts'
+import { CompatThread, ThreadParams } from '../public/thread-schemas.ts'
+import { threadShape } from '../public/thread-shapes.ts'
+import { newThreadOf } from '../public/threads.ts'
+import { refuseUnmetThread } from '../public/unmet-demands.ts'
+import { V1ThreadCreateRequest, V1ThreadUpdateRequest } from './thread-schemas.ts'
+import { type V1Deps, deletedShape, operation, showDeleted, v1Config, v1Refusals } from './v1-route.ts'
+
+/** `threads`: those of the project. */
+export const v1ThreadRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { threads } }) => {
+  app.post(
+    '/threads',
+    {
+      config: { ...v1Config, idempotent: true, largeBody: 'messages' },
+      schema: {
+        ...operation('threads.create', 'Begin a conversation'),
+        body: V1ThreadCreateRequest,
+        response: { 200: CompatThread, ...v1Refusals() },
+      },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const thread = newV1ThreadOf(request.body, ['body'])
+      return threadShape(
+        await once(request, {
+          create: (id) => threads.create(caller, thread, id),
+          find: (id) => orNull(threads.finishCreation(caller, thread, id)),
+        }),
+      )
+    },
+  )
+
+  app.get(
+    '/threads/:thread_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.read', 'Read a thread'),
+        params: ThreadParams,
+        response: { 200: CompatThread, ...v1Refusals(404) },
+      },
+    },
+    async (request) => threadShape(await threads.find(callerOf(request), request.params.thread_id)),
+  )
+
+  app.post(
+    '/threads/:thread_id',
+    {
+      config: v1Config,
+      schema: {
+        ...operation('threads.update', "Replace a thread's metadata"),
+        params: ThreadParams,
+        body: V1ThreadUpdateRequest,
+        response: { 200: CompatThread, ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { thread_id: threadId } = request.params
+      refuseUnmetThread(request.body, ['body'])
+      const { metadata } = request.body
+      if (!metadata) return threadShape(await threads.find(callerOf(request), threadId))
+      return threadShape(await threads.setMetadata(callerOf(request), threadId, metadata))
+    },
+  )
+
+  app.delete(
+    '/threads/:thread_id',
+    {
+      config: { ...v1Config, audit: 'successes' },
+      schema: {
+        ...operation('threads.delete', 'Delete a thread with its messages and runs'),
+        params: ThreadParams,
+        response: { 200: deletedShape('thread.deleted', 'V1ThreadDeleted'), ...v1Refusals(404) },
+      },
+    },
+    async (request) => {
+      const { thread_id: id } = request.params
+      return showDeleted('thread.deleted', id, await threads.remove(callerOf(request), id))
+    },
+  )
+}
+
+/** The members of a request for a new thread. */
+export function newV1ThreadOf(thread: V1ThreadCreateRequest, loc: string[]) {
+  const { messages } = newThreadOf(thread, loc, maxMessageBytes.user)
+  return { messages, metadata: thread.metadata ?? undefined }
+}

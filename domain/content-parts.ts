@@ -1,0 +1,71 @@
+import Type, { type Static } from 'typebox'
+import { requestLimits } from './limits.ts'
+
+const mebibyte = 1024 * 1024
+
+/** What the files of messages may measure. All of a request is held in memory once. */
+export const attachmentLimits = {
+  user: { bytes: 8 * mebibyte, allBytes: 16 * mebibyte, files: 32 },
+  public: { bytes: 2 * mebibyte, allBytes: 4 * mebibyte, files: 4 },
+} as const
+export type AttachmentLimits = (typeof attachmentLimits)[keyof typeof attachmentLimits]
+
+/** The longest data URL: four characters stand for three bytes. */
+const dataLength = Math.ceil((attachmentLimits.user.bytes * 4) / 3) + 1000
+const data = Type.String({ minLength: 1, maxLength: dataLength })
+const name = Type.String({ maxLength: requestLimits.nameLength })
+
+export const imageDetails = ['auto', 'low', 'high'] as const
+const detail = Type.Optional(Type.Enum([...imageDetails], { title: 'ImageDetail' }))
+
+/** Parts of a message as callers send them, in the shapes of the chat-completions API. */
+export const ContentPartInput = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('text'), text: Type.String({ maxLength: requestLimits.messageLength }) }),
+    Type.Object({
+      type: Type.Literal('image_url'),
+      image_url: Type.Object({
+        url: Type.String({
+          minLength: 1,
+          maxLength: dataLength,
+          description: 'An http or https address, or a data URL with base64.',
+        }),
+        detail,
+      }),
+    }),
+    Type.Object({
+      type: Type.Literal('input_audio'),
+      input_audio: Type.Object({ data, format: Type.Enum(['wav', 'mp3'], { title: 'AudioFormat' }) }),
+    }),
+    Type.Object({
+      type: Type.Literal('file'),
+      file: Type.Object({
+        file_data: Type.Optional(data),
+        file_id: Type.Optional(Type.String({ minLength: 1, maxLength: requestLimits.foreignIdLength })),
+        filename: Type.Optional(name),
+      }),
+    }),
+  ],
+  {
+    title: 'ContentPartInput',
+    description: 'A part of a message: text, an image, sound (wav or mp3), or a PDF or text file.',
+  },
+)
+export type ContentPartInput = Static<typeof ContentPartInput>
+
+const attachment = { attachment_id: Type.String(), content_type: Type.String(), size: Type.Integer() }
+
+/** Parts of a stored message. The bytes are stored apart, under `attachment_id`. */
+export const MessagePart = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('text'), text: Type.String() }),
+    Type.Object({ type: Type.Literal('image'), ...attachment, detail }),
+    Type.Object({ type: Type.Literal('audio'), ...attachment }),
+    Type.Object({ type: Type.Literal('file'), ...attachment, name: Type.String() }),
+  ],
+  { title: 'MessagePart', description: 'A part of a message that has more than text.' },
+)
+export type MessagePart = Static<typeof MessagePart>
+export type AttachedPart = Exclude<MessagePart, { type: 'text' }>
+
+export const isAttached = (part: MessagePart): part is AttachedPart => part.type !== 'text'

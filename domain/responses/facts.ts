@@ -1,0 +1,20 @@
+/** What a run's record holds, as JSON text, if the run is a response of the responses API. */
+export interface ResponseFacts {
+  /** As the request named it. */
+  model: string
+  instructions?: string
+  previous_response_id?: string
+  /** The conversation that the response belongs to. Without it, the response has a thread of its own. */
+  conversation_id?: string
+  background?: boolean
+  /** The response is deleted when it has been answered, and cannot be read. */
+  isUnstored?: boolean
+  /** How many messages of the run's input are copies of those before the previous response's end. */
+  context: number
+  /** Names of the client's functions. */
+  functions: string[]
+  /** Labels of the MCP servers that the request named. */
+  serverLabels: string[]
+  /** Members of the request that the response shows as they were sent. */
+  shown: Record<string, unknown>
+}

@@ -1,0 +1,47 @@
+/**
+ * Ids of the responses API. A response is a run, a conversation is a thread, and an item is a message or one of its
+ * calls: their ids carry ours, so that nothing has to be looked up to show them.
+ */
+export const responseId = (runId: string): string => `resp_${runId}`
+export const conversationId = (threadId: string): string => `conv_${threadId}`
+
+/** The id of the run, or undefined if it is the id of something else. */
+export const runIdOf = (id: string): string | undefined => after('resp_', id)
+export const threadIdOf = (id: string): string | undefined => after('conv_', id)
+
+function after(prefix: string, id: string): string | undefined {
+  return id.startsWith(prefix) ? id.slice(prefix.length) : undefined
+}
+
+/** The id of a message that a client has sent: in the input of a run, or in an entry of a thread's log. */
+export const clientMessageId = (entryId: string, index: number): string => `${entryId}-i${index}`
+
+const ofClient = /^.{36}-i\d+$/
+
+/** Whether a message has come from a client of this API. */
+export const isOfClient = (messageId: string): boolean => ofClient.test(messageId)
+
+export const messageItemId = (messageId: string): string => `msg_${messageId}`
+export const outputItemId = (messageId: string): string => `fco_${messageId}`
+export const callItemId = (prefix: 'fc' | 'fs' | 'ws' | 'mcp', messageId: string, index: number): string =>
+  `${prefix}_${messageId}_${index}`
+
+/** What the id of an item names; undefined if it is none of ours. */
+export interface ItemPlace {
+  messageId: string
+  /** The run, or the entry of the log, that the message belongs to. */
+  entryId: string
+  /** The number of the call in the message; undefined: its text, or the result that it is. */
+  call?: number
+}
+
+const itemId = /^(?:(?:msg|fco)_((.{36})-i?\d{1,9})|(?:fc|fs|ws|mcp)_((.{36})-i?\d{1,9})_(\d{1,4}))$/
+
+export function itemPlaceOf(id: string): ItemPlace | undefined {
+  const match = itemId.exec(id)
+  if (match === null) return undefined
+  const [, messageId, entryId, callMessageId, callEntryId, call] = match
+  if (messageId !== undefined && entryId !== undefined) return { messageId, entryId }
+  if (callMessageId === undefined || callEntryId === undefined) return undefined
+  return { messageId: callMessageId, entryId: callEntryId, call: Number(call) }
+}

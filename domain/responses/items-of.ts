@@ -1,0 +1,227 @@
+import { foreignJson, parseForeignJson } from '../foreign-json.ts'
+import { isJsonObject } from '../is-json-object.ts'
+import { type CitedFile, citationsIn } from '../knowledge/citations.ts'
+import type { AIMessage, Message, ToolCall } from '../messages.ts'
+import { callItemId, isOfClient, messageItemId, outputItemId } from './ids.ts'
+import type {
+  FileSearchCall,
+  FunctionCall,
+  ItemStatus,
+  McpCall,
+  OutputItem,
+  OutputMessage,
+  OutputText,
+  ResponseItem,
+  WebSearchCall,
+} from './items.ts'
+
+/** What is known about messages beside their text. */
+export interface ItemContext {
+  /** The files that the run has found passages of. */
+  cited: (message: AIMessage) => CitedFile[]
+  /** The names of the client's functions. Undefined: a call without a result of ours is one of the client. */
+  functions: ReadonlySet<string> | undefined
+  /** The labels of the MCP servers that the request named, which begin the names of their tools. */
+  serverLabels: readonly string[]
+  /** Whether results of searches are shown. */
+  withResults: boolean
+  /** The run may still add results. */
+  isOpen: boolean
+}
+
+type ToolMessage = Extract<Message, { type: 'ToolMessage' }>
+export type Results = ReadonlyMap<string, ToolMessage>
+export type ServerCall = FileSearchCall | WebSearchCall | McpCall
+
+/** The items of messages, in their order. Results of the service's own tools are part of their calls. */
+export function itemsOf(messages: readonly Message[], context: ItemContext): ResponseItem[] {
+  const results = resultsOf(messages)
+  const calls = callsByResult(messages, results)
+  return messages.flatMap((message): ResponseItem[] => {
+    switch (message.type) {
+      case 'HumanMessage':
+      case 'SystemMessage':
+        return [inputMessage(message)]
+      case 'AIMessage':
+        return outputItemsOf(message, results, context)
+      case 'ToolMessage': {
+        const call = calls.get(message)
+        if (call !== undefined && !isFunction(call, message, context)) return []
+        return [
+          {
+            id: outputItemId(message.data.id),
+            type: 'function_call_output',
+            status: 'completed',
+            call_id: message.data.tool_call_id,
+            output: message.data.content,
+          },
+        ]
+      }
+    }
+  })
+}
+
+/** The output items of a run's messages. */
+export function outputOf(messages: readonly Message[], context: ItemContext): OutputItem[] {
+  const results = resultsOf(messages)
+  return messages.flatMap((message) => (message.type === 'AIMessage' ? outputItemsOf(message, results, context) : []))
+}
+
+function outputItemsOf(message: AIMessage, results: Results, context: ItemContext): OutputItem[] {
+  const { content, tool_calls: calls = [] } = message.data
+  return [
+    ...(content === '' && calls.length > 0 ? [] : [messageItem(message, context)]),
+    ...calls.map((call, index) => callItem(message, index, results, context)),
+  ]
+}
+
+/** The results of calls by the calls' ids. */
+export function resultsOf(messages: readonly Message[]): Results {
+  return new Map(
+    messages.flatMap((message) =>
+      message.type === 'ToolMessage' ? [[message.data.tool_call_id, message] as const] : [],
+    ),
+  )
+}
+
+function callsByResult(messages: readonly Message[], results: Results): Map<ToolMessage, ToolCall> {
+  const calls = messages.flatMap((message) => (message.type === 'AIMessage' ? (message.data.tool_calls ?? []) : []))
+  return new Map(
+    calls.flatMap((call) => {
+      const result = results.get(call.id)
+      return result === undefined ? [] : [[result, call] as const]
+    }),
+  )
+}
+
+function inputMessage(message: Extract<Message, { type: 'HumanMessage' | 'SystemMessage' }>): ResponseItem {
+  return {
+    id: messageItemId(message.data.id),
+    type: 'message',
+    status: 'completed',
+    role: message.type === 'HumanMessage' ? 'user' : 'system',
+    content: [{ type: 'input_text', text: message.data.content }],
+  }
+}
+
+export function messageItem(message: AIMessage, context: Pick<ItemContext, 'cited'>): OutputMessage {
+  return {
+    id: messageItemId(message.data.id),
+    type: 'message',
+    status: message.data.incomplete || message.data.cut ? 'incomplete' : 'completed',
+    role: 'assistant',
+    content: [textPart(message, context)],
+  }
+}
+
+export function textPart(message: AIMessage, { cited }: Pick<ItemContext, 'cited'>): OutputText {
+  const text = message.data.content
+  const files = cited(message)
+  const names = new Map(files.map(({ id, name }) => [id, name]))
+  const annotations = citationsIn(text, files).map(({ fileId, start }) => ({
+    type: 'file_citation' as const,
+    file_id: fileId,
+    filename: names.get(fileId) ?? '',
+    index: start,
+  }))
+  return { type: 'output_text', text, annotations, logprobs: [] }
+}
+
+/** Whether the client executes the call. */
+export function isFunction(call: ToolCall, result: ToolMessage | undefined, { functions }: ItemContext): boolean {
+  if (functions !== undefined) return functions.has(call.name)
+  return result === undefined || isOfClient(result.data.id)
+}
+
+function callItem(message: AIMessage, index: number, results: Results, context: ItemContext): OutputItem {
+  const call = message.data.tool_calls?.[index]
+  if (call === undefined) throw new Error('there is no such call')
+  const result = results.get(call.id)
+  if (isFunction(call, result, context)) return functionCall(message.data.id, index, call)
+  return serverCall({ messageId: message.data.id, index, call, result }, context)
+}
+
+export function functionCall(
+  messageId: string,
+  index: number,
+  call: ToolCall,
+  status: ItemStatus = 'completed',
+): FunctionCall {
+  return {
+    id: callItemId('fc', messageId, index),
+    type: 'function_call',
+    status,
+    call_id: call.id,
+    name: call.name,
+    arguments: JSON.stringify(call.args),
+  }
+}
+
+interface CallOfServer {
+  messageId: string
+  index: number
+  call: ToolCall
+  result: ToolMessage | undefined
+}
+
+/** A call of a tool that the service executes. Of tools that this API does not know, as a call of an MCP server. */
+export function serverCall({ messageId, index, call, result }: CallOfServer, context: ItemContext): ServerCall {
+  const open = context.isOpen ? 'in_progress' : 'incomplete'
+  const query = typeof call.args['query'] === 'string' ? call.args['query'] : ''
+  if (call.name === 'retrieval')
+    return {
+      id: callItemId('fs', messageId, index),
+      type: 'file_search_call',
+      status: result === undefined ? open : 'completed',
+      queries: [query],
+      results: context.withResults && result !== undefined ? searchResults(result.data.content) : null,
+    }
+  if (call.name === 'web_search')
+    return {
+      id: callItemId('ws', messageId, index),
+      type: 'web_search_call',
+      status: result === undefined ? open : 'completed',
+      action: { type: 'search', query, queries: [query] },
+    }
+  const label = context.serverLabels.find((name) => call.name.startsWith(`${name}_`))
+  return {
+    id: callItemId('mcp', messageId, index),
+    type: 'mcp_call',
+    status: result === undefined ? open : 'completed',
+    server_label: label ?? 'assistant',
+    name: label === undefined ? call.name : call.name.slice(label.length + 1),
+    arguments: JSON.stringify(call.args),
+    output: result?.data.content ?? null,
+    error: null,
+    approval_request_id: null,
+  }
+}
+
+/** Results of `retrieval`; imported threads can hold anything under this name. */
+function searchResults(content: string): NonNullable<FileSearchCall['results']> {
+  const found = parsed(content)
+  const passages = isJsonObject(found) && Array.isArray(found['passages']) ? found['passages'] : []
+  return passages.flatMap((passage: unknown) => {
+    if (!isJsonObject(passage)) return []
+    const { file_id: fileId, file_name: filename, text, score } = passage
+    if (typeof filename !== 'string' || typeof text !== 'string') return []
+    return [
+      {
+        file_id: typeof fileId === 'string' ? fileId : '',
+        filename,
+        text,
+        ...(typeof score === 'number' ? { score } : {}),
+      },
+    ]
+  })
+}
+
+function parsed(content: string): unknown {
+  try {
+    return parseForeignJson(content, { ...foreignJson, bytes: maxResultBytes })
+  } catch {
+    return undefined
+  }
+}
+
+const maxResultBytes = 512 * 1024

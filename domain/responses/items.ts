@@ -1,0 +1,144 @@
+import Type, { type Static } from 'typebox'
+import { AnyKey } from '../any-key.ts'
+
+/** Items of OpenAI's responses API, following the types of the `openai` package (resources/responses). */
+
+const id = Type.String()
+const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const
+export type ItemStatus = (typeof itemStatuses)[number]
+const status = Type.Enum([...itemStatuses], { title: 'ResponseItemStatus' })
+const callStatus = Type.Enum(['in_progress', 'searching', 'completed', 'incomplete', 'failed'], {
+  title: 'ResponseCallStatus',
+})
+
+export const FileCitation = Type.Object(
+  {
+    type: Type.Literal('file_citation'),
+    file_id: id,
+    filename: Type.String(),
+    index: Type.Integer({ description: 'Where the citation begins in the text.' }),
+  },
+  { title: 'ResponseFileCitation' },
+)
+export type FileCitation = Static<typeof FileCitation>
+
+export const OutputText = Type.Object(
+  {
+    type: Type.Literal('output_text'),
+    text: Type.String(),
+    annotations: Type.Array(FileCitation),
+    logprobs: Type.Array(Type.Unknown(), { maxItems: 0 }),
+  },
+  { title: 'ResponseOutputText' },
+)
+export type OutputText = Static<typeof OutputText>
+
+export const OutputMessage = Type.Object(
+  { id, type: Type.Literal('message'), status, role: Type.Literal('assistant'), content: Type.Array(OutputText) },
+  { title: 'ResponseOutputMessage' },
+)
+export type OutputMessage = Static<typeof OutputMessage>
+
+const InputMessage = Type.Object(
+  {
+    id,
+    type: Type.Literal('message'),
+    status,
+    role: Type.Enum(['user', 'system'], { title: 'ResponseInputRole' }),
+    content: Type.Array(
+      Type.Object({ type: Type.Literal('input_text'), text: Type.String() }, { title: 'ResponseInputText' }),
+    ),
+  },
+  { title: 'ResponseInputMessage' },
+)
+
+export const FunctionCall = Type.Object(
+  {
+    id,
+    type: Type.Literal('function_call'),
+    status,
+    call_id: Type.String(),
+    name: Type.String(),
+    arguments: Type.String(),
+  },
+  { title: 'ResponseFunctionCall' },
+)
+export type FunctionCall = Static<typeof FunctionCall>
+
+const FunctionCallOutput = Type.Object(
+  { id, type: Type.Literal('function_call_output'), status, call_id: Type.String(), output: Type.String() },
+  { title: 'ResponseFunctionCallOutput' },
+)
+
+export const FileSearchCall = Type.Object(
+  {
+    id,
+    type: Type.Literal('file_search_call'),
+    status: callStatus,
+    queries: Type.Array(Type.String()),
+    results: nullable(
+      Type.Array(
+        Type.Object(
+          {
+            file_id: id,
+            filename: Type.String(),
+            text: Type.String(),
+            score: Type.Optional(Type.Number()),
+            attributes: Type.Optional(nullable(Type.Record(AnyKey, Type.Unknown()))),
+          },
+          { title: 'ResponseFileSearchResult' },
+        ),
+      ),
+    ),
+  },
+  { title: 'ResponseFileSearchCall' },
+)
+export type FileSearchCall = Static<typeof FileSearchCall>
+
+export const WebSearchCall = Type.Object(
+  {
+    id,
+    type: Type.Literal('web_search_call'),
+    status: callStatus,
+    action: Type.Object({
+      type: Type.Literal('search'),
+      query: Type.String(),
+      queries: Type.Array(Type.String()),
+      sources: Type.Optional(Type.Array(Type.Object({ type: Type.Literal('url'), url: Type.String() }))),
+    }),
+  },
+  { title: 'ResponseWebSearchCall' },
+)
+export type WebSearchCall = Static<typeof WebSearchCall>
+
+export const McpCall = Type.Object(
+  {
+    id,
+    type: Type.Literal('mcp_call'),
+    status,
+    server_label: Type.String({
+      description: 'The MCP server; `assistant` for other tools that the service executes.',
+    }),
+    name: Type.String(),
+    arguments: Type.String(),
+    output: nullable(Type.String()),
+    error: Type.Null(),
+    approval_request_id: Type.Null(),
+  },
+  { title: 'ResponseMcpCall' },
+)
+export type McpCall = Static<typeof McpCall>
+
+export const OutputItem = Type.Union([OutputMessage, FunctionCall, FileSearchCall, WebSearchCall, McpCall], {
+  title: 'ResponseOutputItem',
+})
+export type OutputItem = Static<typeof OutputItem>
+
+/** An item of a conversation, or of a response's input. */
+export const ResponseItem = Type.Union(
+  [InputMessage, OutputMessage, FunctionCall, FunctionCallOutput, FileSearchCall, WebSearchCall, McpCall],
+  { title: 'ResponseItem' },
+)
+export type ResponseItem = Static<typeof ResponseItem>

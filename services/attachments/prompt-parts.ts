@@ -1,0 +1,81 @@
+import { type AttachedPart, isAttached } from '../../domain/content-parts.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import type { Collections } from '../collections.ts'
+
+/** A part of a message as a model is sent it, in the format of the chat-completions API. */
+export type PromptPart =
+  | { type: 'text'; text: string }
+  | { type: 'image_url'; image_url: { url: string; detail?: 'auto' | 'low' | 'high' } }
+  | { type: 'input_audio'; input_audio: { data: string; format: 'wav' | 'mp3' } }
+  | { type: 'file'; file: { filename: string; file_data: string } }
+
+/** The bytes that one request to a model carries; older ones are left out, and the model is told. */
+const maxBytes = 24 * 1024 * 1024
+
+/** The attachments of a conversation, as far as one request carries them, by their ids. The newest come first. */
+export async function readAttachments(
+  { attachments }: Pick<Collections, 'attachments'>,
+  threadId: string,
+  messages: Message[],
+): Promise<Map<string, Buffer>> {
+  const found = new Map<string, Buffer>()
+  let left = maxBytes
+  for (const part of messages.toReversed().flatMap(attachedParts)) {
+    left -= part.size
+    if (left < 0) break
+    if (found.has(part.attachment_id)) continue
+    // The id is that of a message, which its owner can edit: only the thread's own bytes are shown.
+    const record = await attachments.findOne({ _id: part.attachment_id, thread_id: threadId }).lean<AttachmentRecord>()
+    if (record !== null) found.set(part.attachment_id, Buffer.from(bytesOf(record)))
+  }
+  return found
+}
+
+/** The driver gives binary data as an object around its bytes. */
+export function bytesOf({ bytes }: Pick<AttachmentRecord, 'bytes'>): Uint8Array {
+  return Buffer.isBuffer(bytes) ? bytes : new Uint8Array(Reflect.get(bytes, 'buffer'))
+}
+
+function attachedParts(message: Message): AttachedPart[] {
+  return message.type === 'HumanMessage' ? (message.data.parts ?? []).filter(isAttached).toReversed() : []
+}
+
+/** The parts of a person's message for a model; undefined if it is only text. */
+export function promptPartsOf(message: Message, bytes: Map<string, Buffer>): PromptPart[] | undefined {
+  if (message.type !== 'HumanMessage' || message.data.parts === undefined) return undefined
+  return message.data.parts.map((part) => {
+    if (part.type === 'text') return part
+    const found = bytes.get(part.attachment_id)
+    return found === undefined ? { type: 'text', text: missing[part.type] } : shown(part, found.toString('base64'))
+  })
+}
+
+const missing = {
+  image: '[An image was here that is no longer available.]',
+  audio: '[A sound was here that is no longer available.]',
+  file: '[A file was here that is no longer available.]',
+} as const
+
+function shown(part: AttachedPart, base64: string): PromptPart {
+  const url = `data:${part.content_type};base64,${base64}`
+  switch (part.type) {
+    case 'image':
+      return { type: 'image_url', image_url: { url, ...(part.detail === undefined ? {} : { detail: part.detail }) } }
+    case 'audio':
+      return {
+        type: 'input_audio',
+        input_audio: { data: base64, format: part.content_type === 'audio/wav' ? 'wav' : 'mp3' },
+      }
+    case 'file':
+      return { type: 'file', file: { filename: part.name, file_data: url } }
+  }
+}
+
+/** About what providers count for an attachment that is not text; a token of a file has some four bytes. */
+export function tokensOfAttachments(message: Message): number {
+  return attachedParts(message).reduce(
+    (sum, part) => sum + (part.type === 'file' ? Math.max(500, Math.ceil(part.size / 100)) : 1000),
+    0,
+  )
+}

@@ -1,0 +1,132 @@
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import type { ContentPartInput } from '../../domain/content-parts.ts'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import type { Fetch } from '../outbound.ts'
+import { audioTypeOf, fileTypeOf, imageTypeOf } from './content-type.ts'
+
+type Loc = (string | number)[]
+export type FilePart = Exclude<ContentPartInput, { type: 'text' }>
+
+export interface PartSources {
+  /** Reaches addresses that callers name; refuses private ones, and more bytes than that. */
+  fetchWithin(maxBytes: number): Fetch
+  /** A file that the caller has uploaded before; undefined if the caller can have none. */
+  openFile?: ((fileId: string) => Promise<{ name: string; size: number; bytes: Readable }>) | undefined
+}
+
+export interface ReadPart {
+  name: string
+  contentType: string
+  bytes: Buffer
+}
+
+const fetchTimeoutMs = 20_000
+
+/**
+ * The bytes of a part, at most `maxBytes`, and what they are. Throws `invalid_input` for bytes that are missing, too
+ * many, or of another kind than the part says.
+ */
+export async function readPart(
+  sources: PartSources,
+  part: FilePart,
+  { maxBytes, loc }: { maxBytes: number; loc: Loc },
+): Promise<ReadPart> {
+  switch (part.type) {
+    case 'image_url': {
+      const at = [...loc, 'image_url', 'url']
+      const { url } = part.image_url
+      const bytes = url.startsWith('data:')
+        ? bytesOfDataUrl(url, maxBytes, at)
+        : await download(sources.fetchWithin(maxBytes), url, at)
+      return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, 'is not a PNG, JPEG, GIF or WebP image') }
+    }
+    case 'input_audio': {
+      const at = [...loc, 'input_audio', 'data']
+      const bytes = bytesOfBase64(part.input_audio.data, maxBytes, at)
+      const contentType = known(audioTypeOf(bytes), at, 'is neither WAV nor MP3')
+      const said = part.input_audio.format === 'wav' ? 'audio/wav' : 'audio/mpeg'
+      if (said !== contentType) throw invalidInput([...loc, 'input_audio', 'format'], 'is not the format of the data')
+      return { name: '', bytes, contentType }
+    }
+    case 'file': {
+      const { file_data: data, file_id: fileId, filename } = part.file
+      if ((data === undefined) === (fileId === undefined))
+        throw invalidInput([...loc, 'file'], 'must have either file_data or file_id', 'missing')
+      const at = [...loc, 'file', data === undefined ? 'file_id' : 'file_data']
+      const uploaded = fileId === undefined ? undefined : await uploadedFile(sources, fileId, maxBytes, at)
+      const bytes = uploaded?.bytes ?? bytesOfData(data ?? '', maxBytes, at)
+      return {
+        name: filename ?? uploaded?.name ?? 'file',
+        bytes,
+        contentType: known(fileTypeOf(bytes), at, 'is neither a PDF nor text in UTF-8'),
+      }
+    }
+  }
+}
+
+function known(contentType: string | undefined, loc: Loc, problem: string): string {
+  if (contentType === undefined) throw invalidInput(loc, problem, 'invalid_file')
+  return contentType
+}
+
+const bytesOfData = (data: string, maxBytes: number, loc: Loc): Buffer =>
+  data.startsWith('data:') ? bytesOfDataUrl(data, maxBytes, loc) : bytesOfBase64(data, maxBytes, loc)
+
+/** The type that a data URL names says nothing: the bytes do. */
+function bytesOfDataUrl(url: string, maxBytes: number, loc: Loc): Buffer {
+  const comma = url.indexOf(',')
+  if (comma < 0 || comma > 1000 || !url.slice(0, comma).endsWith(';base64'))
+    throw invalidInput(loc, 'must be a data URL with base64: data:image/png;base64,…')
+  return bytesOfBase64(url.slice(comma + 1), maxBytes, loc)
+}
+
+function bytesOfBase64(text: string, maxBytes: number, loc: Loc): Buffer {
+  if ((text.length * 3) / 4 > maxBytes + 3) throw tooLarge(maxBytes, loc)
+  if (!/^[\w+/-]*={0,2}$/.test(text)) throw invalidInput(loc, 'is not base64')
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length === 0) throw invalidInput(loc, 'is empty')
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes, loc)
+  return bytes
+}
+
+function tooLarge(maxBytes: number, loc: Loc): AppError {
+  return invalidInput(loc, `is larger than the ${maxBytes} bytes that are left for it`, 'too_large')
+}
+
+async function download(fetch: Fetch, url: string, loc: Loc): Promise<Buffer> {
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    throw invalidInput(loc, 'must be an http or https address, or a data URL')
+  const { username, password } = new URL(url)
+  if (username !== '' || password !== '') throw invalidInput(loc, 'must not hold a user name or a password')
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs), headers: { accept: 'image/*' } })
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw invalidInput(loc, `could not be read: its server answered ${response.status}`, 'unreachable')
+    }
+    return Buffer.from(await response.arrayBuffer())
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_input') throw error
+    // What failed inside says something about networks that the caller cannot see.
+    throw invalidInput(loc, reasonOf(error), 'unreachable')
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `could not be read within ${fetchTimeoutMs / 1000} seconds`
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++)
+    if (at instanceof AppError) return `could not be read: ${at.message}`
+  return 'could not be read'
+}
+
+async function uploadedFile({ openFile }: PartSources, fileId: string, maxBytes: number, loc: Loc) {
+  if (openFile === undefined) throw invalidInput(loc, 'there are no files here: send file_data', 'unsupported')
+  const { name, size, bytes: source } = await openFile(fileId)
+  if (size > maxBytes) {
+    source.destroy()
+    throw tooLarge(maxBytes, loc)
+  }
+  return { name, bytes: await buffer(source) }
+}

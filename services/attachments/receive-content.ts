@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import {
+  type AttachmentLimits,
+  type ContentPartInput,
+  type MessagePart,
+  isAttached,
+} from '../../domain/content-parts.ts'
+import { invalidInput } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { type Message, type MessageInput, type RunMessageInput, normaliseMessage } from '../../domain/messages.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { type FilePart, type PartSources, readPart } from './read-part.ts'
+
+type Loc = (string | number)[]
+
+/** An attachment before it is known to which thread it belongs. */
+export type NewAttachment = Pick<AttachmentRecord, '_id' | 'name' | 'content_type' | 'size' | 'sha256' | 'bytes'>
+
+/** The members of a new run. */
+export interface Received {
+  input: Message[]
+  /** The bytes of the parts; they are stored with the run. */
+  attachments: NewAttachment[]
+}
+
+/**
+ * Messages in their stored form, with the bytes of their images, sounds and files, which are read one after the other.
+ * Throws `invalid_input` before the first is read if there are too many.
+ */
+export async function receiveContent(
+  sources: PartSources,
+  inputs: RunMessageInput[],
+  { limits, loc }: { limits: AttachmentLimits; loc: Loc },
+): Promise<Received> {
+  const files = inputs.flatMap((input) => partsOf(input) ?? []).filter((part) => part.type !== 'text')
+  if (files.length > limits.files)
+    throw invalidInput(loc, `have ${files.length} images, sounds and files; ${limits.files} are allowed`, 'too_many')
+  const attachments: NewAttachment[] = []
+  let left: number = limits.allBytes
+
+  async function attached(part: FilePart, at: Loc): Promise<MessagePart> {
+    const { name, contentType, bytes } = await readPart(sources, part, {
+      maxBytes: Math.min(limits.bytes, left),
+      loc: at,
+    })
+    left -= bytes.length
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const attachment = { _id: newId(), name, content_type: contentType, size: bytes.length, sha256, bytes }
+    attachments.push(attachment)
+    const stored = { attachment_id: attachment._id, content_type: contentType, size: bytes.length }
+    if (part.type === 'input_audio') return { type: 'audio', ...stored }
+    if (part.type === 'file') return { type: 'file', ...stored, name }
+    const { detail } = part.image_url
+    return { type: 'image', ...stored, ...(detail === undefined ? {} : { detail }) }
+  }
+
+  const messages: Message[] = []
+  for (const [index, input] of inputs.entries()) {
+    const given = partsOf(input)
+    const message = normaliseMessage(withText(input))
+    messages.push(message)
+    if (given === undefined || given.every(({ type }) => type === 'text')) continue
+    if (message.type !== 'HumanMessage')
+      throw invalidInput(
+        [...loc, index, 'content'],
+        'only a message of a person can have more than text',
+        'unsupported',
+      )
+    const parts: MessagePart[] = []
+    for (const [place, part] of given.entries())
+      parts.push(part.type === 'text' ? part : await attached(part, [...loc, index, 'content', place]))
+    message.data.parts = parts
+  }
+  return { input: messages, attachments }
+}
+
+/** The same input for another thread, which has its own copies of the bytes. */
+export function copyForThread({ input, attachments }: Received): Received {
+  const newIds = new Map(attachments.map(({ _id }) => [_id, newId()]))
+  const idOf = (id: string) => newIds.get(id) ?? id
+  return {
+    attachments: attachments.map((attachment) => ({ ...attachment, _id: idOf(attachment._id) })),
+    input: input.map((message) =>
+      message.type === 'HumanMessage' && message.data.parts !== undefined
+        ? { ...message, data: { ...message.data, parts: message.data.parts.map(withNewId) } }
+        : message,
+    ),
+  }
+
+  function withNewId(part: MessagePart): MessagePart {
+    return isAttached(part) ? { ...part, attachment_id: idOf(part.attachment_id) } : part
+  }
+}
+
+function contentOf(input: RunMessageInput): string | ContentPartInput[] {
+  return 'data' in input ? input.data.content : input.content
+}
+
+function partsOf(input: RunMessageInput): ContentPartInput[] | undefined {
+  const content = contentOf(input)
+  return typeof content === 'string' ? undefined : content
+}
+
+/** The message with the text of its parts, joined, as its content. */
+function withText(input: RunMessageInput): MessageInput {
+  const content = contentOf(input)
+  const text =
+    typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join('')
+  if ('content' in input) return { ...input, content: text }
+  return input.type === 'HumanMessage' ? { type: input.type, data: { ...input.data, content: text } } : input
+}

@@ -1,0 +1,20 @@
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { Collections } from '../collections.ts'
+import type { NewAttachment } from './receive-content.ts'
+
+/** Stores the bytes of a run's input under its thread. */
+export async function storeAttachments(
+  { attachments }: Pick<Collections, 'attachments'>,
+  { thread_id, user_id, created_at }: Pick<RunRecord, 'thread_id' | 'user_id' | 'created_at'>,
+  given: NewAttachment[],
+): Promise<void> {
+  // One at a time: a statement carries at most 48 MB.
+  for (const attachment of given) await attachments.create([{ ...attachment, thread_id, user_id, created_at }])
+}
+
+export async function removeAttachments(
+  { attachments }: Pick<Collections, 'attachments'>,
+  given: NewAttachment[],
+): Promise<void> {
+  if (given.length > 0) await attachments.deleteMany({ _id: { $in: given.map(({ _id }) => _id) } })
+}

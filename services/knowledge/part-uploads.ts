@@ -1,0 +1,250 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import type { BlobStore } from './blob-store.ts'
+import { type ProjectFileRecords, touching } from './project-file-records.ts'
+import type { StorageQuota } from './storage-quota.ts'
+
+interface PartUploadsDeps {
+  collections: Pick<Collections, 'files'>
+  blobs: Pick<BlobStore, 'newBlobId' | 'write' | 'read' | 'delete'>
+  records: ProjectFileRecords
+  storageQuota: Pick<StorageQuota, 'requireRoom'>
+}
+
+export interface NewUpload {
+  name: string
+  contentType: string
+  purpose: string
+  bytes: number
+  /** How long the file stays after it is complete; undefined: until it is deleted. */
+  expiresAfterSeconds: number | undefined
+}
+
+/** The record of a file that arrives in parts. Its id is that of the upload, too. */
+export type UploadRecord = FileRecord & { upload: NonNullable<FileRecord['upload']> }
+
+/** As the interface says. */
+export const uploadLimits = { bytes: 8 * 1024 ** 3, partBytes: 64 * 1024 ** 2, parts: 1000, openMs: 60 * 60_000 }
+
+/** A completion renews its claim once a minute. */
+const staleClaimMs = 5 * 60_000
+const partsOf = (uploadId: string) => ({ ingestion_id: `upload:${uploadId}` })
+
+/**
+ * Files of a project that arrive in parts. An upload and each of its parts are hidden files with a time at which they
+ * expire: what is not completed or cancelled within an hour is removed by the retention.
+ */
+export function createPartUploads({ collections: { files }, blobs, records, storageQuota }: PartUploadsDeps) {
+  async function find({ projectId }: Caller, id: string): Promise<UploadRecord> {
+    const own = { _id: id, assistant_id: projectOwner(projectId), upload: { $exists: true } }
+    const record = await files.findOne(own).lean<UploadRecord>()
+    if (record === null || (record.status === 'uploading' && isOver(record)))
+      throw new AppError('not_found', `There is no upload ${id}, or it has expired.`)
+    return record
+  }
+
+  async function findPending(caller: Caller, id: string): Promise<UploadRecord> {
+    const record = await find(caller, id)
+    if (record.status !== 'uploading') throw new AppError('bad_request', 'The upload has been completed already.')
+    return record
+  }
+
+  /** The parts in the order of the caller. Throws `invalid_input` for one that is missing, and for wrong sizes. */
+  async function chosenParts({ _id, upload }: UploadRecord, partIds: string[]): Promise<FileRecord[]> {
+    const stored = await files.find({ ...partsOf(_id), extracted: true }).lean<FileRecord[]>()
+    const byId = new Map(stored.map((part) => [part._id, part]))
+    if (new Set(partIds).size < partIds.length) throw invalidInput(['body', 'part_ids'], 'name each part once')
+    const parts = partIds.map((id, index) => {
+      const part = byId.get(id)
+      if (part === undefined) throw invalidInput(['body', 'part_ids', index], 'is no part of this upload')
+      return part
+    })
+    const bytes = parts.reduce((sum, { size }) => sum + size, 0)
+    if (bytes !== upload.bytes)
+      throw invalidInput(
+        ['body', 'part_ids'],
+        `the parts have ${bytes} bytes, and the upload was to have ${upload.bytes}`,
+      )
+    return parts
+  }
+
+  /** Only one completion at a time writes the file. */
+  async function claim(upload: UploadRecord): Promise<UploadRecord> {
+    const blobId = blobs.newBlobId()
+    const now = new Date()
+    const before = await files
+      .findOneAndUpdate(
+        {
+          _id: upload._id,
+          status: 'uploading',
+          $or: [
+            { 'upload.claimed_at': { $exists: false } },
+            { 'upload.claimed_at': { $lt: new Date(now.getTime() - staleClaimMs) } },
+          ],
+        },
+        { $set: { blob_id: blobId, 'upload.claimed_at': now, updated_at: now } },
+      )
+      .lean<FileRecord>()
+    if (before === null) throw new AppError('conflict', 'The upload is being completed or cancelled.')
+    // Of a completion that broke off.
+    await blobs.delete([before.blob_id])
+    return { ...upload, blob_id: blobId }
+  }
+
+  async function removeParts(uploadId: string): Promise<void> {
+    const parts = await files.find(partsOf(uploadId), { blob_id: 1 }).lean<Pick<FileRecord, '_id' | 'blob_id'>[]>()
+    for (const part of parts) await records.discard(part)
+  }
+
+  /** Writes the parts into one file, and shows it. */
+  async function join(
+    caller: Caller,
+    record: UploadRecord,
+    parts: FileRecord[],
+    md5: string | undefined,
+  ): Promise<UploadRecord> {
+    const hash = createHash('md5')
+    async function* whole(): AsyncGenerator<Buffer> {
+      for (const part of parts) {
+        for await (const piece of blobs.read(part.blob_id)) {
+          const bytes = bytesOf(piece)
+          hash.update(bytes)
+          yield bytes
+        }
+      }
+    }
+    const { size, sha256 } = await blobs.write(
+      record.blob_id,
+      record.assistant_id,
+      Readable.from(whole(), { objectMode: false }),
+    )
+    if (md5 !== undefined && hash.digest('hex') !== md5.toLowerCase())
+      throw invalidInput(['body', 'md5'], 'the bytes have another checksum')
+    const now = new Date()
+    const { expires_after_seconds: seconds } = record.upload
+    const shown = { status: 'ready', extracted: true, size, sha256, created_at: now, updated_at: now } as const
+    const expiry = seconds === undefined ? {} : { expires_at: new Date(now.getTime() + seconds * 1000) }
+    const { matchedCount } = await files.updateOne(
+      { _id: record._id, status: 'uploading', blob_id: record.blob_id },
+      {
+        $set: { ...shown, ...expiry },
+        $unset: { 'upload.claimed_at': 1, ...(seconds === undefined ? { expires_at: 1 } : {}) },
+      },
+    )
+    if (matchedCount === 0) throw new AppError('not_found', 'The upload was cancelled or has expired.')
+    await records.requireProject(caller)
+    return find(caller, record._id)
+  }
+
+  return {
+    /** Throws `payload_too_large` if the user may not store so much. */
+    async create(caller: Caller, { bytes, expiresAfterSeconds, ...file }: NewUpload): Promise<UploadRecord> {
+      await storageQuota.requireRoom(caller.userId, bytes)
+      const id = newId()
+      const now = new Date()
+      const upload = {
+        bytes,
+        created_at: now,
+        ...(expiresAfterSeconds === undefined ? {} : { expires_after_seconds: expiresAfterSeconds }),
+      }
+      const expires_at = new Date(now.getTime() + uploadLimits.openMs)
+      const record = await records.open(caller, { ...file, _id: id, upload, expires_at })
+      try {
+        await records.requireProject(caller)
+      } catch (error) {
+        await records.discard(record)
+        throw error
+      }
+      return { ...record, upload }
+    },
+
+    /** Throws `not_found` for an upload of another project, and `bad_request` for one that is complete. */
+    async requirePending(caller: Caller, id: string): Promise<void> {
+      await findPending(caller, id)
+    },
+
+    /** Stores a part. Throws `payload_too_large` for one beyond 64 MB. */
+    async addPart(caller: Caller, uploadId: string, content: Readable): Promise<FileRecord> {
+      const upload = await findPending(caller, uploadId)
+      const stored = await files.find(partsOf(uploadId), { size: 1 }).lean<{ size: number }[]>()
+      const bytes = stored.reduce((sum, { size }) => sum + size, 0)
+      // A part that is sent again because its answer was lost has another id.
+      if (stored.length >= uploadLimits.parts || bytes > 2 * upload.upload.bytes)
+        throw new AppError('bad_request', 'The upload has too many parts. Cancel it, and begin anew with larger ones.')
+      const { expires_at } = upload
+      const facts = { name: upload.name, contentType: 'application/octet-stream', ...partsOf(uploadId) }
+      const part = await records.open(caller, { ...facts, ...(expires_at === undefined ? {} : { expires_at }) })
+      const limited = upTo(uploadLimits.partBytes, content)
+      try {
+        const refusal = await records.store(part, limited.content)
+        if (limited.isTooLong()) throw new AppError('payload_too_large', 'A part has at most 64 MB.')
+        if (refusal !== undefined) throw refusal
+        await findPending(caller, uploadId)
+        await files.updateOne({ _id: part._id }, { $set: { extracted: true } })
+        return part
+      } catch (error) {
+        await records.discard(part)
+        throw error
+      }
+    },
+
+    /** Makes the file of the parts. Repeated, it answers the same. `md5`: of the file, in hexadecimal. */
+    async complete(
+      caller: Caller,
+      id: string,
+      { partIds, md5 }: { partIds: string[]; md5?: string | undefined },
+    ): Promise<UploadRecord> {
+      const found = await find(caller, id)
+      if (found.status !== 'uploading') return found
+      const parts = await chosenParts(found, partIds)
+      const record = await claim(found)
+      const claimed = { _id: id, status: 'uploading', blob_id: record.blob_id } as const
+      const touch = () =>
+        files.updateOne(claimed, { $set: { 'upload.claimed_at': new Date(), updated_at: new Date() } })
+      try {
+        const complete = await touching(touch, () => join(caller, record, parts, md5))
+        await removeParts(id)
+        return complete
+      } catch (error) {
+        await blobs.delete([record.blob_id])
+        await files.updateOne(claimed, { $unset: { 'upload.claimed_at': 1 } })
+        throw error
+      }
+    },
+
+    async cancel(caller: Caller, id: string): Promise<UploadRecord> {
+      const record = await findPending(caller, id)
+      const { deletedCount } = await files.deleteOne({ _id: id, status: 'uploading', blob_id: record.blob_id })
+      if (deletedCount === 0) throw new AppError('conflict', 'The upload is being completed.')
+      await blobs.delete([record.blob_id])
+      await removeParts(id)
+      return record
+    },
+  }
+}
+
+const isOver = ({ expires_at: end }: FileRecord) => end !== undefined && end.getTime() <= Date.now()
+
+function bytesOf(piece: unknown): Buffer {
+  if (piece instanceof Uint8Array) return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
+  throw new Error('a stream of bytes gave something else')
+}
+
+/** The first bytes. The rest is read and thrown away: a client hears an answer only when its request was read. */
+function upTo(maxBytes: number, content: Readable) {
+  let size = 0
+  async function* beginning(): AsyncGenerator<Buffer> {
+    for await (const piece of content) {
+      const bytes = bytesOf(piece)
+      size += bytes.length
+      if (size <= maxBytes) yield bytes
+    }
+  }
+  return { content: Readable.from(beginning(), { objectMode: false }), isTooLong: () => size > maxBytes }
+}

@@ -1,0 +1,107 @@
+import type { Readable } from 'node:stream'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { projectOwner } from '../../domain/knowledge/project-files.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import type { BlobStore } from './blob-store.ts'
+import type { StorageQuota } from './storage-quota.ts'
+import { brokenOff } from './upload.ts'
+
+export interface ProjectFileRecordsDeps {
+  collections: Pick<Collections, 'files' | 'projects'>
+  blobs: Pick<BlobStore, 'newBlobId' | 'write' | 'delete'>
+  storageQuota: StorageQuota
+}
+
+export type ProjectFileRecords = ReturnType<typeof createProjectFileRecords>
+
+/** Records of files that belong to a project, with their bytes; hidden until they are shown. */
+export function createProjectFileRecords({ collections, blobs, storageQuota }: ProjectFileRecordsDeps) {
+  const { files, projects } = collections
+
+  /** Call once a record is complete. A deletion of the project that began before does not find it, a later one does. */
+  async function requireProject({ projectId, userId }: Caller): Promise<void> {
+    if ((await projects.exists({ _id: projectId, user_id: userId, deleting: { $ne: true } })) !== null) return
+    throw new AppError('forbidden', 'The project is not available.')
+  }
+
+  return {
+    /** The record is stored before the bytes, so that stored bytes always have a record. */
+    async open(
+      caller: Caller,
+      { name, contentType, ...more }: { name: string; contentType: string } & Partial<FileRecord>,
+    ): Promise<FileRecord> {
+      const now = new Date()
+      const record: FileRecord = {
+        _id: newId(),
+        assistant_id: projectOwner(caller.projectId),
+        user_id: caller.userId,
+        ingestion_id: '-',
+        order: 0,
+        name,
+        content_type: contentType,
+        size: 0,
+        sha256: '',
+        blob_id: blobs.newBlobId(),
+        status: 'uploading',
+        chunks: 0,
+        characters: 0,
+        extracted: false,
+        embedded: 0,
+        created_at: now,
+        updated_at: now,
+        ...more,
+      }
+      await files.create([record])
+      return record
+    },
+
+    /** Stores the bytes; answers why they cannot stay, if they cannot. */
+    async store(record: FileRecord, content: Readable): Promise<AppError | undefined> {
+      const limited = await storageQuota.limit(record.user_id, content)
+      const { size, sha256 } = await blobs
+        .write(record.blob_id, record.assistant_id, limited.content)
+        .catch((error: unknown) => {
+          throw content.errored ? brokenOff(error) : error
+        })
+      Object.assign(record, { size, sha256 })
+      const { matchedCount } = await files.updateOne({ _id: record._id }, { $set: { size, sha256 } })
+      if (matchedCount === 0) throw new AppError('not_found', 'The project was deleted during the upload.')
+      return limited.refusal()
+    },
+
+    async show(caller: Caller, record: FileRecord, members: Partial<FileRecord>): Promise<FileRecord> {
+      const shown: FileRecord = { ...record, ...members, status: 'ready', extracted: true }
+      await files.updateOne(
+        { _id: record._id },
+        { $set: { ...members, status: 'ready', extracted: true, updated_at: new Date() } },
+      )
+      await requireProject(caller)
+      return shown
+    },
+
+    requireProject,
+
+    /** Removes a record that is not shown, and its bytes. */
+    async discard({ _id, blob_id: blobId }: Pick<FileRecord, '_id' | 'blob_id'>): Promise<void> {
+      await blobs.delete([blobId])
+      await files.deleteOne({ _id })
+    },
+  }
+}
+
+const touchEveryMs = 60_000
+
+/** While `work` lasts, says once a minute that the record is not abandoned. */
+export async function touching<T>(touch: () => PromiseLike<unknown>, work: () => Promise<T>): Promise<T> {
+  const timer = setInterval(() => {
+    void Promise.resolve(touch()).catch(() => undefined)
+  }, touchEveryMs)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,38 @@
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { Assistants } from '../assistants/index.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { ListedModel } from '../models.ts'
+
+/** What answers a request: an assistant, or, under the project's gateway, a model of the settings. */
+export interface AnsweringModel {
+  assistant: AssistantRecord
+  /** Undefined: that of the assistant. */
+  model: string | undefined
+}
+
+interface AnsweringModelsDeps {
+  assistants: Pick<Assistants, 'readIn' | 'named'>
+  gateway: (caller: Caller) => Promise<AssistantRecord>
+  listModels: () => ListedModel[]
+}
+
+/**
+ * Finds what the `model` of a request names: an assistant of the project by its id, then by its name, then a model of
+ * the settings. Throws `not_found`, and `invalid_input` for a name that several assistants have.
+ */
+export function createAnsweringModels({ assistants, gateway, listModels }: AnsweringModelsDeps) {
+  return async (caller: Caller, name: string): Promise<AnsweringModel> => {
+    const byId = await assistants.readIn(caller, name).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'not_found') return undefined
+      throw error
+    })
+    if (byId !== undefined) return { assistant: byId, model: undefined }
+    const [byName, second] = await assistants.named(caller, name)
+    if (second !== undefined)
+      throw invalidInput(['body', 'model'], `several assistants are called ${name}: name one by its id`, 'ambiguous')
+    if (byName !== undefined) return { assistant: byName, model: undefined }
+    if (listModels().some(({ id }) => id === name)) return { assistant: await gateway(caller), model: name }
+    throw new AppError('not_found', `There is no model ${name}.`)
+  }
+}

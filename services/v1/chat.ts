@@ -1,0 +1,71 @@
+import { newId } from '../../domain/ids.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { PartSources } from '../attachments/read-part.ts'
+import type { Received } from '../attachments/receive-content.ts'
+import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
+import { unstoredMs } from '../public/threads.ts'
+import { type FollowedRun, type NewRun, type RunRequest, type Runs, inputMessages } from '../runs/index.ts'
+import { threadRecordOf } from '../threads/create-thread.ts'
+import { clientToolOf } from '../tools/client-tool.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
+import type { createProjectFiles } from '../knowledge/project-files.ts'
+import type { AnsweringModel } from './answering-models.ts'
+
+interface V1ChatDeps {
+  configs: Pick<AssistantConfigs, 'settingsOf'>
+  answering: (caller: Caller, name: string) => Promise<AnsweringModel>
+  runs: Pick<Runs, 'startFollowed' | 'follow' | 'get'>
+  partSources: PartSources
+  files: Pick<ReturnType<typeof createProjectFiles>, 'content'>
+  workflows: Pick<WorkflowClient, 'start'>
+}
+
+/** Requests for chat completions of a project's caller: each choice is a run on a thread of its own. */
+export function createV1Chat({ configs, answering, runs, partSources, files, workflows }: V1ChatDeps) {
+  return {
+    answering,
+
+    /** The names of the functions of the client that an assistant has by itself. */
+    clientToolsOf: (assistant: AssistantRecord): string[] =>
+      configs.settingsOf(assistant).tools.flatMap((setting) => {
+        const tool = setting.type === 'client' ? clientToolOf(setting) : undefined
+        return tool !== undefined && 'tools' in tool ? tool.tools.map(({ name }) => name) : []
+      }),
+
+    /** A thread that is stored with its run, neither counted nor listed; `isStored`: not deleted after the answer. */
+    draft: (caller: Caller, { assistant }: AnsweringModel, { isStored }: { isStored: boolean }): ThreadRecord => ({
+      ...threadRecordOf({
+        id: newId(),
+        userId: caller.userId,
+        projectId: caller.projectId,
+        name: 'Chat completion',
+        metadataJson: '{}',
+        assistantId: assistant._id,
+        public: false,
+      }),
+      counted: false,
+      ...(isStored ? {} : { expires_at: new Date(Date.now() + unstoredMs) }),
+    }),
+
+    /** The input of a run; its parts may name files of the project. */
+    input: (caller: Caller, messages: RunRequest['input'], loc: string[]): Promise<Received> => {
+      const openFile = async (fileId: string) => {
+        const { file, bytes } = await files.content(caller, fileId)
+        return { name: file.name, size: file.size, bytes }
+      }
+      return inputMessages({ ...partSources, openFile }, messages, { loc })
+    },
+
+    start: (newRun: NewRun, runId: string): Promise<FollowedRun> => runs.startFollowed(newRun, runId),
+
+    find: (caller: Caller, runId: string): Promise<RunRecord> => runs.get(caller.userId, runId),
+    follow: (run: RunRecord) => runs.follow(run._id),
+
+    /** Begins to delete a run with its thread and messages. */
+    forget: (run: RunRecord): Promise<void> => startThreadDeletion(workflows, { ...run, _id: run.thread_id }),
+  }
+}

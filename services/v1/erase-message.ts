@@ -1,0 +1,47 @@
+import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import type { Collections } from '../collections.ts'
+
+/** What is left of a message: its place. Results of its calls are left out of conversations without it. */
+function tombstoneOf({ type, data }: Message): Message {
+  const { id } = data
+  return type === 'AIMessage'
+    ? { type, data: { id, content: '', deleted: true } }
+    : { type: 'HumanMessage', data: { id, content: '', deleted: true } }
+}
+
+/**
+ * Deletes what a message of a thread says: in the thread's log, and in the run that brought it. A new entry of the log
+ * tells processes that keep the conversation in memory. Safe to repeat.
+ */
+export function createEraseMessage(
+  { checkpoints, runs }: Pick<Collections, 'checkpoints' | 'runs'>,
+  replaceMessage: (threadId: string, message: Message) => Promise<void>,
+) {
+  return async (threadId: string, message: Message): Promise<void> => {
+    const tombstone = tombstoneOf(message)
+    const isIt = (other: Message) => other.data.id === message.data.id
+    const erased = (json: string) => {
+      const messages = messagesFromJson(json)
+      return messages.some(isIt)
+        ? messagesToJson(messages.map((other) => (isIt(other) ? tombstone : other)))
+        : undefined
+    }
+    // First, so that no step that begins now reads what is being deleted.
+    await replaceMessage(threadId, tombstone)
+    for await (const { _id, messages_json: json } of checkpoints
+      .find({ thread_id: threadId }, { messages_json: 1 })
+      .lean()
+      .cursor({ batchSize: 8 })) {
+      const changed = erased(json)
+      if (changed !== undefined)
+        await checkpoints.updateOne({ _id, thread_id: threadId }, { $set: { messages_json: changed } })
+    }
+    for await (const { _id, input_json: json } of runs
+      .find({ thread_id: threadId }, { input_json: 1 })
+      .lean()
+      .cursor({ batchSize: 8 })) {
+      const changed = erased(json)
+      if (changed !== undefined) await runs.updateOne({ _id, thread_id: threadId }, { $set: { input_json: changed } })
+    }
+  }
+}

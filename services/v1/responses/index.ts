@@ -1,0 +1,256 @@
+import { AppError, invalidInput } from '../../../domain/errors.ts'
+import { type Message, foldMessages, messagesFromJson } from '../../../domain/messages.ts'
+import { checkMessageSize, maxMessageBytes } from '../../../domain/message-size.ts'
+import { parseOwnJson } from '../../../domain/own-json.ts'
+import { type RunOverrides, type RunRecord, isOpenRun } from '../../../domain/records/run.ts'
+import type { ThreadRecord } from '../../../domain/records/thread.ts'
+import type { SearchOverride } from '../../../domain/search-override.ts'
+import type { ToolSetting } from '../../../domain/assistant-config.ts'
+import type { ResponseFacts } from '../../../domain/responses/facts.ts'
+import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/ids.ts'
+import { newId } from '../../../domain/ids.ts'
+import type { AssistantConfigs } from '../../assistants/configs.ts'
+import type { Caller } from '../../assistants/write-assistants.ts'
+import type { Collections } from '../../collections.ts'
+import type { DeletionResult } from '../../deletion/requests.ts'
+import { startThreadDeletion } from '../../deletion/start-thread-deletion.ts'
+import { unstoredMs } from '../../public/threads.ts'
+import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
+import { threadRecordOf } from '../../threads/create-thread.ts'
+import type { ScanLog } from '../../threads/log-scan.ts'
+import type { WorkflowClient } from '../../workflow-client.ts'
+import type { SecretBox } from '../../secrets.ts'
+import type { VectorStores } from '../../knowledge/vector-stores.ts'
+import type { AnsweringModel } from '../answering-models.ts'
+import { createReadContext } from './context.ts'
+import { type InputEntry, createFindItems } from './find-items.ts'
+
+export type { InputEntry } from './find-items.ts'
+
+/** The tools that a request brings. */
+export interface RequestedTools {
+  /** Names of the client's functions. */
+  functions: string[]
+  /** The functions as a run stores them. */
+  functionsText: string | undefined
+  fileSearch: SearchOverride | undefined
+  webSearch: boolean
+  /** MCP servers. */
+  servers: { name: string; url: string; headers: Record<string, string>; allowed_tools?: string[] }[]
+  /** As the response shows them. */
+  shown: object[]
+}
+
+export interface NewResponse {
+  model: string
+  input: InputEntry[]
+  instructions: string | undefined
+  previousId: string | undefined
+  /** The thread of a conversation. */
+  conversation: ThreadRecord | undefined
+  isBackground: boolean
+  isStored: boolean
+  overrides: RunOverrides
+  tools: RequestedTools
+  metadataJson: string | undefined
+  shown: ResponseFacts['shown']
+}
+
+/** A run that is a response. */
+export interface ResponseRun {
+  run: RunRecord
+  facts: ResponseFacts
+}
+
+interface ResponsesDeps {
+  collections: Pick<Collections, 'checkpoints' | 'runs' | 'threads'>
+  configs: Pick<AssistantConfigs, 'settingsOf'>
+  /** Finds what the request names as its model. */
+  answering: (caller: Caller, name: string) => Promise<AnsweringModel>
+  secretBox: Pick<SecretBox, 'seal'>
+  vectorStores: Pick<VectorStores, 'find'>
+  /** Whether a search service is configured. */
+  canSearch: boolean
+  runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'output'>
+  scanLog: ScanLog
+  workflows: Pick<WorkflowClient, 'start'>
+  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+}
+
+/**
+ * Responses of a project. Each is a run: on the thread of its conversation, or on a thread of its own, which begins with
+ * a copy of what came before (docs/decisions/2026-11-25-responses.md). Those of another project are `not_found`.
+ */
+export function createResponses(deps: ResponsesDeps) {
+  const { runs, threads } = deps.collections
+  const readContext = createReadContext(deps.collections, deps.scanLog)
+  const findItems = createFindItems(deps.collections)
+
+  async function find(caller: Caller, id: string): Promise<ResponseRun> {
+    const runId = runIdOf(id)
+    const own = { user_id: caller.userId, project_id: caller.projectId, response_json: { $exists: true } }
+    const run = runId === undefined ? null : await runs.findOne({ _id: runId, ...own }).lean<RunRecord>()
+    const facts = run === null ? undefined : factsOf(run)
+    if (run === null || facts === undefined) throw missing(id)
+    return { run, facts }
+  }
+
+  /** One that can be read: it is to be stored, and is not being deleted. */
+  async function findStored(caller: Caller, id: string): Promise<ResponseRun> {
+    const found = await find(caller, id)
+    const isThere = { _id: found.run.thread_id, deleting: { $ne: true } }
+    if (found.facts.isUnstored || (await threads.exists(isThere)) === null) throw missing(id)
+    return found
+  }
+
+  /** The conversation up to the previous response. */
+  async function contextOf(caller: Caller, previousId: string): Promise<Message[]> {
+    const { run } = await findStored(caller, previousId).catch((error: unknown) => {
+      if (!(error instanceof AppError && error.code === 'not_found')) throw error
+      throw new AppError('not_found', `There is no response ${previousId}.`, {
+        fields: [{ loc: ['body', 'previous_response_id'], msg: error.message, type: 'not_found' }],
+      })
+    })
+    if (isOpenRun(run))
+      throw invalidInput(['body', 'previous_response_id'], `the response ${previousId} is not completed yet`, 'busy')
+    return readContext(run)
+  }
+
+  async function prepare(caller: Caller, asked: NewResponse, runId: string) {
+    const { assistant, model } = await deps.answering(caller, asked.model)
+    if (asked.tools.webSearch && !deps.canSearch)
+      throw invalidInput(['body', 'tools'], 'web_search: no search service is configured here', 'unsupported')
+    for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
+    const context = asked.previousId === undefined ? [] : await contextOf(caller, asked.previousId)
+    const found = await findItems(caller, asked.input, context)
+    const given = found.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
+    for (const [index, message] of given.entries())
+      checkMessageSize(message, maxMessageBytes.user, ['body', 'input', index])
+    const ownFunctions = deps.configs
+      .settingsOf(assistant)
+      .tools.flatMap(({ type, name }) => (type === 'client' && name !== undefined ? [name] : []))
+    const facts: ResponseFacts = {
+      model: asked.model,
+      ...(asked.instructions === undefined ? {} : { instructions: asked.instructions }),
+      ...(asked.previousId === undefined ? {} : { previous_response_id: asked.previousId }),
+      ...(asked.conversation === undefined ? {} : { conversation_id: asked.conversation._id }),
+      ...(asked.isBackground ? { background: true } : {}),
+      ...(asked.isStored ? {} : { isUnstored: true }),
+      context: context.length,
+      functions: [...new Set([...asked.tools.functions, ...ownFunctions])],
+      serverLabels: asked.tools.servers.map(({ name }) => name),
+      shown: asked.shown,
+    }
+    return {
+      thread: asked.conversation ?? ownThread(caller, asked.isStored),
+      withThread: asked.conversation === undefined,
+      assistant,
+      input: foldMessages(context, given),
+      overrides: {
+        ...asked.overrides,
+        ...(model === undefined ? {} : { model }),
+        ...(asked.instructions ? { instructions: asked.instructions } : {}),
+        ...serverTools(asked.tools, runId),
+      },
+      strategy: 'enqueue' as const,
+      ...(asked.metadataJson === undefined ? {} : { metadataJson: asked.metadataJson }),
+      responseJson: JSON.stringify(facts),
+    }
+  }
+
+  /** The tools of the request that the service executes. Keys of MCP servers are sealed. */
+  function serverTools({ fileSearch, webSearch, servers }: RequestedTools, runId: string): RunOverrides {
+    const added: ToolSetting[] = [
+      ...(webSearch ? [{ type: 'web_search' as const }] : []),
+      ...servers.map((server) => ({ type: 'mcp' as const, name: server.name, config: { ...server } })),
+    ]
+    return {
+      ...(fileSearch === undefined ? {} : { search_json: JSON.stringify(fileSearch) }),
+      ...(added.length === 0 ? {} : { added_tools_sealed: deps.secretBox.seal(JSON.stringify(added), runId) }),
+    }
+  }
+
+  return {
+    /** For idempotent requests: also one that is not to be stored. */
+    find: async (caller: Caller, runId: string): Promise<RunRecord> => (await find(caller, responseId(runId))).run,
+
+    read: findStored,
+
+    /** `confirm` is called before the run is stored. */
+    create: (caller: Caller, asked: NewResponse, runId: string, confirm: () => Promise<void>): Promise<FollowedRun> => {
+      const prepared = async () => {
+        const newRun = await prepare(caller, asked, runId)
+        await confirm()
+        return newRun
+      }
+      return deps.runs.startFollowed(prepared(), runId).catch((error: unknown) => {
+        throw asItemProblem(error, asked)
+      })
+    },
+
+    follow: (run: RunRecord): Promise<RunFeed> => deps.runs.follow(run._id),
+
+    /** The messages that the run has added, as far as they are stored; of very many the newest. */
+    outputOf: async (run: RunRecord): Promise<Message[]> => (await deps.runs.output(run)).messages,
+
+    /** The messages of the request. */
+    inputOf: ({ run, facts }: ResponseRun): Message[] => messagesFromJson(run.input_json).slice(facts.context),
+
+    /** The run as stored. */
+    reread: async (run: RunRecord): Promise<RunRecord> => (await runs.findById(run._id).lean<RunRecord>()) ?? run,
+
+    /** A response that has ended is not changed. */
+    async cancel(caller: Caller, id: string): Promise<ResponseRun> {
+      const { run, facts } = await findStored(caller, id)
+      return { run: isOpenRun(run) ? await deps.runs.cancel(run) : run, facts }
+    },
+
+    /** Deletes a response with its thread. Of a conversation, the items stay: it forgets only that they were a response. */
+    async remove(caller: Caller, id: string): Promise<DeletionResult | undefined> {
+      const { run, facts } = await findStored(caller, id)
+      if (facts.conversation_id === undefined) return deps.deletions.deleteThread(caller.userId, run.thread_id)
+      if (isOpenRun(run)) await deps.runs.cancel(run)
+      await runs.updateOne({ _id: run._id, user_id: caller.userId }, { $unset: { response_json: 1 } })
+      return undefined
+    },
+
+    /** Begins to delete a response that is not to be stored: its caller has the answer. */
+    forget: (run: RunRecord): Promise<void> => startThreadDeletion(deps.workflows, { ...run, _id: run.thread_id }),
+  }
+}
+
+export function factsOf({ response_json: text }: Pick<RunRecord, 'response_json'>): ResponseFacts | undefined {
+  return text === undefined ? undefined : parseOwnJson<ResponseFacts>(text)
+}
+
+/** In no list of the owner's threads, and without a place of the quota. */
+function ownThread({ userId, projectId }: Caller, isStored: boolean): ThreadRecord {
+  const thread = threadRecordOf({
+    id: newId(),
+    userId,
+    projectId,
+    name: 'Response',
+    metadataJson: '{}',
+    public: false,
+  })
+  return { ...thread, counted: false, ...(isStored ? {} : { expires_at: new Date(Date.now() + unstoredMs) }) }
+}
+
+/** Messages that exist already keep their ids: the conversation may hold them. */
+function withOwnId(message: Message, id: string): Message {
+  if (message.data.id !== '') return message
+  return { ...message, data: { ...message.data, id } } as Message
+}
+
+function missing(id: string): AppError {
+  return new AppError('not_found', `There is no response ${id}.`)
+}
+
+/** A result without its call is refused when the run starts, in the words of the native API. */
+function asItemProblem(error: unknown, { input }: NewResponse): unknown {
+  if (!(error instanceof AppError)) return error
+  const [field] = error.fields ?? []
+  if (field?.loc.at(-1) !== 'tool_call_id') return error
+  const index = input.findIndex((entry) => 'message' in entry && entry.message.type === 'ToolMessage')
+  return invalidInput(['body', 'input', Math.max(index, 0), 'call_id'], field.msg)
+}

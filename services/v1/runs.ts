@@ -1,0 +1,101 @@
+import { AppError } from '../../domain/errors.ts'
+import { checkFreeForm } from '../../domain/free-form.ts'
+import type { Metadata } from '../../domain/metadata.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import type { Page } from '../page.ts'
+import { createRunsOfThreads } from '../public/runs-of-threads.ts'
+import type { FollowedRun, ListedRun, NewRun, Runs } from '../runs/index.ts'
+
+interface V1RunsDeps {
+  collections: Pick<Collections, 'threads' | 'runs' | 'toolCalls'>
+  runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel' | 'get' | 'submitOutputs'>
+  settings: { clientCallsExpireSeconds: number }
+}
+
+/** A run with the calls that its client is to execute. */
+export interface RunOfClient {
+  run: ListedRun
+  calls: ToolCallRecord[]
+}
+
+/** Runs on the threads of a project, as the assistants API has them. */
+export function createV1Runs({ collections, runs, settings }: V1RunsDeps) {
+  const ofThreads = createRunsOfThreads(collections)
+
+  /** The calls for which these runs wait, by run. */
+  async function withCalls(listed: ListedRun[]): Promise<RunOfClient[]> {
+    const waiting = listed.filter(({ status }) => status === 'interrupted').map(({ _id }) => _id)
+    const calls =
+      waiting.length === 0
+        ? []
+        : await collections.toolCalls
+            .find({ run_id: { $in: waiting }, status: 'waiting', client: true })
+            .sort({ run_id: 1, step: 1, index: 1 })
+            .lean<ToolCallRecord[]>()
+    return listed.map((run) => ({ run, calls: calls.filter(({ run_id: id }) => id === run._id) }))
+  }
+
+  async function withOwnCalls(run: ListedRun): Promise<RunOfClient> {
+    const [found] = await withCalls([run])
+    return found ?? { run, calls: [] }
+  }
+
+  return {
+    withOwnCalls,
+    expireSeconds: settings.clientCallsExpireSeconds,
+    get: (caller: Caller, runId: string) => runs.get(caller.userId, runId),
+    follow: (run: RunRecord) => runs.follow(run._id),
+    find: (caller: Caller, threadId: string, runId: string) => ofThreads.findRun(caller, threadId, runId),
+    cancel: runs.cancel,
+
+    /** Throws `bad_request` while another run is open on the thread. */
+    async start(newRun: NewRun, runId: string): Promise<FollowedRun> {
+      try {
+        return await runs.startFollowed(newRun, runId)
+      } catch (error) {
+        if (!(error instanceof AppError && error.code === 'conflict')) throw error
+        throw new AppError('bad_request', `Thread ${newRun.thread._id} already has an active run.`, { cause: error })
+      }
+    },
+
+    async list(
+      caller: Caller,
+      threadId: string,
+      page: Parameters<typeof ofThreads.runs>[2],
+    ): Promise<Page<RunOfClient>> {
+      const { entries, hasMore } = await ofThreads.runs(caller, threadId, page)
+      return { entries: await withCalls(entries), hasMore }
+    },
+
+    /** All results for which the run waits. */
+    async submit(run: RunRecord, outputs: { tool_call_id: string; output: string }[]): Promise<RunRecord> {
+      const { calls } = await withOwnCalls(run)
+      if (calls.length === 0) throw new AppError('bad_request', 'This run does not wait for the results of functions.')
+      const missing = calls.filter(({ call_id: id }) => outputs.every((output) => output.tool_call_id !== id))
+      if (missing.length > 0)
+        throw new AppError('bad_request', `Results are missing for ${missing.map(({ call_id: id }) => id).join(', ')}.`)
+      return runs.submitOutputs(run, outputs)
+    },
+
+    async setMetadata(run: RunRecord, metadata: Metadata): Promise<RunRecord> {
+      const own = { _id: run._id, user_id: run.user_id }
+      const metadata_json = checkFreeForm(['body', 'metadata'], metadata)
+      await collections.runs.updateOne(own, { $set: { metadata_json } })
+      return { ...run, metadata_json }
+    },
+
+    /** The assistant of each of these runs. */
+    async assistantsOf(runIds: string[]): Promise<Map<string, string>> {
+      if (runIds.length === 0) return new Map()
+      const found = await collections.runs.find({ _id: { $in: [...new Set(runIds)] } }, { assistant_id: 1 }).lean()
+      return new Map(found.map(({ _id, assistant_id: assistantId }) => [_id, assistantId]))
+    },
+
+    async reread(run: RunRecord): Promise<RunRecord> {
+      return (await collections.runs.findOne({ _id: run._id, user_id: run.user_id }).lean<RunRecord>()) ?? run
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { AppError } from '../../domain/errors.ts'
+import { toJsonText } from '../../domain/json-text.ts'
+import { type Message, messagesFromJson } from '../../domain/messages.ts'
+import type { Metadata } from '../../domain/metadata.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { Caller } from '../assistants/write-assistants.ts'
+import type { Collections } from '../collections.ts'
+import { type PageQuery, storedPage } from '../cursor-page.ts'
+import type { DeletionResult } from '../deletion/requests.ts'
+import type { Page } from '../page.ts'
+import type { Runs } from '../runs/index.ts'
+
+interface StoredCompletionsDeps {
+  collections: Pick<Collections, 'runs'>
+  runs: Pick<Runs, 'output'>
+  deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
+}
+
+/** A stored completion: the run of its first choice, and the answers of all choices. */
+export interface StoredCompletion {
+  run: RunRecord & { completion: NonNullable<RunRecord['completion']> }
+  answers: Message[][]
+}
+
+export interface CompletionFilter {
+  model?: string | undefined
+  /** Members of its metadata. */
+  metadata?: Metadata
+}
+
+type StoredRun = StoredCompletion['run']
+
+/** Metadata as a run's record has it for filters. */
+export const tagsOf = (metadata: Metadata): string[] =>
+  Object.entries(metadata).map(([key, value]) => `${key}=${value}`)
+
+/** The completions that callers of a project have stored. Those whose run has not ended with an answer are not shown. */
+export function createStoredCompletions({ collections: { runs }, runs: { output }, deletions }: StoredCompletionsDeps) {
+  const own = ({ projectId }: Caller) =>
+    ({ project_id: projectId, 'completion.stored': true, status: 'success' }) as const
+
+  async function find(caller: Caller, runId: string): Promise<StoredRun> {
+    const run = await runs.findOne({ _id: runId, ...own(caller) }).lean<StoredRun>()
+    if (run === null) throw new AppError('not_found', 'There is no such stored completion.')
+    return run
+  }
+
+  async function withAnswers(run: StoredRun): Promise<StoredCompletion> {
+    const ids = [run._id, ...(run.completion.others ?? []).map(({ run_id: id }) => id)]
+    const answers: Message[][] = []
+    for (const _id of ids) answers.push((await output({ _id, user_id: run.user_id })).messages)
+    return { run, answers }
+  }
+
+  return {
+    read: async (caller: Caller, runId: string): Promise<StoredCompletion> => withAnswers(await find(caller, runId)),
+
+    async list(caller: Caller, page: PageQuery, filter: CompletionFilter): Promise<Page<StoredCompletion>> {
+      const tags = tagsOf(filter.metadata ?? {})
+      const wanted = {
+        ...own(caller),
+        ...(filter.model === undefined ? {} : { 'completion.model': filter.model }),
+        ...(tags.length === 0 ? {} : { 'completion.tags': { $all: tags } }),
+      }
+      const { entries, hasMore } = await storedPage(page, {
+        find: (id) =>
+          runs
+            .findOne({ _id: id, ...own(caller) }, { created_at: 1 })
+            .lean<RunRecord>()
+            .exec(),
+        read: (range, sort) =>
+          runs
+            .find({ ...wanted, ...range }, { input_json: 0 })
+            .sort(sort)
+            .lean<StoredRun>(),
+        bytesOf: (run) => Buffer.byteLength(JSON.stringify(run)),
+      })
+      const completions: StoredCompletion[] = []
+      for (const run of entries) completions.push(await withAnswers(run))
+      return { entries: completions, hasMore }
+    },
+
+    /** Replaces the metadata. */
+    async update(caller: Caller, runId: string, metadata: Metadata): Promise<StoredCompletion> {
+      const change = { metadata_json: toJsonText(metadata), 'completion.tags': tagsOf(metadata) }
+      const run = await runs
+        .findOneAndUpdate({ _id: runId, ...own(caller) }, { $set: change }, { returnDocument: 'after' })
+        .lean<StoredRun>()
+      if (run === null) throw new AppError('not_found', 'There is no such stored completion.')
+      return withAnswers(run)
+    },
+
+    /** Deletes the threads of all choices, with everything that belongs to them. */
+    async remove(caller: Caller, runId: string): Promise<DeletionResult> {
+      const run = await find(caller, runId)
+      for (const { thread_id: threadId } of run.completion.others ?? [])
+        await deletions.deleteThread(caller.userId, threadId).catch((error: unknown) => {
+          if (!(error instanceof AppError && error.code === 'not_found')) throw error
+        })
+      return deletions.deleteThread(caller.userId, run.thread_id)
+    },
+
+    /** The messages of the request. */
+    input: async (caller: Caller, runId: string): Promise<Message[]> =>
+      messagesFromJson((await find(caller, runId)).input_json),
+  }
+}

@@ -1,0 +1,151 @@
+import { type OpenAI, toFile } from 'openai'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { useModelService } from '../support/model-service.ts'
+import { startMcpServer } from '../support/mcp-server.ts'
+import { refusalOf, v1Client } from './v1-client.ts'
+
+type Event = OpenAI.Responses.ResponseStreamEvent
+
+const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
+const key = 'Bearer secret-of-the-server'
+
+describe('tools of responses that the service executes', () => {
+  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  let mcp: Awaited<ReturnType<typeof startMcpServer>>
+
+  beforeAll(async () => {
+    mcp = await startMcpServer({
+      authorization: key,
+      register: (server) => {
+        for (const name of ['add', 'other'])
+          server.registerTool(
+            name,
+            { description: 'Adds', inputSchema: { a: z.number(), b: z.number() } },
+            ({ a, b }) => ({ content: [{ type: 'text', text: String(a + b) }] }),
+          )
+      },
+    })
+  })
+  afterAll(() => mcp.close())
+
+  it('search vector stores, show the results when asked, and cite files', async () => {
+    const { client } = await v1Client(service)
+    const file = await client.files.create({
+      file: await toFile(Buffer.from(hours), 'hours.txt'),
+      purpose: 'assistants',
+    })
+    const store = await client.vectorStores.create({ name: 'Papers' })
+    await client.vectorStores.files.createAndPoll(
+      store.id,
+      { file_id: file.id, attributes: { year: 2026 } },
+      { pollIntervalMs: 200 },
+    )
+    const tool: OpenAI.Responses.FileSearchTool = {
+      type: 'file_search',
+      vector_store_ids: [store.id],
+      max_num_results: 3,
+    }
+    const ask = () => {
+      service.model.reply({ toolCalls: [{ name: 'retrieval', arguments: { query: 'When does it close?' } }] })
+      service.model.reply({ text: 'At three (hours.txt).' })
+    }
+    ask()
+    const response = await client.responses.create({
+      model: 'scripted',
+      input: 'When does the office close on Fridays?',
+      tools: [tool],
+      tool_choice: { type: 'file_search' },
+      include: ['file_search_call.results'],
+    })
+    expect(response.output).toMatchObject([
+      {
+        type: 'file_search_call',
+        status: 'completed',
+        queries: ['When does it close?'],
+        results: [{ file_id: file.id, filename: 'hours.txt', text: expect.stringContaining('three') }],
+      },
+      {
+        type: 'message',
+        content: [
+          {
+            text: 'At three (hours.txt).',
+            annotations: [{ type: 'file_citation', file_id: file.id, filename: 'hours.txt', index: 9 }],
+          },
+        ],
+      },
+    ])
+    ask()
+    const events: Event[] = []
+    const stream = await client.responses.create({ model: 'scripted', input: 'When?', tools: [tool], stream: true })
+    for await (const event of stream) events.push(event)
+    expect(events.map(({ type }) => type).filter((type) => /search|annotation/.test(type))).toEqual([
+      'response.file_search_call.in_progress',
+      'response.file_search_call.searching',
+      'response.file_search_call.completed',
+      'response.output_text.annotation.added',
+    ])
+    const last = events.at(-1)
+    if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+    expect(last.response.output[0]).toMatchObject({ type: 'file_search_call', results: null })
+    ask()
+    const none = await client.responses.create({
+      model: 'scripted',
+      input: 'When?',
+      tools: [{ ...tool, filters: { type: 'eq', key: 'year', value: 1999 } }],
+      include: ['file_search_call.results'],
+    })
+    expect(none.output[0]).toMatchObject({ type: 'file_search_call', results: [] })
+    const refused = await refusalOf(
+      client.responses.create({
+        model: 'scripted',
+        input: 'When?',
+        tools: [{ type: 'file_search', vector_store_ids: ['nothing'] }],
+      }),
+    )
+    expect(refused.status).toBe(404)
+  })
+
+  it('call an MCP server with its key, which is neither shown nor stored in clear', async () => {
+    const { client } = await v1Client(service)
+    service.model.reply({ toolCalls: [{ id: 'c1', name: 'sums_add', arguments: { a: 1, b: 2 } }] })
+    service.model.reply({ text: 'Three' })
+    const events: Event[] = []
+    const stream = await client.responses.create({
+      model: 'scripted',
+      input: 'Add',
+      stream: true,
+      tools: [
+        {
+          type: 'mcp',
+          server_label: 'sums',
+          server_url: mcp.url,
+          headers: { authorization: key },
+          allowed_tools: ['add'],
+          require_approval: 'never',
+        },
+      ],
+    })
+    for await (const event of stream) events.push(event)
+    const offered = service.model.requests.at(-2)?.body.tools?.map(({ function: { name } }) => name)
+    expect(offered).toEqual(['sums_add'])
+    const last = events.at(-1)
+    if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+    expect(last.response.output).toMatchObject([
+      { type: 'mcp_call', server_label: 'sums', name: 'add', arguments: '{"a":1,"b":2}', output: '3' },
+      { type: 'message' },
+    ])
+    expect(events.map(({ type }) => type).filter((type) => type.includes('mcp'))).toEqual([
+      'response.mcp_call.in_progress',
+      'response.mcp_call_arguments.delta',
+      'response.mcp_call_arguments.done',
+      'response.mcp_call.completed',
+    ])
+    expect(JSON.stringify(events)).not.toContain(key)
+    const run = await service.collections.runs.findById(last.response.id.slice('resp_'.length)).lean()
+    expect(JSON.stringify(run)).not.toContain(key)
+    // The helper reads them too.
+    const replayed = client.responses.stream({ response_id: last.response.id })
+    expect((await replayed.finalResponse()).output_text).toBe('Three')
+  })
+})

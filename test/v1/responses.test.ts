@@ -1,0 +1,426 @@
+import type OpenAI from 'openai'
+import { describe, expect, it } from 'vitest'
+import { useModelService } from '../support/model-service.ts'
+import { clientWith, refusalOf, v1Client } from './v1-client.ts'
+
+type Event = OpenAI.Responses.ResponseStreamEvent
+
+describe('responses of /v1', () => {
+  const service = useModelService()
+  const usage = { prompt_tokens: 11, completion_tokens: 7 }
+
+  it('answer with a model of the settings, and add nothing to what is sent', async () => {
+    const { client } = await v1Client(service)
+    service.model.reply({ text: ['Hello ', 'there.'], usage })
+    const response = await client.responses.create({
+      model: 'scripted',
+      input: 'Hi',
+      instructions: 'Be brief.',
+      temperature: 0.5,
+      top_p: 0.9,
+      max_output_tokens: 50,
+      metadata: { team: 'blue' },
+      user: 'someone',
+    })
+    expect(response).toMatchObject({
+      id: expect.stringMatching(/^resp_[0-9a-f-]{36}$/),
+      object: 'response',
+      status: 'completed',
+      model: 'scripted',
+      instructions: 'Be brief.',
+      error: null,
+      incomplete_details: null,
+      output_text: 'Hello there.',
+      temperature: 0.5,
+      top_p: 0.9,
+      max_output_tokens: 50,
+      metadata: { team: 'blue' },
+      user: 'someone',
+      store: true,
+      background: false,
+      tools: [],
+      tool_choice: 'auto',
+      usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+    })
+    expect(response.output).toEqual([
+      {
+        id: expect.stringMatching(/^msg_/),
+        type: 'message',
+        status: 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'Hello there.', annotations: [], logprobs: [] }],
+      },
+    ])
+    expect(service.model.requests.at(-1)?.body).toMatchObject({
+      model: 'scripted',
+      temperature: 0.5,
+      top_p: 0.9,
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Hi' },
+      ],
+    })
+    expect(await client.responses.retrieve(response.id)).toEqual(response)
+    const items = await client.responses.inputItems.list(response.id)
+    expect(items.data).toMatchObject([
+      { id: expect.stringMatching(/^msg_/), role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },
+    ])
+  })
+
+  it('answer with an assistant of the project by its id or name, with its configuration', async () => {
+    const { client, owner } = await v1Client(service)
+    const { assistant_id: id } = await owner.post('/assistants/', {
+      name: 'Pirate',
+      config: { 'type==agent/system_message': 'Talk like a pirate.', 'type==agent/model': 'ship' },
+    })
+    for (const model of [String(id), 'Pirate']) {
+      service.model.reply({ text: 'Arr' })
+      const response = await client.responses.create({ model, input: 'Hi', instructions: 'Now.' })
+      expect(response).toMatchObject({ model, output_text: 'Arr' })
+      expect(service.model.requests.at(-1)?.body).toMatchObject({
+        model: 'ship',
+        messages: [
+          { role: 'system', content: 'Talk like a pirate.' },
+          { role: 'system', content: 'Now.' },
+          { role: 'user', content: 'Hi' },
+        ],
+      })
+    }
+    expect((await refusalOf(client.responses.create({ model: 'nobody', input: 'Hi' }))).status).toBe(404)
+    // Neither the gateway nor the threads of responses are shown among what the user has made.
+    expect((await owner.get('/assistants/')).length ?? 1).toBe(1)
+    expect((await owner.get('/threads/')).total).toBe(0)
+  })
+
+  it('stream their events in order, numbered without gaps', async () => {
+    const { client } = await v1Client(service)
+    service.model.reply({ text: ['Long words of ', 'different sizes.'], usage })
+    const events: Event[] = []
+    for await (const event of await client.responses.create({ model: 'scripted', input: 'Hi', stream: true }))
+      events.push(event)
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_event, index) => index))
+    expect([...new Set(events.map(({ type }) => type))]).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+    ])
+    expect(textOf(events)).toBe('Long words of different sizes.')
+    const last = events.at(-1)
+    const id = last?.type === 'response.completed' ? last.response.id : ''
+    // The same events, however often they are read, whole or from any point on.
+    const again = await Array.fromAsync(await client.responses.retrieve(id, { stream: true }))
+    expect(again).toEqual(
+      events.map((event) => expect.objectContaining({ type: event.type, sequence_number: event.sequence_number })),
+    )
+    expect(textOf(again)).toBe(textOf(events))
+    const rest = await Array.fromAsync(await client.responses.retrieve(id, { stream: true, starting_after: 6 }))
+    expect(rest).toEqual(again.slice(7))
+  })
+
+  it('work with the stream helper and parse', async () => {
+    const { client } = await v1Client(service)
+    service.model.reply({ text: ['One', ' two'] })
+    const stream = client.responses.stream({ model: 'scripted', input: 'Count' })
+    const deltas: string[] = []
+    stream.on('response.output_text.delta', ({ delta }) => deltas.push(delta))
+    const final = await stream.finalResponse()
+    expect(final.output_text).toBe('One two')
+    expect(deltas.join('')).toBe('One two')
+
+    const replayed = client.responses.stream({ response_id: final.id, starting_after: 4 })
+    const rest: Event[] = []
+    replayed.on('event', (event) => rest.push(event))
+    expect((await replayed.finalResponse()).output_text).toBe('One two')
+    expect(rest[0]?.sequence_number).toBe(5)
+
+    service.model.reply({ text: '{"city":"Bonn"}' })
+    const format = {
+      type: 'json_schema',
+      name: 'place',
+      strict: true,
+      schema: { type: 'object', properties: { city: { type: 'string' } } },
+    } as const
+    const parsed = await client.responses.parse({ model: 'scripted', input: 'Where?', text: { format } })
+    expect(parsed.output_parsed).toEqual({ city: 'Bonn' })
+    expect(parsed.text).toEqual({ format })
+    expect(service.model.requests.at(-1)?.body['response_format']).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'place', strict: true, schema: format.schema },
+    })
+    service.model.reply({ text: '{}' })
+    await client.responses.create({ model: 'scripted', input: 'Where?', text: { format: { type: 'json_object' } } })
+    expect(service.model.requests.at(-1)?.body['response_format']).toEqual({ type: 'json_object' })
+  })
+
+  it('go on from a previous response, also twice from the same one', async () => {
+    const { client } = await v1Client(service)
+    const asked = () => service.model.requests.at(-1)?.body.messages.map(({ content }) => content)
+    for (const text of ['A1', 'A2', 'A3']) service.model.reply({ text })
+    const first = await client.responses.create({ model: 'scripted', input: 'Q1', instructions: 'Only once.' })
+    const second = await client.responses.create({ model: 'scripted', input: 'Q2', previous_response_id: first.id })
+    expect(second.previous_response_id).toBe(first.id)
+    expect(asked()).toEqual(['Q1', 'A1', 'Q2'])
+    const branch = await client.responses.create({ model: 'scripted', input: 'Q3', previous_response_id: first.id })
+    expect(asked()).toEqual(['Q1', 'A1', 'Q3'])
+    // Only what each request brought is its input.
+    expect((await client.responses.inputItems.list(branch.id)).data).toMatchObject([{ content: [{ text: 'Q3' }] }])
+    // A deleted response does not take away what others have copied.
+    await client.responses.delete(first.id)
+    expect((await refusalOf(client.responses.retrieve(first.id))).status).toBe(404)
+    service.model.reply({ text: 'A4' })
+    await client.responses.create({ model: 'scripted', input: 'Q4', previous_response_id: second.id })
+    expect(asked()).toEqual(['Q1', 'A1', 'Q2', 'A2', 'Q4'])
+    const refusal = await refusalOf(
+      client.responses.create({ model: 'scripted', input: 'Q', previous_response_id: first.id }),
+    )
+    expect([refusal.status, refusal.param]).toEqual([404, 'previous_response_id'])
+  })
+
+  it('bring functions, whose results the next request sends', async () => {
+    const { client } = await v1Client(service)
+    const weather = {
+      type: 'function',
+      name: 'get_weather',
+      description: 'The weather',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+      strict: true,
+    } as const
+    service.model.reply({
+      text: 'Let me see.',
+      toolCalls: [
+        { id: 'call_a', name: 'get_weather', arguments: { city: 'Bonn' } },
+        { id: 'call_b', name: 'get_weather', arguments: { city: 'Köln' } },
+      ],
+    })
+    const events: Event[] = []
+    const stream = await client.responses.create({
+      model: 'scripted',
+      input: 'Weather?',
+      tools: [weather],
+      tool_choice: 'required',
+      parallel_tool_calls: true,
+      stream: true,
+    })
+    for await (const event of stream) events.push(event)
+    expect(service.model.requests.at(-1)?.body).toMatchObject({
+      tool_choice: 'required',
+      parallel_tool_calls: true,
+      tools: [{ type: 'function', function: { name: 'get_weather', strict: true } }],
+    })
+    const last = events.at(-1)
+    if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+    const calls = last.response.output.slice(1)
+    expect(calls).toMatchObject([
+      {
+        type: 'function_call',
+        call_id: 'call_a',
+        name: 'get_weather',
+        arguments: '{"city":"Bonn"}',
+        status: 'completed',
+      },
+      { type: 'function_call', call_id: 'call_b', name: 'get_weather', arguments: '{"city":"Köln"}' },
+    ])
+    expect(events.filter(({ type }) => type.includes('function_call')).map(({ type }) => type)).toEqual([
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+    ])
+    for (const text of ['Sunny.', 'Sunny.']) service.model.reply({ text })
+    const outputs = ['call_a', 'call_b'].map((id) => ({
+      type: 'function_call_output' as const,
+      call_id: id,
+      output: `sun in ${id}`,
+    }))
+    const next = await client.responses.create({
+      model: 'scripted',
+      previous_response_id: last.response.id,
+      input: outputs,
+      tools: [weather],
+    })
+    expect(next.output_text).toBe('Sunny.')
+    const history = service.model.requests.at(-1)?.body.messages
+    expect(history).toMatchObject([
+      { role: 'user', content: 'Weather?' },
+      { role: 'assistant', content: 'Let me see.', tool_calls: [{ id: 'call_a' }, { id: 'call_b' }] },
+      { role: 'tool', tool_call_id: 'call_a', content: 'sun in call_a' },
+      { role: 'tool', tool_call_id: 'call_b', content: 'sun in call_b' },
+    ])
+    // The same without anything stored: the client sends all items back.
+    const whole = await client.responses.create({
+      model: 'scripted',
+      store: false,
+      input: [
+        { role: 'user', content: 'Weather?' },
+        ...last.response.output,
+        ...outputs,
+      ] as OpenAI.Responses.ResponseInput,
+      tools: [weather],
+    })
+    expect(whole).toMatchObject({ store: false, output_text: 'Sunny.' })
+    expect(service.model.requests.at(-1)?.body.messages).toEqual(history)
+    expect((await refusalOf(client.responses.retrieve(whole.id))).status).toBe(404)
+    const stray = await refusalOf(client.responses.create({ model: 'scripted', input: outputs }))
+    expect([stray.status, stray.param]).toEqual([400, 'input[0].call_id'])
+  })
+
+  it('run in the background, and are cancelled', async () => {
+    const { client } = await v1Client(service)
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({ text: ['Slow ', gate.promise, 'answer'] })
+    const begun = await client.responses.create({ model: 'scripted', input: 'Hi', background: true })
+    expect(['queued', 'in_progress']).toContain(begun.status)
+    const reading = Array.fromAsync(await client.responses.retrieve(begun.id, { stream: true }))
+    gate.resolve()
+    const events = await reading
+    expect(events.slice(0, 3).map(({ type }) => type)).toEqual([
+      'response.created',
+      'response.queued',
+      'response.in_progress',
+    ])
+    expect(textOf(events)).toBe('Slow answer')
+    expect(await client.responses.retrieve(begun.id)).toMatchObject({ status: 'completed', background: true })
+
+    const never = Promise.withResolvers<void>()
+    const second = service.model.reply({ text: ['Half of ', never.promise, 'it'] })
+    const stopped = await client.responses.create({ model: 'scripted', input: 'Hi', background: true })
+    await second.arrived
+    expect(await client.responses.cancel(stopped.id)).toMatchObject({ status: 'cancelled' })
+    never.resolve()
+    expect(await client.responses.cancel(stopped.id)).toMatchObject({ status: 'cancelled', error: null })
+    const end = (await Array.fromAsync(await client.responses.retrieve(stopped.id, { stream: true }))).at(-1)
+    expect(end).toMatchObject({ type: 'response.failed', response: { status: 'cancelled' } })
+  })
+
+  it('end as incomplete when the model is cut off, and as failed when it fails', async () => {
+    const { client } = await v1Client(service)
+    service.model.reply({ text: 'Half', finishReason: 'length' })
+    expect(await client.responses.create({ model: 'scripted', input: 'Hi', max_output_tokens: 1 })).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+      output_text: 'Half',
+    })
+    service.model.reply({ status: 400, errorMessage: 'not like this' })
+    const events = await Array.fromAsync(
+      await client.responses.create({ model: 'scripted', input: 'Hi', stream: true }),
+    )
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: 'invalid_prompt' } },
+    })
+  })
+
+  it('refuse what is not supported, by its name', async () => {
+    const { client } = await v1Client(service)
+    const refused = async (body: object) => {
+      const error = await refusalOf(
+        client.responses.create({ model: 'scripted', input: 'Hi', ...body } as OpenAI.Responses.ResponseCreateParams),
+      )
+      return [error.status, error.param, error.code]
+    }
+    const before = service.model.requests.length
+    const unsupported = 'unsupported_parameter'
+    const image = { type: 'input_image', image_url: 'https://example.com/a.png' }
+    const cases: [object, string, string][] = [
+      [{ truncation: 'disabled' }, 'truncation', unsupported],
+      [{ max_tool_calls: 2 }, 'max_tool_calls', unsupported],
+      [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
+      [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
+      [{ prompt: { id: 'p' } }, 'prompt', unsupported],
+      [{ text: { verbosity: 'low' } }, 'text.verbosity', unsupported],
+      [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type', unsupported],
+      [{ tools: [{ type: 'web_search' }] }, 'tools', unsupported],
+      [
+        { tools: [{ type: 'mcp', server_label: 'a', server_url: 'https://a.example' }] },
+        'tools[0].require_approval',
+        unsupported,
+      ],
+      [{ tools: [{ type: 'function' }] }, 'tools[0].name', 'missing_required_parameter'],
+      [{ tools: [{ type: 'function', name: 'f', server_url: 'x' }] }, 'tools[0].server_url', 'unknown_parameter'],
+      [{ tools: [{ type: 'function', name: 'f', color: 'red' }] }, 'tools[0].color', 'unknown_parameter'],
+      [{ tool_choice: 'required' }, 'tool_choice', 'invalid_value'],
+      [{ tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name', 'invalid_value'],
+      [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].type', unsupported],
+      [{ input: [{ type: 'computer_call_output', output: 'x' }] }, 'input[0].type', unsupported],
+      [
+        { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '[' }] },
+        'input[0].arguments',
+        'invalid_value',
+      ],
+      [{ input: [{ role: 'nobody', content: 'x' }] }, 'input[0].role', 'invalid_value'],
+      [{ input: [{ type: 'item_reference', id: 'msg_unknown' }] }, 'input[0].id', 'invalid_value'],
+      [{ input: undefined }, 'input', 'missing_required_parameter'],
+      [{ background: true, store: false }, 'store', 'invalid_value'],
+      [{ reasoning: { effort: 'extreme' } }, 'reasoning.effort', 'invalid_value'],
+      [{ color: 'red' }, 'color', 'unknown_parameter'],
+    ]
+    for (const [body, param, code] of cases) expect(await refused(body), param).toEqual([400, param, code])
+    expect(service.model.requests.length).toBe(before)
+  })
+
+  it('survive hostile input', async () => {
+    const { client, owner } = await v1Client(service)
+    const post = (body: unknown) => owner.call('POST', '/v1/responses', body)
+    let deep: object = {}
+    for (let level = 0; level < 80; level++) deep = { deep }
+    const cases: unknown[] = [
+      { model: 'scripted', input: 'Hi', metadata: deep },
+      { model: 'scripted', input: [{ role: 'user', content: 'x', results: [deep] }] },
+      { model: 'scripted', input: Array.from({ length: 1001 }, () => ({ role: 'user', content: 'x' })) },
+      { model: 'scripted', input: [{ role: 'user', content: 'x'.repeat(2 * 1024 * 1024 + 1) }] },
+      {
+        model: 'scripted',
+        input: 'Hi',
+        tools: Array.from({ length: 129 }, (_, n) => ({ type: 'function', name: `f${n}` })),
+      },
+      {
+        model: 'scripted',
+        input: 'Hi',
+        tools: [{ type: 'function', name: 'f', parameters: { x: 'x'.repeat(70_000) } }],
+      },
+      { model: 'x'.repeat(501), input: 'Hi' },
+      [],
+      null,
+    ]
+    for (const body of cases) {
+      const { status, body: answer } = await post(body)
+      expect(status).toBe(400)
+      expect(answer.error).toMatchObject({ type: 'invalid_request_error', message: expect.any(String) })
+    }
+    for (const id of ['resp_', 'resp_../../x', 'x'.repeat(200), 'resp_%00'])
+      expect((await refusalOf(client.responses.retrieve(id))).status).toBe(404)
+  })
+
+  it('belong to one project', async () => {
+    const { client, owner } = await v1Client(service)
+    service.model.reply({ text: 'Secret' })
+    const { id, output } = await client.responses.create({ model: 'scripted', input: 'Hi' })
+    const { project_id: other } = await owner.post('/projects/', { name: 'Other' })
+    const { jwt_token: token } = await owner.get(`/projects/${String(other)}`)
+    const second = clientWith(service, String(token))
+    const item = output[0]?.id ?? ''
+    for (const request of [
+      () => second.responses.retrieve(id),
+      () => second.responses.cancel(id),
+      () => second.responses.delete(id),
+      () => second.responses.inputItems.list(id),
+      () => second.responses.create({ model: 'scripted', input: 'Hi', previous_response_id: id }),
+    ])
+      expect((await refusalOf(request())).status).toBe(404)
+    const reference = [{ type: 'item_reference' as const, id: item }]
+    expect((await refusalOf(second.responses.create({ model: 'scripted', input: reference }))).status).toBe(400)
+    service.model.reply({ text: 'Again' })
+    await client.responses.create({ model: 'scripted', input: [...reference, { role: 'user', content: 'Go on' }] })
+    expect(service.model.requests.at(-1)?.body.messages.map(({ content }) => content)).toEqual(['Secret', 'Go on'])
+  })
+})
+
+function textOf(events: Event[]): string {
+  return events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')
+}
