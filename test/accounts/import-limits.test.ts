@@ -283,7 +283,7 @@ describe('an import', () => {
     expect(ended.map(({ status }) => status)).toEqual([408, 408])
   })
 
-  it('leaves exports to others when accounts download slowly', async () => {
+  it('leaves exports to others when accounts download slowly', { timeout: 180_000 }, async () => {
     const owners = await Promise.all(
       [1, 2].map(async () => {
         const talk = await conversation(service)
