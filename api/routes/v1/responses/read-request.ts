@@ -1,6 +1,7 @@
 import { invalidInput } from '../../../../domain/errors.ts'
 import { checkFreeForm } from '../../../../domain/free-form.ts'
-import { type RunOverrides, reasoningEfforts } from '../../../../domain/records/run.ts'
+import { reasoningEfforts } from '../../../../domain/reasoning-efforts.ts'
+import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { overridesOf } from '../../public/model-parameters.ts'
