@@ -207,15 +207,15 @@ export function createPartUploads({ collections: { files }, blobs, records, stor
       const claimed = { _id: id, status: 'uploading', blob_id: record.blob_id } as const
       const touch = () =>
         files.updateOne(claimed, { $set: { 'upload.claimed_at': new Date(), updated_at: new Date() } })
-      try {
-        const complete = await touching(touch, () => join(caller, record, parts, md5))
-        await removeParts(id)
-        return complete
-      } catch (error) {
-        await blobs.delete([record.blob_id])
-        await files.updateOne(claimed, { $unset: { 'upload.claimed_at': 1 } })
+      const complete = await touching(touch, () => join(caller, record, parts, md5)).catch(async (error: unknown) => {
+        // Not of a file that is shown: the error may have come after that.
+        const { matchedCount } = await files.updateOne(claimed, { $unset: { 'upload.claimed_at': 1 } })
+        if (matchedCount > 0) await blobs.delete([record.blob_id])
         throw error
-      }
+      })
+      // What is left of them expires.
+      await removeParts(id).catch(() => undefined)
+      return complete
     },
 
     async cancel(caller: Caller, id: string): Promise<UploadRecord> {
