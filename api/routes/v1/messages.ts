@@ -12,11 +12,9 @@ import { messageOf, shapeWithin } from '../public/threads.ts'
 import { V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
 import { type V1Deps, deletedShape, operation, v1Config, v1Refusals } from './v1-route.ts'
 
-/** `threads/{id}/messages` */
-export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
-  app,
-  { v1: { threads, runs } },
-) => {
+type Deps = Pick<V1Deps, 'v1'>
+
+function createMessageShapes({ v1: { threads, runs } }: Deps) {
   /** The assistants of the runs that wrote these messages. */
   async function shaped(threadId: string, all: LoggedMessage[], wanted: LoggedMessage[]) {
     const assistants = await runs.assistantsOf(wanted.flatMap(({ runId }) => runId ?? []))
@@ -32,6 +30,15 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = as
     if (entry === undefined || !isShown(entry)) throw new AppError('not_found', 'There is no such message.')
     return { threadId, all, entry }
   }
+
+  return { shaped, found }
+}
+
+/** `threads/{id}/messages` */
+export const v1MessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { threads } = deps.v1
+  const { shaped } = createMessageShapes(deps)
+  await app.register(oneMessageRoutes, deps)
 
   app.post(
     '/threads/:thread_id/messages',
@@ -76,6 +83,11 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = as
       return listPage({ entries: await shaped(threadId, all, entries), hasMore })
     },
   )
+}
+
+const oneMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
+  const { threads } = deps.v1
+  const { shaped, found } = createMessageShapes(deps)
 
   app.get(
     '/threads/:thread_id/messages/:message_id',
