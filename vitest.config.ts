@@ -5,7 +5,13 @@ import { longTests } from './test/support/tiers.ts'
 /** They measure their process, or install a runtime of Temporal of their own, which a process does once. */
 const withOwnProcess = ['test/metrics/metrics.test.ts', 'test/temporal-sdk/*.test.ts', 'test/api/follow-run.test.ts']
 
-export const limits = { testTimeout: 60_000, hookTimeout: 120_000, teardownTimeout: 30_000 }
+export const limits = {
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  teardownTimeout: 30_000,
+  // A busy machine answers late.
+  expect: { poll: { timeout: 20_000 } },
+}
 
 export default defineConfig({
   test: {

@@ -6,6 +6,7 @@ import type { Steps } from '../services/runs/steps.ts'
 import type { Mailer } from '../services/mailer.ts'
 import type { CleanupActivityDeps } from './cleanup/index.ts'
 import type { DocumentActivityDeps } from './documents/index.ts'
+import type { ScheduleActivityDeps } from './schedules/index.ts'
 
 /** Dependencies of the activities; the worker creates them, and tests may replace them. */
 export interface ActivityDeps {
@@ -19,4 +20,5 @@ export interface ActivityDeps {
   deletion: Deletion
   cleanup: CleanupActivityDeps
   documents: DocumentActivityDeps
+  schedules: ScheduleActivityDeps
 }

@@ -6,6 +6,7 @@ import type { ActivityDeps } from './deps.ts'
 import { createDocumentActivities } from './documents/index.ts'
 import { createFeedbackActivities } from './feedback/index.ts'
 import { createRunActivities } from './runs/index.ts'
+import { createScheduleActivities } from './schedules/index.ts'
 
 /** Every activity, by the task queue that serves it. */
 export function createActivities(deps: ActivityDeps) {
@@ -21,5 +22,6 @@ export function createActivities(deps: ActivityDeps) {
       ...deletions,
     },
     deletions: { ...deletions, deleteFile: documents.deleteFile },
+    schedules: createScheduleActivities(deps.schedules),
   } satisfies Record<Queue, object>
 }

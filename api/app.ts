@@ -48,6 +48,8 @@ import { feedbackRoutes } from './routes/runs/feedback.ts'
 import { describeRoutes } from './routes/runs/describe.ts'
 import { publicRoutes } from './routes/public/index.ts'
 import { runRoutes } from './routes/runs/index.ts'
+import { scheduleMailRoutes } from './routes/schedules/mails.ts'
+import { scheduleRoutes } from './routes/schedules/index.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
@@ -162,6 +164,8 @@ export async function buildApp(deps: AppDeps) {
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })
+  await app.register(scheduleRoutes, deps.services)
+  await app.register(scheduleMailRoutes, deps.services)
   await app.register(publicRoutes, { ...deps.services, openStreams, errors })
   await app.register(v1Routes, { ...deps.services, openStreams, errors })
 

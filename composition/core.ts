@@ -3,6 +3,7 @@ import type { Infra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { createSmtpMailer } from '../infra/mail/smtp-mailer.ts'
 import { createRunStream } from '../infra/redis/run-stream.ts'
+import { createTimetable } from '../infra/temporal/timetable.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
@@ -50,6 +51,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
+    timetable: createTimetable(infra.temporal.client, settings),
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,

@@ -109,6 +109,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'parts of messages, and stored completions',
     run: ({ database: { connection } }) => makeDeclared(connection, ['attachments', 'runs']),
   },
+  {
+    number: 13,
+    name: 'schedules',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['schedules', 'schedule_runs']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

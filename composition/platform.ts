@@ -20,6 +20,7 @@ import { composeDeletion } from './deletion.ts'
 import { composeKnowledge } from './knowledge.ts'
 import { schemaVersionNeeded } from './migrations.ts'
 import { composeRuns } from './runs.ts'
+import { composeSchedules } from './schedules.ts'
 import { composeV1 } from './v1.ts'
 
 export type Platform = Awaited<ReturnType<typeof connectPlatform>>
@@ -45,9 +46,11 @@ export async function connectPlatform(
   const accounts = composeAccounts(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
+  const schedules = composeSchedules(core, runs)
   const billing = composeBilling(core)
   const deletion = composeDeletion(core, billing)
   const administration = composeAdministration(core, { ...accounts, ...runs })
+  const v1 = composeV1(core, { ...runs, ...deletion, ...knowledge })
   const { assistants, threads, createThread, tools } = core
   const audit = createAudit({ collections: core.collections, keepDays: settings.auditKeepDays })
   const idempotency = createIdempotency(core.collections, core.secretBox, core.requestHashes)
@@ -62,6 +65,7 @@ export async function connectPlatform(
     knowledge,
     runs,
     deletion,
+    schedules,
     retention: createRetention({ ...core, runs: runs.runs, blobs: core.infra.knowledge.blobs }),
     services: {
       assistants,
@@ -73,9 +77,19 @@ export async function connectPlatform(
       billing,
       administration,
       audit,
-      imports: createImports({ ...core, ...accounts, ...knowledge, readArchive: createArchiveReader() }),
+      imports: createImports({
+        ...core,
+        ...accounts,
+        ...knowledge,
+        vectorStores: v1.vectorStores,
+        entries: v1.entries,
+        projectFiles: v1.files,
+        readArchive: createArchiveReader(),
+      }),
       budgets: createBudgets(core),
-      v1: composeV1(core, { ...runs, ...deletion, ...knowledge }),
+      schedules: schedules.schedules,
+      scheduleMails: { ...core.derivedSecrets, ...schedules.schedules },
+      v1,
       ...accounts,
       ...knowledge,
       ...runs,

@@ -57,6 +57,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
     collections,
     blobs,
     files,
+    records,
     receive: createReceiveProjectFile({ collections, records }),
   })
   const gateway = createGateway({ collections, transaction, configs })

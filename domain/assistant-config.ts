@@ -5,7 +5,7 @@ import { requestLimits } from './limits.ts'
 import { Metadata } from './metadata.ts'
 import { parseOwnJson } from './own-json.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
-import { reasoningEfforts } from './records/run.ts'
+import { reasoningEfforts } from './reasoning-efforts.ts'
 import { ResponseFormat } from './response-format.ts'
 import { toolTypes } from './tool-types.ts'
 

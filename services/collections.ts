@@ -12,6 +12,7 @@ import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purch
 import type { ProjectRecord } from '../domain/records/project.ts'
 import type { ReceiptRecord } from '../domain/records/receipt.ts'
 import type { RunRecord } from '../domain/records/run.ts'
+import type { ScheduleRecord, ScheduleRunRecord } from '../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../domain/records/thread.ts'
 import type { ToolCallRecord } from '../domain/records/tool-call.ts'
 import type { UserRecord } from '../domain/records/user.ts'
@@ -37,4 +38,6 @@ export interface Collections extends KnowledgeCollections {
   auditEntries: Model<AuditEntryRecord>
   budgets: Model<BudgetRecord>
   billingEvents: Model<BillingEventRecord>
+  schedules: Model<ScheduleRecord>
+  scheduleRuns: Model<ScheduleRunRecord>
 }

@@ -5,6 +5,8 @@ export interface Mail {
   html: string
   /** The same for every copy of the same mail, so that programs can detect copies. Without angle brackets. */
   messageId: string
+  /** Where one click stops such mails (RFC 8058). */
+  unsubscribeUrl?: string
 }
 
 export interface Mailer {

@@ -68,8 +68,17 @@ const cachedWorkflowsBeside = 500
 
 /** Concurrent activities per process: model calls mostly wait, extraction of documents does not. */
 function activitySlots({ extractConcurrency }: Pick<Settings, 'extractConcurrency'>): Record<Queue, number> {
-  return { runs: 500, documents: documentActivities(extractConcurrency), accounts: 50, deletions: 20 }
+  return {
+    runs: 500,
+    documents: documentActivities(extractConcurrency),
+    accounts: 50,
+    deletions: 20,
+    schedules: scheduledStarts,
+  }
 }
+
+/** Runs that schedules start at once: a thousand that are due in the same moment do not delay the runs of others. */
+const scheduledStarts = 10
 
 /** By queue and not by workflow: a server refuses the answers of an unversioned worker whose workflows name a behaviour. */
 function deploymentOf({ workerVersion }: Pick<Settings, 'workerVersion'>, queue: Queue) {

@@ -47,6 +47,7 @@ async function connect(settings: Settings, logger: Logger, stopped?: AbortSignal
 }
 
 const retentionEveryMs = 60_000
+const schedulesEveryMs = 15_000
 
 export interface ServedQueues {
   settings: Settings
@@ -89,6 +90,13 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
         (error) => logger.warn({ err: error }, 'a round of the retention failed'),
       )
     : async () => {}
+  const stopSchedules = served.includes('schedules')
+    ? every(
+        schedulesEveryMs,
+        () => platform.schedules.sweep(),
+        (error) => logger.warn({ err: error }, 'a round of the sweep of schedules failed'),
+      )
+    : async () => {}
   const recorded =
     metrics && buffer && recordRuntimeMetrics(metrics, buffer, settings, Object.values<object>(activities))
   return {
@@ -96,7 +104,7 @@ export async function serveQueues({ settings, logger, metrics, platform, prepare
     isHealthy: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     updateMetrics: recorded?.update,
     stop: async () => {
-      await Promise.all([stopServing(), stopRetention()])
+      await Promise.all([stopServing(), stopRetention(), stopSchedules()])
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
       await finished.catch(() => undefined)
       recorded?.stop()

@@ -35,6 +35,7 @@ export async function startWorker(
     steps: runs.steps,
     deletion: deletion.deletion,
     cleanup: deletion,
+    schedules: platform.schedules.activities,
     documents: { collections, isAway, ...knowledge.ingestion, ...infra.knowledge },
   })
   const measured = metrics ? { ...activities, documents: observeIngestion(activities.documents, metrics) } : activities

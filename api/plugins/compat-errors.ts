@@ -62,6 +62,7 @@ export const v1Errors: ErrorShape = {
     error: errorObject(error, innermostOf(error), { nameOf: placeOf, code: v1CodeOf(error) }),
   }),
   statusOf: (error) => (error.code === 'invalid_input' ? 400 : error.status),
+  unknownRoute: (method, path) => `${method} ${path} is not offered here.`,
 }
 
 type Loc = (string | number)[]

@@ -25,8 +25,12 @@ export interface ErrorShape {
   bodyOf(body: ErrorBody, error: AppError): object
   /** The HTTP status, if it is another than that of the error's code. */
   statusOf?(error: AppError): number
+  /** The message for a request that no route takes, if it is another than for the other families. */
+  unknownRoute?(method: string, path: string): string
 }
 
+/** Characters of a path that an answer repeats. */
+const shownPathLength = 200
 const ownShape: ErrorShape = { bodyOf: (body) => body }
 
 export interface ErrorDeps {
@@ -41,7 +45,7 @@ export interface ErrorDeps {
  */
 export function installErrors(app: FastifyInstance, { routes, isAway }: ErrorDeps, shape: ErrorShape = ownShape): void {
   const asAppError = (error: unknown) => (isAway(error) ? unavailable(error) : toAppError(error))
-  app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes), shape))
+  app.setNotFoundHandler((request, reply) => sendError(reply, noSuchRoute(request, routes, shape), shape))
 
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => {
     const isBrokenOff = request.raw.destroyed && !request.raw.complete && !(error instanceof AppError)
@@ -50,7 +54,7 @@ export function installErrors(app: FastifyInstance, { routes, isAway }: ErrorDep
     if (refused.code === 'request_timeout') reply.header('connection', 'close')
     // Problems of a body do not matter if the path is unknown.
     const isUnknown = request.is404 && refused.status < 500 && refused.code !== 'too_many_requests'
-    const known = isUnknown ? noSuchRoute(request, routes) : refused
+    const known = isUnknown ? noSuchRoute(request, routes, shape) : refused
     if (known.status >= 500) request.log.error({ err: error, code: known.code }, 'request failed')
     else request.log.debug({ code: known.code, reason: known.message }, 'request refused')
     // The rest of a body that is too large is read and discarded, because a client would not receive the answer if
@@ -74,11 +78,12 @@ export function answerBadUrl(error: FastifyError, request: FastifyRequest, reply
  * 404 for an unknown path, 405 for a known path with another method. A known path that is itself answered 405 has
  * no resource.
  */
-function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable): AppError {
+function noSuchRoute({ url, method }: FastifyRequest, routes: RouteTable, { unknownRoute }: ErrorShape): AppError {
+  const message = unknownRoute?.(method, url.replace(/[?#].*/s, '').slice(0, shownPathLength))
   const allowed = routes.methodsFor(url)
   if (allowed.length === 0 || allowed.includes(method === 'HEAD' ? 'GET' : method))
-    return new AppError('not_found', 'Not found.')
-  return methodNotAllowed(method, allowed)
+    return new AppError('not_found', message ?? 'Not found.')
+  return methodNotAllowed(method, allowed, message)
 }
 
 function unavailable(cause: unknown): AppError {

@@ -45,8 +45,12 @@ export function installRouteTable(app: FastifyInstance): RouteTable {
   }
 }
 
-export function methodNotAllowed(method: string, allowed: string[]): AppError {
-  return new AppError('method_not_allowed', `${method} is not allowed here.`, {
+export function methodNotAllowed(
+  method: string,
+  allowed: string[],
+  message = `${method} is not allowed here.`,
+): AppError {
+  return new AppError('method_not_allowed', message, {
     headers: { allow: allowed.join(', ') },
   })
 }

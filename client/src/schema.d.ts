@@ -1464,6 +1464,112 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schedules/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The schedules of the project, newest first */
+        get: operations["schedules.list"];
+        put?: never;
+        /** Run an assistant at certain times */
+        post: operations["schedules.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The next five times of a schedule that is not stored */
+        post: operations["schedules.preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a schedule and its next times */
+        get: operations["schedules.read"];
+        put?: never;
+        post?: never;
+        /** Delete a schedule and the list of its runs; the runs themselves stay in their threads */
+        delete: operations["schedules.delete"];
+        options?: never;
+        head?: never;
+        /** Change a schedule, pause it or continue it; null removes an optional member */
+        patch: operations["schedules.update"];
+        trace?: never;
+    };
+    "/schedules/{schedule_id}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a run of a schedule now */
+        post: operations["schedules.trigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{schedule_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The runs of a schedule, newest first */
+        get: operations["schedules.runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/{schedule_id}/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page that asks whether to stop the mails of a schedule; for the link in a mail */
+        get: operations["schedules.mail"];
+        put?: never;
+        /** Stop the mails of a schedule; for the link in a mail */
+        post: operations["schedules.stopMails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/public/runs/stream": {
         parameters: {
             query?: never;
@@ -2137,6 +2243,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The stored completions of the project
+         * @description With `metadata[key]=value`, those that have this metadata.
+         */
+        get: operations["v1.chat.completions.list"];
+        put?: never;
+        /**
+         * Answer a conversation
+         * @description An assistant answers with its configuration and tools; to a model, nothing is added. The answer survives failures as any run does. Calls of functions in `tools` end the answer.
+         */
+        post: operations["v1.chat.completions.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions/{completion_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a stored completion */
+        get: operations["v1.chat.completions.read"];
+        put?: never;
+        /** Replace a stored completion's metadata */
+        post: operations["v1.chat.completions.update"];
+        /** Delete a stored completion with its messages */
+        delete: operations["v1.chat.completions.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions/{completion_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The messages that a stored completion answers */
+        get: operations["v1.chat.completions.messages.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/assistants": {
         parameters: {
             query?: never;
@@ -2169,6 +2335,200 @@ export interface paths {
         post: operations["v1.assistants.update"];
         /** Delete an assistant with its own files and its public threads */
         delete: operations["v1.assistants.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a conversation */
+        post: operations["v1.threads.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a thread */
+        get: operations["v1.threads.read"];
+        put?: never;
+        /** Replace a thread's metadata */
+        post: operations["v1.threads.update"];
+        /** Delete a thread with its messages and runs */
+        delete: operations["v1.threads.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The messages of a thread */
+        get: operations["v1.threads.messages.list"];
+        put?: never;
+        /** Add a message for later runs */
+        post: operations["v1.threads.messages.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/messages/{message_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one message */
+        get: operations["v1.threads.messages.read"];
+        put?: never;
+        /** Replace a message's metadata */
+        post: operations["v1.threads.messages.update"];
+        /** Delete what a message says, wherever it is stored */
+        delete: operations["v1.threads.messages.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The runs of a thread */
+        get: operations["v1.threads.runs.list"];
+        put?: never;
+        /** Run an assistant on a thread */
+        post: operations["v1.threads.runs.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a conversation and run an assistant on it */
+        post: operations["v1.threads.createAndRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a run */
+        get: operations["v1.threads.runs.read"];
+        put?: never;
+        /** Replace a run's metadata */
+        post: operations["v1.threads.runs.update"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a run; a run that has ended does not change */
+        post: operations["v1.threads.runs.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs/{run_id}/submit_tool_outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send the results of the functions for which a run waits */
+        post: operations["v1.threads.runs.submitToolOutputs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs/{run_id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The steps of a run */
+        get: operations["v1.threads.runs.steps.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs/{run_id}/steps/{step_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a step of a run */
+        get: operations["v1.threads.runs.steps.read"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2221,6 +2581,74 @@ export interface paths {
         get: operations["v1.files.content"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Announce a file that will come in parts */
+        post: operations["v1.uploads.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Add a part; parts may come in any order and at the same time */
+        post: operations["v1.uploads.parts.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make the file of its parts */
+        post: operations["v1.uploads.complete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/uploads/{upload_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete an unfinished upload with its parts */
+        post: operations["v1.uploads.cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2372,6 +2800,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the processing of the files of a batch that are not done */
+        post: operations["v1.vectorStores.fileBatches.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/vector_stores/{vector_store_id}/file_batches/{batch_id}/files": {
         parameters: {
             query?: never;
@@ -2384,6 +2829,159 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer with an assistant or a model
+         * @description Each response is a durable run. Members that would change the answer and are not supported are refused by their names.
+         */
+        post: operations["v1.responses.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a response, or its stream
+         * @description With `stream`, all events of the response, or those after the number in `starting_after`. A response has the same events with the same numbers each time.
+         */
+        get: operations["v1.responses.read"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a response with what it has copied of earlier ones
+         * @description Items of a conversation stay in it.
+         */
+        delete: operations["v1.responses.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a response; one that has ended does not change */
+        post: operations["v1.responses.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{response_id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items that the request of a response brought */
+        get: operations["v1.responses.inputItems.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a conversation
+         * @description It takes a place of the quota of threads.
+         */
+        post: operations["v1.conversations.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a conversation */
+        get: operations["v1.conversations.read"];
+        put?: never;
+        /** Change the metadata of a conversation */
+        post: operations["v1.conversations.update"];
+        /** Delete a conversation with its items and responses */
+        delete: operations["v1.conversations.delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items of a conversation */
+        get: operations["v1.conversations.items.list"];
+        put?: never;
+        /** Add items to a conversation */
+        post: operations["v1.conversations.items.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{conversation_id}/items/{item_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an item of a conversation */
+        get: operations["v1.conversations.items.read"];
+        put?: never;
+        post?: never;
+        /** Delete an item of a conversation */
+        delete: operations["v1.conversations.items.delete"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2750,6 +3348,7 @@ export interface components {
         ImportCounts: {
             projects: number;
             assistants: number;
+            vector_stores: number;
             threads: number;
             /** @description Entries of threads; each holds the messages that were added together. */
             messages: number;
@@ -2757,6 +3356,7 @@ export interface components {
             tool_calls: number;
             feedback: number;
             files: number;
+            vector_store_files: number;
         };
         /**
          * ImportReport
@@ -2848,6 +3448,32 @@ export interface components {
          */
         AccessMode: "authenticated" | "public_token" | "public_no_auth";
         /**
+         * ResponseFormatType
+         * @description Text, any JSON object, or JSON that follows a schema.
+         * @enum {unknown}
+         */
+        ResponseFormatType: "text" | "json_object" | "json_schema";
+        /**
+         * ResponseFormatJsonSchema
+         * @description The JSON Schema that an answer follows.
+         */
+        ResponseFormatJsonSchema: {
+            name: string;
+            description?: string;
+            schema?: {
+                [key: string]: unknown;
+            };
+            strict?: boolean | null;
+        };
+        /**
+         * ResponseFormat
+         * @description The form in which the model answers; `json_schema` belongs to the type of that name.
+         */
+        ResponseFormat: {
+            type: components["schemas"]["ResponseFormatType"];
+            json_schema?: components["schemas"]["ResponseFormatJsonSchema"];
+        };
+        /**
          * ToolType
          * @description Kind of a tool.
          * @enum {unknown}
@@ -2882,6 +3508,14 @@ export interface components {
             "type==agent/system_message"?: string;
             /** @description Sampling temperature; default: the model's. */
             "type==agent/temperature"?: number;
+            /** @description Share of the likeliest tokens that are sampled; default: the model's. */
+            "type==agent/top_p"?: number;
+            "type==agent/response_format"?: components["schemas"]["ResponseFormat"];
+            /**
+             * @description How hard the model thinks; default: the model's.
+             * @enum {unknown}
+             */
+            "type==agent/reasoning_effort"?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
             /** @description The tools that the assistant may call. */
             "type==agent/tools"?: components["schemas"]["ToolSetting"][];
             /** @description The description of the files that the model is given with the search tool. Default: `"Searches the files that the user has uploaded for this assistant. Use it for every question that they may answer."`. */
@@ -3292,6 +3926,38 @@ export interface components {
             };
         };
         /**
+         * ImageDetail
+         * @description How closely the model looks at an image.
+         * @enum {unknown}
+         */
+        ImageDetail: "auto" | "low" | "high";
+        /** MessagePart */
+        MessagePart: {
+            /** @enum {string} */
+            type: "text";
+            text: string;
+        } | {
+            /** @enum {string} */
+            type: "image";
+            attachment_id: string;
+            content_type: string;
+            size: number;
+            detail?: components["schemas"]["ImageDetail"];
+        } | {
+            /** @enum {string} */
+            type: "audio";
+            attachment_id: string;
+            content_type: string;
+            size: number;
+        } | {
+            /** @enum {string} */
+            type: "file";
+            attachment_id: string;
+            content_type: string;
+            size: number;
+            name: string;
+        };
+        /**
          * HumanMessage
          * @description A message of the user, stored.
          */
@@ -3305,6 +3971,8 @@ export interface components {
                 metadata?: {
                     [key: string]: unknown;
                 };
+                deleted?: boolean;
+                parts?: components["schemas"]["MessagePart"][];
             };
         };
         /**
@@ -3336,6 +4004,20 @@ export interface components {
          */
         CutReason: "length" | "content_filter";
         /**
+         * TokenLogprob
+         * @description A token with its probability, and the most probable others in its place.
+         */
+        TokenLogprob: {
+            token: string;
+            logprob: number;
+            bytes: number[] | null;
+            top_logprobs: {
+                token: string;
+                logprob: number;
+                bytes: number[] | null;
+            }[];
+        };
+        /**
          * AIMessage
          * @description A message of the model, stored; `tool_calls` are the calls that it asks for.
          */
@@ -3352,7 +4034,9 @@ export interface components {
                 metadata?: {
                     [key: string]: unknown;
                 };
+                deleted?: boolean;
                 cut?: components["schemas"]["CutReason"];
+                logprobs?: components["schemas"]["TokenLogprob"][];
             };
         };
         /**
@@ -3552,6 +4236,8 @@ export interface components {
             name: string;
             /** @description Threads that the plan allows. */
             thread_max: number;
+            /** @description Schedules that the plan allows. */
+            schedule_max?: number;
             /** @description In the smallest unit of the currency, such as cents. */
             amount: number;
             /** @description ISO 4217 code in lower case. */
@@ -4033,11 +4719,74 @@ export interface components {
             }[];
         };
         /**
+         * AudioFormat
+         * @description The format of a sound.
+         * @enum {unknown}
+         */
+        AudioFormat: "wav" | "mp3";
+        /** ContentPartInput */
+        ContentPartInput: {
+            /** @enum {string} */
+            type: "text";
+            text: string;
+        } | {
+            /** @enum {string} */
+            type: "image_url";
+            image_url: {
+                /** @description An http or https address, or a data URL with base64. */
+                url: string;
+                detail?: components["schemas"]["ImageDetail"];
+            };
+        } | {
+            /** @enum {string} */
+            type: "input_audio";
+            input_audio: {
+                data: string;
+                format: components["schemas"]["AudioFormat"];
+            };
+        } | {
+            /** @enum {string} */
+            type: "file";
+            file: {
+                file_data?: string;
+                file_id?: string;
+                filename?: string;
+            };
+        };
+        /**
+         * FlatRunMessageInput
+         * @description A message in the flat form, with which a run begins.
+         */
+        FlatRunMessageInput: {
+            type: components["schemas"]["FlatMessageType"];
+            id?: string;
+            content: string | components["schemas"]["ContentPartInput"][];
+            name?: string;
+        };
+        /**
+         * HumanRunMessageInput
+         * @description A message of the user with which a run begins: text, or parts.
+         */
+        HumanRunMessageInput: {
+            /** @enum {string} */
+            type: "HumanMessage";
+            data: {
+                id?: string;
+                content: string | components["schemas"]["ContentPartInput"][];
+                name?: string;
+            };
+        };
+        /**
+         * RunMessageInput
+         * @description A message with which a run begins; that of a person may have images, sounds and files.
+         */
+        RunMessageInput: components["schemas"]["FlatRunMessageInput"] | components["schemas"]["HumanRunMessageInput"] | components["schemas"]["AIMessageInput"] | components["schemas"]["ToolMessageInput"] | components["schemas"]["SystemMessageInput"];
+        /**
          * RunInput
          * @description The messages that the run begins with.
          */
-        RunInput: components["schemas"]["MessageInput"][] | {
-            messages: components["schemas"]["MessageInput"][];
+        RunInput: components["schemas"]["RunMessageInput"][] | {
+            messages: components["schemas"]["RunMessageInput"][];
         };
         /**
          * Configurable
@@ -4061,7 +4810,10 @@ export interface components {
          * @enum {unknown}
          */
         StreamMode: "messages" | "deltas";
-        /** ClientFunction */
+        /**
+         * ClientFunction
+         * @description A function that the client of a run executes.
+         */
         ClientFunction: {
             name: string;
             description?: string | null;
@@ -4074,40 +4826,55 @@ export interface components {
         };
         /**
          * ToolChoiceMode
+         * @description Whether the model may or must call a tool.
          * @enum {unknown}
          */
         ToolChoiceMode: "none" | "auto" | "required";
         /**
-         * AllowedToolsMode
-         * @enum {unknown}
+         * NamedFunction
+         * @description One function, by its name.
          */
-        AllowedToolsMode: "auto" | "required";
-        /** ToolChoice */
-        ToolChoice: components["schemas"]["ToolChoiceMode"] | {
+        NamedFunction: {
             /** @enum {string} */
             type: "function";
             function: {
                 name: string;
             };
-        } | {
+        };
+        /**
+         * RetrievalChoice
+         * @description The search of the assistant.
+         */
+        RetrievalChoice: {
             /** @enum {string} */
             type: "retrieval";
-        } | {
+        };
+        /**
+         * AllowedToolsMode
+         * @description Whether the model may or must call one of these tools.
+         * @enum {unknown}
+         */
+        AllowedToolsMode: "auto" | "required";
+        /**
+         * AllowedTools
+         * @description Some of the tools.
+         */
+        AllowedTools: {
             /** @enum {string} */
             type: "allowed_tools";
             allowed_tools: {
                 mode: components["schemas"]["AllowedToolsMode"];
-                tools: {
-                    /** @enum {string} */
-                    type: "function";
-                    function: {
-                        name: string;
-                    };
-                }[];
+                tools: components["schemas"]["NamedFunction"][];
             };
         };
         /**
+         * ToolChoice
+         * @description Which tools the model may or must call.
+         */
+        ToolChoice: components["schemas"]["ToolChoiceMode"] | components["schemas"]["NamedFunction"] | components["schemas"]["RetrievalChoice"] | components["schemas"]["AllowedTools"];
+        /**
          * ClientCallMode
+         * @description What an answer does that calls functions of the client.
          * @enum {unknown}
          */
         ClientCallMode: "wait" | "return";
@@ -4165,6 +4932,7 @@ export interface components {
         };
         /**
          * FinishReason
+         * @description Why a model ended its answer.
          * @enum {unknown}
          */
         FinishReason: "stop" | "length" | "content_filter" | "tool_calls";
@@ -4190,10 +4958,14 @@ export interface components {
         };
         /**
          * WaitsFor
+         * @description For what a call waits.
          * @enum {unknown}
          */
         WaitsFor: "decision" | "output" | "others";
-        /** WaitingCall */
+        /**
+         * WaitingCall
+         * @description A call for which a run waits.
+         */
         WaitingCall: {
             tool_call_id: string;
             name: string;
@@ -4255,6 +5027,235 @@ export interface components {
             offset: number;
         };
         /**
+         * ScheduleInput
+         * @description The messages that each run begins with.
+         */
+        ScheduleInput: components["schemas"]["MessageInput"][] | {
+            messages: components["schemas"]["MessageInput"][];
+        };
+        /**
+         * OverlapPolicy
+         * @description What happens when a run is due while the one before is under way.
+         * @enum {unknown}
+         */
+        OverlapPolicy: "skip" | "buffer_one" | "cancel_other";
+        /**
+         * ScheduleCreateRequest
+         * @description The schedule to make: exactly one of `cron`, `interval_seconds` and `at`.
+         * @example {
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "input": [
+         *         {
+         *           "type": "human",
+         *           "content": "What is new since yesterday?"
+         *         }
+         *       ],
+         *       "cron": "0 7 * * 1-5",
+         *       "timezone": "Europe/Berlin",
+         *       "mail_result": true
+         *     }
+         */
+        ScheduleCreateRequest: {
+            assistant_id: string;
+            /** @description The messages that each run begins with, as text. */
+            input: components["schemas"]["ScheduleInput"];
+            thread_id?: string;
+            /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
+            cron?: string;
+            interval_seconds?: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            at?: string;
+            /** @description IANA name of the time zone of `cron`; default UTC. */
+            timezone?: string;
+            /** @description Runs begin at random within this time; default 0. */
+            jitter_seconds?: number;
+            /** @description What to do when a run is due while the one before is under way: leave it out (the default), start it afterwards (one at most), or cancel the one before. */
+            overlap?: components["schemas"]["OverlapPolicy"];
+            /** @description How late a run may begin after an outage; default 3,600. */
+            catchup_seconds?: number;
+            paused?: boolean;
+            /** @description Whether to mail each result to your confirmed address; default false. */
+            mail_result?: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            start_at?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            end_at?: string;
+            /** @description How many runs there are at most. */
+            max_runs?: number;
+            note?: string;
+        };
+        /**
+         * Schedule
+         * @description A schedule and its next times.
+         */
+        Schedule: {
+            schedule_id: string;
+            project_id: string;
+            assistant_id: string;
+            thread_id: string | null;
+            input: components["schemas"]["Message"][];
+            cron: string | null;
+            interval_seconds: number | null;
+            at: string | null;
+            timezone: string;
+            jitter_seconds: number;
+            start_at: string | null;
+            end_at: string | null;
+            max_runs: number | null;
+            /** @description What to do when a run is due while the one before is under way: leave it out (the default), start it afterwards (one at most), or cancel the one before. */
+            overlap: components["schemas"]["OverlapPolicy"];
+            catchup_seconds: number;
+            paused: boolean;
+            pause_reason: string | null;
+            note: string;
+            mail_result: boolean;
+            /** @description Runs that were due; those that you triggered are not counted. */
+            runs_made: number;
+            /** @description Failures in a row; the fifth pauses the schedule. */
+            failures: number;
+            /** @description The next five times, without jitter; none while it is paused. */
+            next_runs: string[];
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /**
+         * ScheduleList
+         * @description A page of schedules.
+         */
+        ScheduleList: {
+            schedules: components["schemas"]["Schedule"][];
+            limit: number;
+            offset: number;
+        };
+        /**
+         * ScheduleTimingRequest
+         * @description Times to compute: exactly one of `cron`, `interval_seconds` and `at`.
+         * @example {
+         *       "cron": "0 7 * * 1-5",
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
+        ScheduleTimingRequest: {
+            /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
+            cron?: string;
+            interval_seconds?: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            at?: string;
+            /** @description IANA name of the time zone of `cron`; default UTC. */
+            timezone?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            start_at?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            end_at?: string;
+        };
+        /**
+         * ScheduleTimes
+         * @description The next five times.
+         */
+        ScheduleTimes: {
+            next_runs: string[];
+        };
+        /**
+         * ScheduleUpdateRequest
+         * @description The members to change; one of `cron`, `interval_seconds` and `at` replaces the others.
+         * @example {
+         *       "paused": true,
+         *       "note": "Holidays until Monday"
+         *     }
+         */
+        ScheduleUpdateRequest: {
+            assistant_id?: string;
+            /** @description The messages that each run begins with, as text. */
+            input?: components["schemas"]["ScheduleInput"];
+            thread_id?: string | null;
+            /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
+            cron?: string;
+            interval_seconds?: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            at?: string;
+            /** @description IANA name of the time zone of `cron`; default UTC. */
+            timezone?: string;
+            /** @description Runs begin at random within this time; default 0. */
+            jitter_seconds?: number;
+            /** @description What to do when a run is due while the one before is under way: leave it out (the default), start it afterwards (one at most), or cancel the one before. */
+            overlap?: components["schemas"]["OverlapPolicy"];
+            /** @description How late a run may begin after an outage; default 3,600. */
+            catchup_seconds?: number;
+            paused?: boolean;
+            /** @description Whether to mail each result to your confirmed address; default false. */
+            mail_result?: boolean;
+            start_at?: string | null;
+            end_at?: string | null;
+            max_runs?: number | null;
+            note?: string | null;
+        };
+        /**
+         * ScheduleRunStatus
+         * @description How far the run of a schedule is.
+         * @enum {unknown}
+         */
+        ScheduleRunStatus: "pending" | "running" | "interrupted" | "success" | "error" | "cancelled" | "refused" | "gone";
+        /**
+         * ScheduleRunError
+         * @description Why no run was started, or why it failed.
+         */
+        ScheduleRunError: {
+            status_code: number;
+            type: string;
+            message: string;
+        };
+        /**
+         * ScheduleRun
+         * @description One time at which a schedule was due, or was triggered.
+         */
+        ScheduleRun: {
+            schedule_id: string;
+            run_id: string;
+            thread_id: string;
+            /** Format: date-time */
+            due_at: string;
+            /** @description Whether you triggered it. */
+            triggered: boolean;
+            /** @description `refused`: no run was started, and `error` says why. `gone`: the run was deleted. */
+            status: components["schemas"]["ScheduleRunStatus"];
+            error: components["schemas"]["ScheduleRunError"] | null;
+            /** Format: date-time */
+            created_at: string;
+            finished_at: string | null;
+        };
+        /**
+         * ScheduleRunList
+         * @description A page of the runs of a schedule.
+         */
+        ScheduleRunList: {
+            runs: components["schemas"]["ScheduleRun"][];
+            limit: number;
+            offset: number;
+        };
+        /**
          * PublicCreateRunPayload
          * @description A run of a public assistant.
          * @example {
@@ -4305,6 +5306,9 @@ export interface components {
             type: string;
             text?: string;
             refusal?: string;
+            image_url?: unknown;
+            input_audio?: unknown;
+            file?: unknown;
         };
         /**
          * CompatChatMessage
@@ -4324,32 +5328,23 @@ export interface components {
             }[] | null;
             tool_call_id?: string | null;
         };
+        /** CompatClientTool */
+        CompatClientTool: {
+            type: string;
+            function?: components["schemas"]["ClientFunction"];
+        };
         /**
-         * ResponseFormatType
-         * @description Text, any JSON object, or JSON that follows a schema.
+         * ReasoningEffort
+         * @description How hard the model thinks before it answers.
          * @enum {unknown}
          */
-        ResponseFormatType: "text" | "json_object" | "json_schema";
+        ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
         /**
-         * ResponseFormatJsonSchema
-         * @description The JSON Schema that an answer follows.
+         * Verbosity
+         * @description How long the answer is to be.
+         * @enum {unknown}
          */
-        ResponseFormatJsonSchema: {
-            name: string;
-            description?: string;
-            schema?: {
-                [key: string]: unknown;
-            };
-            strict?: boolean | null;
-        };
-        /**
-         * ResponseFormat
-         * @description The form in which the model answers; `json_schema` belongs to the type of that name.
-         */
-        ResponseFormat: {
-            type: components["schemas"]["ResponseFormatType"];
-            json_schema?: components["schemas"]["ResponseFormatJsonSchema"];
-        };
+        Verbosity: "low" | "medium" | "high";
         /**
          * CompatChatCompletionRequest
          * @description A chat completion request. Members that are not listed are accepted and have no effect.
@@ -4367,12 +5362,17 @@ export interface components {
         CompatChatCompletionRequest: {
             /** @description Any name: the token selects the assistant. The answer contains the same name. */
             model: string;
-            messages: components["schemas"]["CompatChatMessage"][];
             store?: boolean | null;
+            messages: components["schemas"]["CompatChatMessage"][];
+            n?: number | null;
             stream?: boolean | null;
             stream_options?: {
                 include_usage?: boolean | null;
+                include_obfuscation?: boolean | null;
             } | null;
+            tools?: components["schemas"]["CompatClientTool"][] | null;
+            tool_choice?: unknown | null;
+            parallel_tool_calls?: boolean | null;
             temperature?: number | null;
             top_p?: number | null;
             max_completion_tokens?: number | null;
@@ -4382,13 +5382,43 @@ export interface components {
             presence_penalty?: number | null;
             stop?: (string | string[]) | null;
             response_format?: components["schemas"]["ResponseFormat"] | null;
+            logprobs?: boolean | null;
+            top_logprobs?: number | null;
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            service_tier?: string | null;
+            verbosity?: components["schemas"]["Verbosity"] | null;
+        };
+        /**
+         * CompatToolCall
+         * @description A call of a function of the client.
+         */
+        CompatToolCall: {
+            id: string;
+            /** @enum {string} */
+            type: "function";
+            function: {
+                name: string;
+                /** @description JSON, as the model wrote it. */
+                arguments: string;
+            };
+        };
+        /**
+         * CompatLogprobs
+         * @description How probable the tokens of an answer were.
+         */
+        CompatLogprobs: {
+            content: components["schemas"]["TokenLogprob"][];
+            refusal: null;
         };
         /**
          * CompatFinishReason
          * @description Why the model stopped.
          * @enum {unknown}
          */
-        CompatFinishReason: "stop" | "length" | "content_filter";
+        CompatFinishReason: "stop" | "length" | "tool_calls" | "content_filter";
         /**
          * CompatChatCompletion
          * @description A chat completion.
@@ -4405,13 +5435,18 @@ export interface components {
                 message: {
                     /** @enum {string} */
                     role: "assistant";
-                    content: string;
+                    content: string | null;
                     refusal: null;
+                    tool_calls?: components["schemas"]["CompatToolCall"][];
                 };
-                logprobs: null;
+                logprobs: components["schemas"]["CompatLogprobs"] | null;
                 finish_reason: components["schemas"]["CompatFinishReason"];
             }[];
             usage?: components["schemas"]["TokenUsage"];
+            /** @description Of a stored completion. */
+            metadata?: {
+                [key: string]: unknown;
+            };
         };
         /**
          * CompatErrorObject
@@ -4796,7 +5831,7 @@ export interface components {
          * @description State of a run step.
          * @enum {unknown}
          */
-        CompatRunStepStatus: "in_progress" | "cancelled" | "failed" | "completed";
+        CompatRunStepStatus: "in_progress" | "cancelled" | "failed" | "completed" | "expired";
         /**
          * CompatRunStep
          * @description A step of a run in the shape of the assistants API.
@@ -4903,6 +5938,140 @@ export interface components {
             };
         };
         /**
+         * V1ChatCompletionRequest
+         * @description A conversation to answer.
+         */
+        V1ChatCompletionRequest: {
+            /** @description An assistant of the project, by its id or its name, or a model of the settings. */
+            model: string;
+            messages: components["schemas"]["CompatChatMessage"][];
+            n?: number | null;
+            stream?: boolean | null;
+            stream_options?: {
+                include_usage?: boolean | null;
+                include_obfuscation?: boolean | null;
+            } | null;
+            tools?: components["schemas"]["CompatClientTool"][] | null;
+            tool_choice?: unknown | null;
+            parallel_tool_calls?: boolean | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            max_completion_tokens?: number | null;
+            max_tokens?: number | null;
+            seed?: number | null;
+            frequency_penalty?: number | null;
+            presence_penalty?: number | null;
+            stop?: (string | string[]) | null;
+            response_format?: components["schemas"]["ResponseFormat"] | null;
+            logprobs?: boolean | null;
+            top_logprobs?: number | null;
+            logit_bias?: {
+                [key: string]: number;
+            } | null;
+            reasoning_effort?: components["schemas"]["ReasoningEffort"] | null;
+            service_tier?: string | null;
+            verbosity?: components["schemas"]["Verbosity"] | null;
+            store?: boolean | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            user?: string | null;
+            safety_identifier?: string | null;
+            prompt_cache_key?: string | null;
+            /** @description Has no effect. */
+            prompt_cache_retention?: unknown;
+            /** @description Only `["text"]`. */
+            modalities?: unknown;
+            /** @description Refused: answers are text. */
+            audio?: unknown;
+            /** @description Refused: models are not told what to expect. */
+            prediction?: unknown;
+            /** @description Refused: a search is a tool of an assistant. */
+            web_search_options?: unknown;
+            /** @description Refused: answers are not moderated here. */
+            moderation?: unknown;
+            /** @description Refused: use `tools`. */
+            functions?: unknown;
+            /** @description Refused: use `tool_choice`. */
+            function_call?: unknown;
+        };
+        /**
+         * V1ChatCompletionList
+         * @description A page of stored completions.
+         */
+        V1ChatCompletionList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["CompatChatCompletion"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ChatCompletionUpdateRequest
+         * @description The metadata of a stored completion.
+         */
+        V1ChatCompletionUpdateRequest: {
+            metadata: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * V1DeletedChatCompletion
+         * @description The deletion of a stored completion.
+         */
+        V1DeletedChatCompletion: {
+            id: string;
+            /** @enum {string} */
+            object: "chat.completion.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
+        };
+        /**
+         * V1CompletionRole
+         * @description Who wrote the message.
+         * @enum {unknown}
+         */
+        V1CompletionRole: "system" | "user" | "assistant" | "tool";
+        /**
+         * V1CompletionContentPart
+         * @description A part of a message of a stored completion.
+         */
+        V1CompletionContentPart: {
+            type: string;
+            text?: string;
+            image_url?: {
+                url: string;
+            };
+        };
+        /**
+         * V1CompletionMessage
+         * @description A message that a stored completion answers.
+         */
+        V1CompletionMessage: {
+            id: string;
+            role: components["schemas"]["V1CompletionRole"];
+            content: string | null;
+            name?: string;
+            content_parts: components["schemas"]["V1CompletionContentPart"][] | null;
+            tool_calls?: unknown[];
+            tool_call_id?: string;
+        };
+        /**
+         * V1CompletionMessageList
+         * @description A page of these messages.
+         */
+        V1CompletionMessageList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1CompletionMessage"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
          * V1Assistant
          * @description An assistant in the shape of the assistants API.
          */
@@ -4931,8 +6100,8 @@ export interface components {
             };
             temperature: number | null;
             top_p: number | null;
-            /** @enum {string} */
-            response_format: "auto";
+            response_format: "auto" | components["schemas"]["ResponseFormat"];
+            reasoning_effort?: string;
         };
         /**
          * V1AssistantList
@@ -4981,12 +6150,30 @@ export interface components {
             file_search?: components["schemas"]["V1FileSearchSetting"];
         };
         /**
-         * V1ToolResources
-         * @description What the tools of an assistant use.
+         * V1ChunkingStrategyRequest
+         * @description How files are cut into chunks.
          */
-        V1ToolResources: {
+        V1ChunkingStrategyRequest: {
+            /** @enum {unknown} */
+            type: "auto" | "static";
+            static?: {
+                /** @description The embedding model must take texts of this length. */
+                max_chunk_size_tokens: number;
+                chunk_overlap_tokens: number;
+            };
+        };
+        /** V1NewToolResources */
+        V1NewToolResources: {
             file_search?: {
                 vector_store_ids?: string[];
+                /** @description A vector store that is made for the assistant. Not together with `vector_store_ids`. */
+                vector_stores?: {
+                    file_ids?: string[];
+                    chunking_strategy?: components["schemas"]["V1ChunkingStrategyRequest"];
+                    metadata?: {
+                        [key: string]: string;
+                    } | null;
+                }[];
             } | null;
             code_interpreter?: {
                 file_ids?: string[];
@@ -5011,15 +6198,27 @@ export interface components {
             description?: string | null;
             instructions?: string | null;
             tools?: components["schemas"]["V1Tool"][] | null;
-            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+            tool_resources?: components["schemas"]["V1NewToolResources"] | null;
             metadata?: {
                 [key: string]: string;
             } | null;
             temperature?: number | null;
             top_p?: number | null;
             response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
-            reasoning_effort?: string | null;
+            reasoning_effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
             model: string;
+        };
+        /**
+         * V1ToolResources
+         * @description What the tools of an assistant use.
+         */
+        V1ToolResources: {
+            file_search?: {
+                vector_store_ids?: string[];
+            } | null;
+            code_interpreter?: {
+                file_ids?: string[];
+            } | null;
         };
         /**
          * V1AssistantUpdateRequest
@@ -5040,7 +6239,7 @@ export interface components {
             temperature?: number | null;
             top_p?: number | null;
             response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
-            reasoning_effort?: string | null;
+            reasoning_effort?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh") | null;
             model?: string;
         };
         /**
@@ -5057,6 +6256,375 @@ export interface components {
             receipt_id?: string;
         };
         /**
+         * V1MessageRole
+         * @description Who says it.
+         * @enum {unknown}
+         */
+        V1MessageRole: "user" | "assistant";
+        /**
+         * V1MessageRequest
+         * @description A message for a thread.
+         */
+        V1MessageRequest: {
+            role: components["schemas"]["V1MessageRole"];
+            content: string | components["schemas"]["CompatContentPart"][];
+            attachments?: unknown[] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * V1ThreadCreateRequest
+         * @description A new thread, with its first messages.
+         */
+        V1ThreadCreateRequest: {
+            messages?: components["schemas"]["V1MessageRequest"][] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+        };
+        /**
+         * V1ThreadUpdateRequest
+         * @description The metadata of a thread.
+         */
+        V1ThreadUpdateRequest: {
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+        };
+        /**
+         * V1ThreadDeleted
+         * @description The deletion of a thread.
+         */
+        V1ThreadDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "thread.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
+        };
+        /**
+         * V1MessageList
+         * @description A page of messages.
+         */
+        V1MessageList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["CompatMessage"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1MessageUpdateRequest
+         * @description The metadata of a message.
+         */
+        V1MessageUpdateRequest: {
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * V1MessageDeleted
+         * @description The deletion of a message.
+         */
+        V1MessageDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "thread.message.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
+        };
+        /**
+         * V1RunToolChoiceMode
+         * @description Whether the model may or must call a tool.
+         * @enum {unknown}
+         */
+        V1RunToolChoiceMode: "none" | "auto" | "required";
+        /**
+         * V1ChosenToolType
+         * @description Kind of the tool.
+         * @enum {unknown}
+         */
+        V1ChosenToolType: "function" | "file_search" | "code_interpreter";
+        /**
+         * V1ChosenTool
+         * @description One tool.
+         */
+        V1ChosenTool: {
+            type: components["schemas"]["V1ChosenToolType"];
+            function?: {
+                name: string;
+            };
+        };
+        /**
+         * V1ToolChoice
+         * @description Which tools the model may or must call.
+         */
+        V1ToolChoice: components["schemas"]["V1RunToolChoiceMode"] | components["schemas"]["V1ChosenTool"];
+        /**
+         * V1ReasoningEffort
+         * @description How hard the model thinks before it answers.
+         * @enum {unknown}
+         */
+        V1ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+        /**
+         * V1TruncationType
+         * @description All that fits, or the last messages.
+         * @enum {unknown}
+         */
+        V1TruncationType: "auto" | "last_messages";
+        /**
+         * V1TruncationStrategy
+         * @description How much of the thread the model is shown.
+         */
+        V1TruncationStrategy: {
+            type: components["schemas"]["V1TruncationType"];
+            last_messages?: number | null;
+        };
+        /**
+         * V1RunCreateRequest
+         * @description A run, and what it changes for itself.
+         */
+        V1RunCreateRequest: {
+            assistant_id: string;
+            instructions?: string | null;
+            model?: string | null;
+            tools?: components["schemas"]["V1Tool"][] | null;
+            tool_choice?: components["schemas"]["V1ToolChoice"] | null;
+            parallel_tool_calls?: boolean;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
+            reasoning_effort?: components["schemas"]["V1ReasoningEffort"] | null;
+            max_prompt_tokens?: number | null;
+            max_completion_tokens?: number | null;
+            truncation_strategy?: components["schemas"]["V1TruncationStrategy"] | null;
+            stream?: boolean | null;
+            additional_instructions?: string | null;
+            additional_messages?: components["schemas"]["V1MessageRequest"][] | null;
+        };
+        /**
+         * V1RunStatus
+         * @description How far a run is.
+         * @enum {unknown}
+         */
+        V1RunStatus: "queued" | "in_progress" | "requires_action" | "cancelling" | "cancelled" | "failed" | "completed" | "incomplete" | "expired";
+        /**
+         * V1RunIncompleteReason
+         * @description The limit that the run reached.
+         * @enum {unknown}
+         */
+        V1RunIncompleteReason: "max_completion_tokens" | "max_prompt_tokens";
+        /**
+         * V1Run
+         * @description A run in the shape of the assistants API.
+         */
+        V1Run: {
+            id: string;
+            /** @enum {string} */
+            object: "thread.run";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            started_at: number | null;
+            completed_at: number | null;
+            cancelled_at: number | null;
+            failed_at: number | null;
+            expires_at: number | null;
+            thread_id: string;
+            assistant_id: string;
+            status: components["schemas"]["V1RunStatus"];
+            required_action: {
+                /** @enum {string} */
+                type: "submit_tool_outputs";
+                submit_tool_outputs: {
+                    tool_calls: {
+                        id: string;
+                        /** @enum {string} */
+                        type: "function";
+                        function: {
+                            name: string;
+                            arguments: string;
+                        };
+                    }[];
+                };
+            } | null;
+            last_error: {
+                code: components["schemas"]["CompatRunErrorCode"];
+                message: string;
+            } | null;
+            incomplete_details: {
+                reason: components["schemas"]["V1RunIncompleteReason"];
+            } | null;
+            model: string;
+            instructions: string;
+            tools: {
+                type: string;
+                function?: unknown;
+                file_search?: unknown;
+            }[];
+            /** @description Stored and returned unchanged. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            temperature: number | null;
+            top_p: number | null;
+            max_prompt_tokens: number | null;
+            max_completion_tokens: number | null;
+            truncation_strategy: {
+                type: components["schemas"]["V1TruncationType"];
+                last_messages: number | null;
+            };
+            /** @description As it was asked for; `auto` otherwise. */
+            tool_choice: unknown;
+            parallel_tool_calls: boolean;
+            response_format: "auto" | components["schemas"]["ResponseFormat"];
+            usage: components["schemas"]["TokenUsage"] | null;
+        };
+        /**
+         * V1RunList
+         * @description A page of runs.
+         */
+        V1RunList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1Run"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ThreadRunCreateRequest
+         * @description A run on a new thread.
+         */
+        V1ThreadRunCreateRequest: {
+            assistant_id: string;
+            instructions?: string | null;
+            model?: string | null;
+            tools?: components["schemas"]["V1Tool"][] | null;
+            tool_choice?: components["schemas"]["V1ToolChoice"] | null;
+            parallel_tool_calls?: boolean;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
+            reasoning_effort?: components["schemas"]["V1ReasoningEffort"] | null;
+            max_prompt_tokens?: number | null;
+            max_completion_tokens?: number | null;
+            truncation_strategy?: components["schemas"]["V1TruncationStrategy"] | null;
+            stream?: boolean | null;
+            thread?: components["schemas"]["V1ThreadCreateRequest"] | null;
+            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+        };
+        /**
+         * V1RunUpdateRequest
+         * @description The metadata of a run.
+         */
+        V1RunUpdateRequest: {
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * V1SubmitToolOutputsRequest
+         * @description The results of the functions for which a run waits, all of them.
+         */
+        V1SubmitToolOutputsRequest: {
+            tool_outputs: {
+                tool_call_id?: string;
+                output?: string | null;
+            }[];
+            stream?: boolean | null;
+        };
+        /**
+         * V1RunStep
+         * @description A step of a run in the shape of the assistants API.
+         */
+        V1RunStep: {
+            id: string;
+            /** @enum {string} */
+            object: "thread.run.step";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            completed_at: number | null;
+            cancelled_at: number | null;
+            failed_at: number | null;
+            expired_at: number | null;
+            run_id: string;
+            thread_id: string;
+            assistant_id: string;
+            type: components["schemas"]["CompatRunStepType"];
+            status: components["schemas"]["CompatRunStepStatus"];
+            step_details: {
+                /** @enum {string} */
+                type: "message_creation";
+                message_creation: {
+                    message_id: string;
+                };
+            } | {
+                /** @enum {string} */
+                type: "tool_calls";
+                tool_calls: ({
+                    id: string;
+                    /** @enum {string} */
+                    type: "function";
+                    function: {
+                        name: string;
+                        arguments: string;
+                        output: string | null;
+                    };
+                } | {
+                    id: string;
+                    /** @enum {string} */
+                    type: "file_search";
+                    file_search: {
+                        results?: {
+                            file_id: string;
+                            file_name: string;
+                            score: number;
+                            content?: {
+                                /** @enum {string} */
+                                type: "text";
+                                text: string;
+                            }[];
+                        }[];
+                    };
+                })[];
+            };
+            last_error: {
+                code: string;
+                message: string;
+            } | null;
+            /** @description Stored and returned unchanged. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            usage: components["schemas"]["TokenUsage"] | null;
+        };
+        /**
+         * V1RunStepList
+         * @description A page of steps.
+         */
+        V1RunStepList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1RunStep"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
          * V1FileUploadRequest
          * @description A file and its purpose, as multipart form data.
          * @example {
@@ -5069,6 +6637,9 @@ export interface components {
             file: string;
             /** @enum {unknown} */
             purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
+            /** @enum {string} */
+            "expires_after[anchor]"?: "created_at";
+            "expires_after[seconds]"?: string;
         };
         /**
          * V1File
@@ -5083,6 +6654,7 @@ export interface components {
             created_at: number;
             filename: string;
             purpose: string;
+            expires_at?: number;
             /** @enum {string} */
             status: "processed";
             status_details: null;
@@ -5112,6 +6684,52 @@ export interface components {
             /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
             receipt_id?: string;
         };
+        /** V1UploadRequest */
+        V1UploadRequest: {
+            bytes: number;
+            filename: string;
+            mime_type: string;
+            /** @enum {unknown} */
+            purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
+            expires_after?: {
+                /** @enum {string} */
+                anchor: "created_at";
+                seconds: number;
+            };
+        };
+        /**
+         * V1UploadStatus
+         * @enum {unknown}
+         */
+        V1UploadStatus: "pending" | "completed" | "cancelled";
+        /** V1Upload */
+        V1Upload: {
+            id: string;
+            /** @enum {string} */
+            object: "upload";
+            bytes: number;
+            created_at: number;
+            /** @description An hour later. What is not complete then is deleted. */
+            expires_at: number;
+            filename: string;
+            purpose: string;
+            status: components["schemas"]["V1UploadStatus"];
+            file?: components["schemas"]["V1File"] | null;
+        };
+        /** V1UploadPart */
+        V1UploadPart: {
+            id: string;
+            /** @enum {string} */
+            object: "upload.part";
+            created_at: number;
+            upload_id: string;
+        };
+        /** V1UploadCompletion */
+        V1UploadCompletion: {
+            /** @description In the order of the file. */
+            part_ids: string[];
+            md5?: string;
+        };
         /**
          * V1VectorStore
          * @description Files that assistants of a project search together.
@@ -5133,9 +6751,17 @@ export interface components {
                 cancelled: number;
                 total: number;
             };
-            /** @enum {unknown} */
-            status: "in_progress" | "completed";
-            expires_at: null;
+            /**
+             * @description An expired one cannot be searched, and is deleted within minutes.
+             * @enum {unknown}
+             */
+            status: "expired" | "in_progress" | "completed";
+            expires_after: {
+                /** @enum {string} */
+                anchor: "last_active_at";
+                days: number;
+            } | null;
+            expires_at: number | null;
             /** @description Seconds since 1970. */
             last_active_at: number;
             metadata: {
@@ -5155,19 +6781,6 @@ export interface components {
             has_more: boolean;
         };
         /**
-         * V1ChunkingStrategyRequest
-         * @description How files are cut into chunks.
-         */
-        V1ChunkingStrategyRequest: {
-            /** @enum {unknown} */
-            type: "auto" | "static";
-            static?: {
-                /** @description At most 512 here. */
-                max_chunk_size_tokens: number;
-                chunk_overlap_tokens: number;
-            };
-        };
-        /**
          * V1VectorStoreCreateRequest
          * @description A new vector store.
          * @example {
@@ -5183,7 +6796,8 @@ export interface components {
             file_ids?: string[];
             chunking_strategy?: components["schemas"]["V1ChunkingStrategyRequest"];
             expires_after?: {
-                anchor: string;
+                /** @enum {string} */
+                anchor: "last_active_at";
                 days: number;
             } | null;
         };
@@ -5200,7 +6814,8 @@ export interface components {
                 [key: string]: string;
             } | null;
             expires_after?: {
-                anchor: string;
+                /** @enum {string} */
+                anchor: "last_active_at";
                 days: number;
             } | null;
         };
@@ -5420,6 +7035,11 @@ export interface components {
             }[];
         };
         /**
+         * V1FileBatchStatus
+         * @enum {unknown}
+         */
+        V1FileBatchStatus: "in_progress" | "completed" | "cancelled";
+        /**
          * V1FileBatch
          * @description Files that were added to a vector store together.
          */
@@ -5430,8 +7050,7 @@ export interface components {
             /** @description Seconds since 1970. */
             created_at: number;
             vector_store_id: string;
-            /** @enum {unknown} */
-            status: "in_progress" | "completed";
+            status: components["schemas"]["V1FileBatchStatus"];
             file_counts: {
                 in_progress: number;
                 completed: number;
@@ -5439,6 +7058,581 @@ export interface components {
                 cancelled: number;
                 total: number;
             };
+        };
+        /**
+         * V1InputRole
+         * @description Who speaks.
+         * @enum {unknown}
+         */
+        V1InputRole: "user" | "assistant" | "system" | "developer";
+        /**
+         * V1InputPart
+         * @description A part of a message.
+         */
+        V1InputPart: {
+            type: string;
+            text?: string;
+            refusal?: string;
+        };
+        /**
+         * V1InputItem
+         * @description An item of the input. Members that say nothing to a model are ignored.
+         */
+        V1InputItem: {
+            /** @description `message` (the default), `function_call`, `function_call_output`, `item_reference`, and what responses have answered: `file_search_call`, `web_search_call`, `mcp_call`, `mcp_list_tools`, `reasoning`. */
+            type?: string;
+            id?: string | null;
+            role?: components["schemas"]["V1InputRole"];
+            content?: (string | components["schemas"]["V1InputPart"][]) | null;
+            call_id?: string;
+            name?: string;
+            server_label?: string;
+            arguments?: string;
+            output?: (string | components["schemas"]["V1InputPart"][]) | null;
+            queries?: string[];
+            results?: {
+                [key: string]: unknown;
+            }[] | null;
+        };
+        /**
+         * V1SearchContextSize
+         * @description Has no effect.
+         * @enum {unknown}
+         */
+        V1SearchContextSize: "low" | "medium" | "high";
+        /**
+         * V1ResponseTool
+         * @description A tool of the request; which members it has depends on its type.
+         */
+        V1ResponseTool: {
+            /** @description `function`, `file_search`, `web_search`, `web_search_preview` or `mcp`. */
+            type: string;
+            name?: string;
+            description?: string | null;
+            parameters?: {
+                [key: string]: unknown;
+            } | null;
+            strict?: boolean | null;
+            vector_store_ids?: string[];
+            max_num_results?: number;
+            ranking_options?: {
+                /** @description Has no effect: there is one. */
+                ranker?: string;
+                score_threshold?: number;
+            };
+            filters?: {
+                [key: string]: unknown;
+            } | null;
+            search_context_size?: components["schemas"]["V1SearchContextSize"];
+            user_location?: {
+                [key: string]: unknown;
+            } | null;
+            external_web_access?: boolean;
+            server_label?: string;
+            server_url?: string;
+            server_description?: string;
+            authorization?: string;
+            headers?: {
+                [key: string]: string;
+            } | null;
+            allowed_tools?: (string[] | {
+                tool_names: string[];
+            }) | null;
+            require_approval?: (string | {
+                [key: string]: unknown;
+            }) | null;
+        };
+        /**
+         * V1ToolChoiceMode
+         * @description Whether tools may or must be called.
+         * @enum {unknown}
+         */
+        V1ToolChoiceMode: "none" | "auto" | "required";
+        /**
+         * V1AllowedToolsMode
+         * @description Whether one of the tools must be called.
+         * @enum {unknown}
+         */
+        V1AllowedToolsMode: "auto" | "required";
+        /**
+         * V1ResponseToolChoice
+         * @description Which tools the model may or must call.
+         */
+        V1ResponseToolChoice: components["schemas"]["V1ToolChoiceMode"] | {
+            /** @description `function`, `file_search` or `allowed_tools`. */
+            type: string;
+            name?: string;
+            mode?: components["schemas"]["V1AllowedToolsMode"];
+            tools?: {
+                type: string;
+                name?: string;
+                server_label?: string;
+            }[];
+            server_label?: string;
+        };
+        /**
+         * V1TextFormatType
+         * @description Kind of a format.
+         * @enum {unknown}
+         */
+        V1TextFormatType: "text" | "json_object" | "json_schema";
+        /**
+         * V1TextFormat
+         * @description The format of the answer.
+         */
+        V1TextFormat: {
+            type: components["schemas"]["V1TextFormatType"];
+            name?: string;
+            description?: string;
+            schema?: {
+                [key: string]: unknown;
+            };
+            strict?: boolean | null;
+        };
+        /**
+         * V1Verbosity
+         * @description How long the answer is to be.
+         * @enum {unknown}
+         */
+        V1Verbosity: "low" | "medium" | "high";
+        /**
+         * V1Truncation
+         * @description `disabled` is refused.
+         * @enum {unknown}
+         */
+        V1Truncation: "auto" | "disabled";
+        /**
+         * V1ResponseCreateRequest
+         * @description What to answer, and how.
+         * @example {
+         *       "model": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "input": "When is the office open on Fridays?",
+         *       "stream": true
+         *     }
+         */
+        V1ResponseCreateRequest: {
+            /** @description An assistant of the project, by its id or name, or a model of the settings. */
+            model: string;
+            input?: string | components["schemas"]["V1InputItem"][];
+            instructions?: string | null;
+            previous_response_id?: string | null;
+            conversation?: (string | {
+                id: string;
+            }) | null;
+            stream?: boolean | null;
+            stream_options?: {
+                include_obfuscation?: boolean;
+            } | null;
+            background?: boolean | null;
+            store?: boolean | null;
+            include?: string[] | null;
+            tools?: components["schemas"]["V1ResponseTool"][] | null;
+            tool_choice?: components["schemas"]["V1ResponseToolChoice"] | null;
+            parallel_tool_calls?: boolean | null;
+            max_output_tokens?: number | null;
+            max_tool_calls?: number | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            top_logprobs?: number | null;
+            text?: {
+                format?: components["schemas"]["V1TextFormat"];
+                verbosity?: components["schemas"]["V1Verbosity"] | null;
+            } | null;
+            reasoning?: {
+                effort?: string | null;
+                summary?: string | null;
+                generate_summary?: string | null;
+            } | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            truncation?: components["schemas"]["V1Truncation"] | null;
+            user?: string | null;
+            safety_identifier?: string | null;
+            prompt_cache_key?: string | null;
+            prompt_cache_retention?: string | null;
+            service_tier?: string | null;
+            /** @description Refused. */
+            prompt?: unknown;
+            /** @description Refused. */
+            context_management?: unknown;
+            /** @description Refused. */
+            moderation?: unknown;
+            /** @description Refused. */
+            image?: unknown;
+            /** @description Refused. */
+            prompt_cache_options?: unknown;
+            /** @description Refused. */
+            access_programs?: unknown;
+        };
+        /**
+         * V1ResponseStatus
+         * @description How far a response is.
+         * @enum {unknown}
+         */
+        V1ResponseStatus: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+        /**
+         * V1ResponseError
+         * @description Why a response failed.
+         */
+        V1ResponseError: {
+            code: string;
+            message: string;
+        };
+        /**
+         * V1IncompleteReason
+         * @description Why an answer is not whole.
+         * @enum {unknown}
+         */
+        V1IncompleteReason: "max_output_tokens" | "content_filter";
+        /**
+         * ResponseItemStatus
+         * @description Whether an item is whole.
+         * @enum {unknown}
+         */
+        ResponseItemStatus: "in_progress" | "completed" | "incomplete";
+        /**
+         * ResponseFileCitation
+         * @description A place of the answer that names a file.
+         */
+        ResponseFileCitation: {
+            /** @enum {string} */
+            type: "file_citation";
+            file_id: string;
+            filename: string;
+            /** @description Where the citation begins in the text. */
+            index: number;
+        };
+        /**
+         * ResponseOutputText
+         * @description The text of an answer.
+         */
+        ResponseOutputText: {
+            /** @enum {string} */
+            type: "output_text";
+            text: string;
+            annotations: components["schemas"]["ResponseFileCitation"][];
+            logprobs: unknown[];
+        };
+        /**
+         * ResponseOutputMessage
+         * @description A message of the model.
+         */
+        ResponseOutputMessage: {
+            id: string;
+            /** @enum {string} */
+            type: "message";
+            status: components["schemas"]["ResponseItemStatus"];
+            /** @enum {string} */
+            role: "assistant";
+            content: components["schemas"]["ResponseOutputText"][];
+        };
+        /**
+         * ResponseFunctionCall
+         * @description A call of a function, which the client executes.
+         */
+        ResponseFunctionCall: {
+            id: string;
+            /** @enum {string} */
+            type: "function_call";
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            name: string;
+            arguments: string;
+        };
+        /**
+         * ResponseCallStatus
+         * @description How far a call of a tool is.
+         * @enum {unknown}
+         */
+        ResponseCallStatus: "in_progress" | "searching" | "completed" | "incomplete" | "failed";
+        /**
+         * ResponseFileSearchResult
+         * @description A passage that was found.
+         */
+        ResponseFileSearchResult: {
+            file_id: string;
+            filename: string;
+            text: string;
+            score?: number;
+            attributes?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * ResponseFileSearchCall
+         * @description A search in the files.
+         */
+        ResponseFileSearchCall: {
+            id: string;
+            /** @enum {string} */
+            type: "file_search_call";
+            status: components["schemas"]["ResponseCallStatus"];
+            queries: string[];
+            results: components["schemas"]["ResponseFileSearchResult"][] | null;
+        };
+        /**
+         * ResponseWebSearchCall
+         * @description A search in the web.
+         */
+        ResponseWebSearchCall: {
+            id: string;
+            /** @enum {string} */
+            type: "web_search_call";
+            status: components["schemas"]["ResponseCallStatus"];
+            action: {
+                /** @enum {string} */
+                type: "search";
+                query: string;
+                queries: string[];
+                sources?: {
+                    /** @enum {string} */
+                    type: "url";
+                    url: string;
+                }[];
+            };
+        };
+        /**
+         * ResponseMcpCall
+         * @description A call of a tool of an MCP server, or of another tool that the service executes.
+         */
+        ResponseMcpCall: {
+            id: string;
+            /** @enum {string} */
+            type: "mcp_call";
+            status: components["schemas"]["ResponseItemStatus"];
+            /** @description The MCP server; `assistant` for other tools that the service executes. */
+            server_label: string;
+            name: string;
+            arguments: string;
+            output: string | null;
+            error: null;
+            approval_request_id: null;
+        };
+        /**
+         * ResponseOutputItem
+         * @description What a response has added.
+         */
+        ResponseOutputItem: components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        /**
+         * V1ResponseUsage
+         * @description Tokens, as the model counted them.
+         */
+        V1ResponseUsage: {
+            input_tokens: number;
+            input_tokens_details: {
+                cached_tokens: number;
+                cache_write_tokens: number;
+            };
+            output_tokens: number;
+            output_tokens_details: {
+                reasoning_tokens: number;
+            };
+            total_tokens: number;
+        };
+        /**
+         * V1Response
+         * @description An answer, as far as it is.
+         */
+        V1Response: {
+            id: string;
+            /** @enum {string} */
+            object: "response";
+            /** @description Seconds since 1970. */
+            created_at: number;
+            completed_at: number | null;
+            status: components["schemas"]["V1ResponseStatus"];
+            background: boolean;
+            error: components["schemas"]["V1ResponseError"] | null;
+            incomplete_details: {
+                reason: components["schemas"]["V1IncompleteReason"];
+            } | null;
+            model: string;
+            instructions: string | null;
+            previous_response_id: string | null;
+            conversation: {
+                id: string;
+            } | null;
+            output: components["schemas"]["ResponseOutputItem"][];
+            /** @description The texts of the output, joined. */
+            output_text: string;
+            tools: {
+                [key: string]: unknown;
+            }[];
+            tool_choice: string | {
+                [key: string]: unknown;
+            };
+            parallel_tool_calls: boolean;
+            max_output_tokens: number | null;
+            max_tool_calls: number | null;
+            temperature: number | null;
+            top_p: number | null;
+            /** @enum {number} */
+            top_logprobs: 0;
+            text: {
+                [key: string]: unknown;
+            };
+            reasoning: {
+                [key: string]: unknown;
+            };
+            /** @enum {string} */
+            truncation: "auto";
+            service_tier: string | null;
+            store: boolean;
+            user: string | null;
+            safety_identifier: string | null;
+            prompt_cache_key: string | null;
+            /** @description Up to 16 texts of 512 characters, under keys of 64 characters. */
+            metadata: {
+                [key: string]: string;
+            };
+            usage: components["schemas"]["V1ResponseUsage"] | null;
+        };
+        /**
+         * V1ResponseDeleted
+         * @description The deletion of a response.
+         */
+        V1ResponseDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "response";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
+        };
+        /**
+         * ResponseInputRole
+         * @description Who speaks; a developer counts as the system.
+         * @enum {unknown}
+         */
+        ResponseInputRole: "user" | "system";
+        /**
+         * ResponseInputText
+         * @description The text of a message.
+         */
+        ResponseInputText: {
+            /** @enum {string} */
+            type: "input_text";
+            text: string;
+        };
+        /**
+         * ResponseInputMessage
+         * @description A message of the client.
+         */
+        ResponseInputMessage: {
+            id: string;
+            /** @enum {string} */
+            type: "message";
+            status: components["schemas"]["ResponseItemStatus"];
+            role: components["schemas"]["ResponseInputRole"];
+            content: components["schemas"]["ResponseInputText"][];
+        };
+        /**
+         * ResponseFunctionCallOutput
+         * @description The result of a function, which the client has sent.
+         */
+        ResponseFunctionCallOutput: {
+            id: string;
+            /** @enum {string} */
+            type: "function_call_output";
+            status: components["schemas"]["ResponseItemStatus"];
+            call_id: string;
+            output: string;
+        };
+        /**
+         * ResponseItem
+         * @description An item of a conversation.
+         */
+        ResponseItem: components["schemas"]["ResponseInputMessage"] | components["schemas"]["ResponseOutputMessage"] | components["schemas"]["ResponseFunctionCall"] | components["schemas"]["ResponseFunctionCallOutput"] | components["schemas"]["ResponseFileSearchCall"] | components["schemas"]["ResponseWebSearchCall"] | components["schemas"]["ResponseMcpCall"];
+        /**
+         * V1ResponseItemList
+         * @description A page of items.
+         */
+        V1ResponseItemList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["ResponseItem"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ConversationCreateRequest
+         * @description A new conversation, and its first items.
+         * @example {
+         *       "items": [
+         *         {
+         *           "role": "user",
+         *           "content": "When is the office open on Fridays?"
+         *         }
+         *       ],
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
+         */
+        V1ConversationCreateRequest: {
+            items?: components["schemas"]["V1InputItem"][] | null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * V1Conversation
+         * @description A conversation, whose responses follow each other.
+         */
+        V1Conversation: {
+            id: string;
+            /** @enum {string} */
+            object: "conversation";
+            created_at: number;
+            /** @description Up to 16 texts of 512 characters, under keys of 64 characters. */
+            metadata: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * V1ConversationUpdateRequest
+         * @description The new metadata of a conversation.
+         * @example {
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
+         */
+        V1ConversationUpdateRequest: {
+            metadata: {
+                [key: string]: string;
+            } | null;
+        };
+        /**
+         * V1ConversationDeleted
+         * @description The deletion of a conversation.
+         */
+        V1ConversationDeleted: {
+            id: string;
+            /** @enum {string} */
+            object: "conversation.deleted";
+            /** @description False while it is still under way; it goes on by itself. */
+            deleted: boolean;
+            /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
+            receipt_id?: string;
+        };
+        /**
+         * V1ConversationItemsCreateRequest
+         * @description Items to add to a conversation.
+         * @example {
+         *       "items": [
+         *         {
+         *           "role": "user",
+         *           "content": "When is the office open on Fridays?"
+         *         }
+         *       ]
+         *     }
+         */
+        V1ConversationItemsCreateRequest: {
+            items: components["schemas"]["V1InputItem"][];
         };
         /**
          * RunStartEvent
@@ -14588,6 +16782,920 @@ export interface operations {
             };
         };
     };
+    "schedules.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleTimingRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleTimes"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deleted: boolean;
+                    };
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.trigger": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRun"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.runs": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRunList"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.mail": {
+        parameters: {
+            query: {
+                /** @description The signature of the link. */
+                signature: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.stopMails": {
+        parameters: {
+            query: {
+                /** @description The signature of the link. */
+                signature: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "public.runs.stream": {
         parameters: {
             query?: {
@@ -14834,7 +17942,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Refused with 422, because the answer would be another: `n` above 1, `logprobs`, `logit_bias`, `modalities` other than text, `web_search_options`, and a `tool_choice` or `function_call` that demands a tool. Other members are accepted and have no effect; so have `tools`: the assistant brings its own. */
+        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction`, `web_search_options`, `functions` and `function_call`. Other members are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatChatCompletionRequest"];
@@ -17203,7 +20311,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Refused with 422, because the answer would be another: `n` above 1, `logprobs`, `logit_bias`, `modalities` other than text, `web_search_options`, and a `tool_choice` or `function_call` that demands a tool. Other members are accepted and have no effect; so have `tools`: the assistant brings its own. */
+        /** @description Calls of functions in `tools` are answered with `finish_reason: tool_calls`; the tools of the assistant are executed here. Refused with 422, because the answer would be another: `modalities` other than text, `audio`, `prediction`, `web_search_options`, `functions` and `function_call`. Other members are accepted and have no effect. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CompatChatCompletionRequest"];
@@ -19834,6 +22942,625 @@ export interface operations {
             };
         };
     };
+    "v1.chat.completions.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+                /** @description Name of the model, or the id of an assistant. */
+                model?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ChatCompletionList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.chat.completions.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ChatCompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description The completion; with `stream` its chunks as server-sent events, then `[DONE]`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatChatCompletion"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            402: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.chat.completions.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatChatCompletion"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.chat.completions.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ChatCompletionUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatChatCompletion"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.chat.completions.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1DeletedChatCompletion"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.chat.completions.messages.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                completion_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1CompletionMessageList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
     "v1.assistants.list": {
         parameters: {
             query?: {
@@ -19936,7 +23663,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet. */
+        /** @description `code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1AssistantCreateRequest"];
@@ -20131,7 +23858,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description Refused, because runs would not follow it: `top_p` other than 1, a `response_format` other than text, `reasoning_effort`, and `code_interpreter`. Functions are stored; runs do not call them yet. */
+        /** @description `code_interpreter` is refused: this service does not execute code. Functions are tools of the type `client` in the native API. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1AssistantUpdateRequest"];
@@ -20249,6 +23976,1788 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["V1AssistantDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Refused: `tool_resources` of a thread, and files of messages. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ThreadCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatThread"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatThread"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ThreadUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatThread"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ThreadDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.messages.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+                /** @description Id of the run. */
+                run_id?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1MessageList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.messages.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1MessageRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatMessage"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.messages.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the message. */
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatMessage"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.messages.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the message. */
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1MessageUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CompatMessage"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.messages.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the message. */
+                message_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1MessageDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1RunList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.create": {
+        parameters: {
+            query?: {
+                include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+                "include[]"?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+            };
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1RunCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.createAndRun": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ThreadRunCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1RunUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.submitToolOutputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1SubmitToolOutputsRequest"];
+            };
+        };
+        responses: {
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.steps.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+                include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+                "include[]"?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1RunStepList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.steps.read": {
+        parameters: {
+            query?: {
+                include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+                "include[]"?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+                /** @description Id of the run. */
+                run_id: string;
+                /** @description Id of the run step. */
+                step_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1RunStep"];
                 };
             };
             /** @description Default Response */
@@ -20764,6 +26273,425 @@ export interface operations {
             };
         };
     };
+    "v1.uploads.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1UploadRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Upload"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.uploads.parts.create": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description At most 64 MB.
+                     */
+                    data: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1UploadPart"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.uploads.complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1UploadCompletion"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Upload"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.uploads.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                upload_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Upload"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
     "v1.vectorStores.list": {
         parameters: {
             query?: {
@@ -20863,7 +26791,6 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Refused, because vector stores do not expire: `expires_after`. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["V1VectorStoreCreateRequest"];
@@ -22126,6 +28053,94 @@ export interface operations {
             };
         };
     };
+    "v1.vectorStores.fileBatches.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the vector store. */
+                vector_store_id: string;
+                /** @description Id of the batch. */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1FileBatch"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
     "v1.vectorStores.fileBatches.listFiles": {
         parameters: {
             query?: {
@@ -22158,6 +28173,1257 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["V1VectorStoreFileList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ResponseCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The response; with `stream` its events as server-sent events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Response"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.read": {
+        parameters: {
+            query?: {
+                stream?: boolean;
+                starting_after?: number;
+                include_obfuscation?: boolean;
+                include?: string | string[];
+                "include[]"?: string | string[];
+            };
+            header?: never;
+            path: {
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response; with `stream` its events as server-sent events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Response"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ResponseDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Response"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.responses.inputItems.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+                include?: string | string[];
+                "include[]"?: string | string[];
+            };
+            header?: never;
+            path: {
+                response_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ResponseItemList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.create": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ConversationCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Conversation"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Conversation"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ConversationUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Conversation"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ConversationDeleted"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.items.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+                include?: string | string[];
+                "include[]"?: string | string[];
+            };
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ResponseItemList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.items.create": {
+        parameters: {
+            query?: {
+                include?: string | string[];
+                "include[]"?: string | string[];
+            };
+            header?: never;
+            path: {
+                conversation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ConversationItemsCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1ResponseItemList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.items.read": {
+        parameters: {
+            query?: {
+                include?: string | string[];
+                "include[]"?: string | string[];
+            };
+            header?: never;
+            path: {
+                conversation_id: string;
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseItem"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.conversations.items.delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                conversation_id: string;
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Conversation"];
                 };
             };
             /** @description Default Response */

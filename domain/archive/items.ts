@@ -8,15 +8,29 @@ import type {
   ArchivedRun,
   ArchivedThread,
   ArchivedToolCall,
+  ArchivedVectorStore,
+  ArchivedVectorStoreFile,
 } from './records.ts'
 
-/** The kinds of records in the order in which an archive has them: parents first. */
-export const recordKinds = ['projects', 'assistants', 'threads', 'messages', 'runs', 'tool_calls', 'feedback'] as const
+/** The kinds of records in the order in which an archive has them: parents first. The last come after the files. */
+export const recordKinds = [
+  'projects',
+  'vector_stores',
+  'assistants',
+  'threads',
+  'messages',
+  'runs',
+  'tool_calls',
+  'feedback',
+  'vector_store_files',
+] as const
 export type RecordKind = (typeof recordKinds)[number]
 
 /** Free-form members and messages are texts, as they are stored. */
 export interface ReadRecords {
   projects: ArchivedProject
+  vector_stores: ArchivedVectorStore
+  vector_store_files: ArchivedVectorStoreFile
   /** Without its secrets, of which `missing` names the places. */
   assistants: ArchivedAssistant & { missing: string[] }
   threads: Omit<ArchivedThread, 'metadata'> & { metadata_json: string }

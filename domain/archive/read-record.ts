@@ -34,6 +34,14 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
         return { ...assistant, ...withoutSecrets(assistant.config) }
       })
     }
+    case 'vector_stores': {
+      const store = checked(records.ArchivedVectorStore, line, kind)
+      return ready(kind, store.vector_store_id, () => store)
+    }
+    case 'vector_store_files': {
+      const entry = checked(records.ArchivedVectorStoreFile, line, kind)
+      return ready(kind, `${entry.vector_store_id}/${entry.file_id}`, () => entry)
+    }
     case 'threads': {
       const { metadata, ...thread } = checked(records.ArchivedThread, line, kind)
       return ready(kind, thread.thread_id, () => ({ ...thread, metadata_json: checkFreeForm(['metadata'], metadata) }))

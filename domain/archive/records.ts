@@ -1,7 +1,9 @@
 import Type, { type Static } from 'typebox'
-import { AnyKey } from '../any-key.ts'
+import { AnyKey, ShortKey } from '../any-key.ts'
+import { maxChunkTokens } from '../chunking/chunker-options.ts'
 import { requestLimits } from '../limits.ts'
 import { Message, TokenUsage } from '../messages.ts'
+import { Metadata } from '../metadata.ts'
 import { runStatuses } from '../records/run.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
@@ -111,9 +113,37 @@ export const ArchivedFeedback = Type.Object({
   comment: Type.Optional(Type.String({ maxLength: 10_000 })),
   created_at: time,
 })
+export const ArchivedVectorStore = Type.Object({
+  vector_store_id: id,
+  project_id: id,
+  name,
+  description: Type.Optional(Type.String({ maxLength: 512 })),
+  metadata: Metadata,
+  expires_after_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+  created_at: time,
+})
+export const ArchivedVectorStoreFile = Type.Object({
+  vector_store_id: id,
+  file_id: id,
+  attributes: Type.Record(ShortKey, Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]), {
+    maxProperties: 16,
+    additionalProperties: false,
+  }),
+  chunking: Type.Optional(
+    Type.Object({
+      max_tokens: Type.Integer({ minimum: 100, maximum: maxChunkTokens }),
+      overlap_tokens: Type.Integer({ minimum: 0, maximum: maxChunkTokens / 2 }),
+    }),
+  ),
+  created_at: time,
+})
+/** Of an assistant or of a project. */
 export const ArchivedFile = Type.Object({
   file_id: id,
-  assistant_id: id,
+  assistant_id: Type.Optional(id),
+  project_id: Type.Optional(id),
+  purpose: Type.Optional(Type.String({ maxLength: 64 })),
+  expires_at: Type.Optional(time),
   name: Type.String({ minLength: 1, maxLength: 512 }),
   content_type: Type.String({ maxLength: 1000 }),
   path: Type.String({ pattern: '^files/[A-Za-z0-9._~-]{1,90}$' }),
@@ -122,6 +152,8 @@ export const Manifest = Type.Object({ format: Type.Literal('assistant-platform-u
 
 export type ArchivedProject = Static<typeof ArchivedProject>
 export type ArchivedAssistant = Static<typeof ArchivedAssistant>
+export type ArchivedVectorStore = Static<typeof ArchivedVectorStore>
+export type ArchivedVectorStoreFile = Static<typeof ArchivedVectorStoreFile>
 export type ArchivedThread = Static<typeof ArchivedThread>
 export type ArchivedEntry = Static<typeof ArchivedEntry>
 export type ArchivedRun = Static<typeof ArchivedRun>

@@ -14,6 +14,8 @@ export interface PurchaseRecord {
   price_id: string
   /** Threads that the plan allows. */
   thread_max: number
+  /** Schedules that the plan allows, if it allows more than the settings. */
+  schedule_max?: number
   status: PurchaseStatus
   /** The page where the user pays; absent once nothing is left to pay. */
   url?: string

@@ -1,6 +1,7 @@
 import type { ToolType } from '../tool-types.ts'
 import type { CutReason } from '../messages.ts'
 import type { RunErrorType } from '../run-errors.ts'
+import type { reasoningEfforts } from '../reasoning-efforts.ts'
 
 export const runStatuses = ['pending', 'running', 'interrupted', 'success', 'error', 'cancelled'] as const
 export type RunStatus = (typeof runStatuses)[number]
@@ -34,9 +35,6 @@ export interface ModelUsage extends Usage {
 /** What becomes of an answer that calls functions of the client: the run waits for their results, or ends. */
 export const clientCallModes = ['wait', 'return'] as const
 export type ClientCallMode = (typeof clientCallModes)[number]
-
-/** How hard a model thinks before it answers, in the words of the chat-completions API. */
-export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 /** Why a model ended its answer. */
 export type FinishReason = 'stop' | 'tool_calls' | CutReason

@@ -8,7 +8,9 @@ import type { TarMember } from './read-tar.ts'
 const maxRecords = 5_000_000
 /** Their records are held until their bytes come. */
 const maxFiles = 20_000
-const order: readonly string[] = [...recordKinds, 'files']
+const order: readonly string[] = recordKinds.flatMap((kind) =>
+  kind === 'vector_store_files' ? ['files', kind] : [kind],
+)
 
 /** The records and files of an archive, each checked. Throws `invalid_input` for an archive of another form. */
 export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGenerator<ArchiveItem, undefined> {
@@ -31,6 +33,8 @@ export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGene
       if (member.size > smallMemberMaxBytes) throw wrongArchive('one of its members is too large')
       continue
     }
+    // Parts of messages are not imported: their text is.
+    if (/^attachments[-/][\w.-]{1,80}$/.test(member.name)) continue
     const kind = kindOf(member.name)
     const next = order.indexOf(kind)
     if (next < place) throw wrongArchive('its members are not in order')
@@ -63,7 +67,7 @@ async function readManifest(member: TarMember): Promise<void> {
 }
 
 function kindOf(name: string): RecordKind | 'files' {
-  const written = /^([a-z-]{1,20})-\d{5,9}\.jsonl$/.exec(name)?.[1]?.replace('-', '_')
+  const written = /^([a-z-]{1,20})-\d{5,9}\.jsonl$/.exec(name)?.[1]?.replaceAll('-', '_')
   const kind = written === 'files' ? written : recordKinds.find((known) => known === written)
   if (kind === undefined) throw wrongArchive('it holds a member that is not known here')
   return kind

@@ -26,10 +26,11 @@ export function createSmtpMailer({ smtpUrl, mailFrom }: { smtpUrl: string | unde
   let lastAnswer = 0
   const transport = createTransport({ url: smtpUrl, ...limits })
   return {
-    async send({ messageId, ...mail }) {
+    async send({ messageId, unsubscribeUrl, ...mail }) {
       try {
         await transport.sendMail({
           ...mail,
+          ...(unsubscribeUrl === undefined ? {} : { headers: unsubscribeHeaders(unsubscribeUrl) }),
           from: mailFrom,
           messageId: `<${messageId}@${domainOf(mailFrom)}>`,
           disableFileAccess: true,
@@ -65,6 +66,11 @@ function explain(cause: unknown): AppError {
     { cause },
   )
 }
+
+const unsubscribeHeaders = (url: string) => ({
+  'List-Unsubscribe': `<${url}>`,
+  'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+})
 
 function domainOf(from: string): string {
   return /@([\w.-]+)/.exec(from)?.[1] ?? 'localhost'

@@ -7,6 +7,7 @@ import { auditModels } from './models/audit.ts'
 import { billingModels } from './models/billing.ts'
 import { budgetModels } from './models/budgets.ts'
 import { attachmentModels } from './models/attachments.ts'
+import { scheduleModels } from './models/schedules.ts'
 import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
@@ -94,6 +95,7 @@ export async function connectDatabase(
     ...billingModels(connection),
     ...auditModels(connection),
     ...budgetModels(connection),
+    ...scheduleModels(connection),
   }
   return {
     collections,

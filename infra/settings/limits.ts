@@ -45,6 +45,12 @@ export const limitSettings = {
     threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads that a new user may have.', {
       default: 100,
     }),
+    scheduleMaxDefault: integer(
+      'SCHEDULE_MAX_DEFAULT',
+      [0, 1_000_000],
+      'Schedules that a user may have; a plan can allow more.',
+      { default: 20 },
+    ),
     storageMaxMb: integer('STORAGE_MAX_MB', [1, 1_000_000_000], 'Size of all files of one user.', {
       defaultText: 'no limit',
     }),

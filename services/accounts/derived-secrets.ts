@@ -22,6 +22,10 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
   const exportSignature = (userId: string, expires: number): string =>
     createHmac('sha256', exportKey).update(`${expires}:${userId}`).digest('base64url')
 
+  const scheduleMailKey = keyFor('schedule-mail-link')
+  const scheduleMailSignature = (scheduleId: string): string =>
+    createHmac('sha256', scheduleMailKey).update(scheduleId).digest('base64url')
+
   return {
     /** Six digits. */
     verificationCode,
@@ -32,6 +36,11 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
     exportSignature,
     isExportSignature(userId: string, expires: number, given: string): boolean {
       return areEqual(exportSignature(userId, expires), given)
+    },
+    /** Signs the link that stops the mails of a schedule. */
+    scheduleMailSignature,
+    isScheduleMailSignature(scheduleId: string, given: string): boolean {
+      return areEqual(scheduleMailSignature(scheduleId), given)
     },
     /** 256 bits in base64url. */
     resetToken: (tokenId: string): string => createHmac('sha256', resetKey).update(tokenId).digest('base64url'),

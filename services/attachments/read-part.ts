@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import type { ContentPartInput } from '../../domain/content-parts.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import type { Fetch } from '../outbound.ts'
@@ -127,7 +128,5 @@ async function uploadedFile({ openFile }: PartSources, fileId: string, maxBytes:
     source.destroy()
     throw tooLarge(maxBytes, loc)
   }
-  const pieces: Buffer[] = []
-  for await (const piece of source) pieces.push(Buffer.from(piece))
-  return { name, bytes: Buffer.concat(pieces) }
+  return { name, bytes: await buffer(source) }
 }

@@ -81,6 +81,7 @@ export function createBilling(deps: BillingDeps) {
         request_id: requestId,
         price_id: priceId,
         thread_max: plan.thread_max,
+        ...(plan.schedule_max === undefined ? {} : { schedule_max: plan.schedule_max }),
         status: 'open',
         ...(session.url === null ? {} : { url: session.url }),
         looks: 0,

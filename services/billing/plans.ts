@@ -7,6 +7,8 @@ export interface Plan {
   name: string
   /** Threads that a user with this plan may have. */
   thread_max: number
+  /** Schedules that a user with this plan may have, if the price says so. */
+  schedule_max?: number
   /** In the smallest unit of the currency. */
   amount: number
   currency: string
@@ -48,6 +50,7 @@ async function read(provider: PaymentProvider): Promise<Plan[]> {
 
 function planOf(price: Stripe.Price): Plan | undefined {
   const threadMax = threadMaxOf(price)
+  const scheduleMax = numberOf(price, 'schedule_max')
   if (threadMax === undefined || price.unit_amount === null || price.billing_scheme !== 'per_unit') return undefined
   const { product, recurring, nickname } = price
   const isForSale = typeof product === 'object' && !('deleted' in product) && product.active
@@ -56,6 +59,7 @@ function planOf(price: Stripe.Price): Plan | undefined {
     price_id: price.id,
     name: nickname ?? product.name,
     thread_max: threadMax,
+    ...(scheduleMax === undefined ? {} : { schedule_max: scheduleMax }),
     amount: price.unit_amount,
     currency: price.currency,
     interval: recurring?.interval ?? 'one_time',
@@ -65,6 +69,10 @@ function planOf(price: Stripe.Price): Plan | undefined {
 
 /** From a price's metadata, if it is a valid quota. */
 export function threadMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
-  const text = price.metadata['thread_max'] ?? ''
+  return numberOf(price, 'thread_max')
+}
+
+function numberOf(price: Pick<Stripe.Price, 'metadata'>, member: string): number | undefined {
+  const text = price.metadata[member] ?? ''
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }

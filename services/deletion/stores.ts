@@ -11,6 +11,8 @@ import {
   knowledgeKinds,
 } from '../knowledge/delete-knowledge.ts'
 import type { RunStream } from '../runs/run-stream.ts'
+import { scheduleStores } from '../schedules/delete-schedules.ts'
+import type { Timetable } from '../schedules/timetable.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { type Erasable, eraseAll } from './many.ts'
 import { type Members, type Store, inBatches, sumOver } from './store.ts'
@@ -21,14 +23,16 @@ export interface StoresDeps {
   stream: Pick<RunStream, 'remove' | 'count'>
   knowledge: KnowledgeStores
   billing: Pick<Billing, 'endFor'>
+  timetable: Timetable
 }
 
 /**
  * The registry of stores: which data belongs to which owner, and how it is removed and counted. A test fails until
  * a new collection is added here (or to `keptCollections`, with the reason).
  */
-export function createStores({ collections, transaction, stream, knowledge, billing }: StoresDeps): Store[] {
+export function createStores({ collections, transaction, stream, knowledge, billing, timetable }: StoresDeps): Store[] {
   return [
+    ...scheduleStores({ collections, transaction, timetable }),
     ...knowledgeStores(knowledge),
     runStreams(collections, stream),
     ofThreads(transaction, 'tool_calls', collections.toolCalls),

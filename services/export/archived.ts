@@ -1,14 +1,19 @@
+import { projectOf } from '../../domain/knowledge/project-files.ts'
 import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
+import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
+import { type EntryRecord, attributesOf } from '../knowledge/entry-record.ts'
+import type { VectorStoreRecord } from '../knowledge/vector-stores.ts'
 
 /** How each kind of record is written in an archive (docs/accounts.md). Names only what is meant to be exported. */
 export const archived = {
@@ -51,6 +56,24 @@ export const archived = {
     config: maskSecrets(objectFromJsonText(configText)),
     created_at: assistant.created_at,
     updated_at: assistant.updated_at,
+  }),
+
+  vectorStore: ({ _id, project_id, name, store, created_at }: VectorStoreRecord) => ({
+    vector_store_id: _id,
+    project_id,
+    name,
+    description: store.description,
+    metadata: objectFromJsonText(store.metadata_json),
+    expires_after_days: store.expires_after_days,
+    created_at,
+  }),
+
+  vectorStoreFile: ({ assistant_id, source_id, chunking, created_at, ...entry }: EntryRecord) => ({
+    vector_store_id: assistant_id,
+    file_id: source_id,
+    attributes: attributesOf(entry),
+    chunking,
+    created_at,
   }),
 
   thread: ({ _id, metadata_json, ...thread }: ThreadRecord) => ({
@@ -104,9 +127,47 @@ export const archived = {
     ...(value_json === undefined ? {} : { value: parseOwnJson(value_json) }),
   }),
 
+  schedule: (schedule: ScheduleRecord) => ({
+    schedule_id: schedule._id,
+    project_id: schedule.project_id,
+    assistant_id: schedule.assistant_id,
+    thread_id: schedule.thread_id,
+    input: parseOwnJson(schedule.input_json),
+    cron: schedule.cron,
+    interval_seconds: schedule.interval_seconds,
+    at: schedule.at,
+    timezone: schedule.timezone,
+    jitter_seconds: schedule.jitter_seconds,
+    start_at: schedule.start_at,
+    end_at: schedule.end_at,
+    max_runs: schedule.max_runs,
+    overlap: schedule.overlap,
+    catchup_seconds: schedule.catchup_seconds,
+    paused: schedule.paused,
+    pause_reason: schedule.pause_reason,
+    note: schedule.note,
+    mail_result: schedule.mail_result,
+    runs_made: schedule.runs_made,
+    created_at: schedule.created_at,
+    updated_at: schedule.updated_at,
+  }),
+
+  scheduleRun: ({ _id: _key, user_id: _user, check_at: _check, ...run }: ScheduleRunRecord) => run,
+
+  attachment: ({ _id, thread_id, name, content_type, size, sha256, created_at }: AttachmentRecord) => ({
+    attachment_id: _id,
+    thread_id,
+    name,
+    content_type,
+    size,
+    sha256,
+    path: attachmentPathOf(_id),
+    created_at,
+  }),
+
   file: (file: FileRecord) => ({
     file_id: file._id,
-    assistant_id: file.assistant_id,
+    ...ownerOf(file),
     name: file.name,
     content_type: file.content_type,
     size: file.size,
@@ -115,6 +176,13 @@ export const archived = {
     created_at: file.created_at,
   }),
 }
+
+function ownerOf({ assistant_id: owner, purpose, expires_at }: FileRecord) {
+  const project = projectOf(owner)
+  return project === undefined ? { assistant_id: owner } : { project_id: project, purpose, expires_at }
+}
+/** The path of the bytes of an image, a sound or a file in a message. */
+export const attachmentPathOf = (attachmentId: string) => `attachments/${attachmentId}`
 
 /** The path of a file's bytes in the archive. */
 export const pathOf = (fileId: string) => `files/${fileId}`

@@ -12,10 +12,11 @@ export async function* records<T extends { _id: string }>(
   collection: Model<T>,
   filter: object,
   atOnce = recordsAtOnce,
+  projection: object = {},
 ): AsyncGenerator<T> {
   const pages = pagesById(atOnce, (after: After<string>, limit) =>
     collection
-      .find({ ...filter, ...after })
+      .find({ ...filter, ...after }, projection)
       .sort({ _id: 1 })
       .limit(limit)
       .lean<T[]>(),

@@ -1,10 +1,13 @@
-import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
-import { isAssistant } from '../../domain/records/assistant.ts'
+import { hasOwnBytes, projectOwner } from '../../domain/knowledge/project-files.ts'
+import { type AssistantRecord, isAssistant } from '../../domain/records/assistant.ts'
+import type { FileRecord } from '../../domain/records/file.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from '../knowledge/blob-store.ts'
-import { archived, pathOf } from './archived.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { bytesOf } from '../attachments/prompt-parts.ts'
+import { archived, attachmentPathOf, pathOf } from './archived.ts'
 import { jsonFile, jsonLines } from './json-lines.ts'
 import { type ArchiveMember, packed } from './packed.ts'
 import { entriesOf, largeRecordsAtOnce, records } from './read-records.ts'
@@ -34,6 +37,8 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
   yield jsonFile('manifest.json', { format: 'assistant-platform-user', version: 1, exported_at: now }, now)
   yield jsonFile('user.json', archived.user(user), now)
   yield* jsonLines('projects', mapped(records(projects, own), archived.project), now)
+  const stores = records(assistants, { ...own, kind: 'vector_store' })
+  yield* jsonLines('vector-stores', mapped(stores, storeLine), now)
   const ownAssistants = records(assistants, { ...own, ...isAssistant })
   yield* jsonLines(
     'assistants',
@@ -41,7 +46,38 @@ async function* membersOf(deps: ArchiveDeps, user: UserRecord): AsyncGenerator<A
     now,
   )
   yield* threadMembers(deps, own, now)
+  const { schedules, scheduleRuns } = deps.collections
+  yield* jsonLines('schedules', mapped(records(schedules, own), archived.schedule), now)
+  const ofUser = { user_id: user._id, ...until(now) }
+  yield* jsonLines('schedule-runs', mapped(records(scheduleRuns, ofUser), archived.scheduleRun), now)
   yield* fileMembers(deps, user, now)
+  const entries = records(deps.collections.files, {
+    ...(await storedFiles(deps, user, now)),
+    source_id: { $exists: true },
+  })
+  yield* jsonLines('vector-store-files', mapped(entries, entryLine), now)
+}
+
+function storeLine(record: AssistantRecord): object {
+  const { store = { metadata_json: '{}', last_active_at: record.created_at } } = record
+  return archived.vectorStore({ ...record, kind: 'vector_store', store })
+}
+
+function entryLine(record: FileRecord): object {
+  return archived.vectorStoreFile({ ...record, source_id: record.source_id ?? '' })
+}
+
+/** Without those whose owner is being deleted, and those whose time is over. */
+async function storedFiles({ collections }: ArchiveDeps, user: UserRecord, now: Date) {
+  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
+  const goneProjects = await collections.projects.distinct('_id', { user_id: user._id, deleting: true })
+  return {
+    user_id: user._id,
+    status: { $ne: 'uploading' },
+    assistant_id: { $nin: [...gone, ...goneProjects.map(projectOwner)] },
+    $or: [{ expires_at: { $exists: false } }, { expires_at: { $gt: now } }],
+    ...until(now),
+  }
 }
 
 const until = (now: Date) => ({ created_at: { $lte: now } })
@@ -52,7 +88,7 @@ async function* threadMembers(
   own: object,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
-  const { threads, checkpoints, runs, toolCalls, feedback } = collections
+  const { threads, checkpoints, runs, toolCalls, feedback, attachments } = collections
   // Threads that are not to be stored are left out: they expire within a day.
   const ownThreads = { ...own, expires_at: { $exists: false } }
 
@@ -69,22 +105,24 @@ async function* threadMembers(
   yield* jsonLines('runs', mapped(ownRuns, archived.run), now)
   yield* jsonLines('tool-calls', mapped(calls, archived.toolCall), now)
   yield* jsonLines('feedback', mapped(opinions, archived.feedback), now)
+  const attached = () =>
+    ofThreads((id) => records(attachments, { thread_id: id, ...until(now) }, largeRecordsAtOnce, { bytes: 0 }))
+  yield* jsonLines('attachments', mapped(attached(), archived.attachment), now)
+  for await (const { _id } of attached()) {
+    const stored = await attachments.findById(_id).lean<AttachmentRecord>()
+    if (stored === null) continue
+    const content = Buffer.from(bytesOf(stored))
+    yield { name: attachmentPathOf(_id), size: content.length, modified: stored.created_at, content: [content] }
+  }
 }
 
 /** The records of the files, then their bytes. */
 async function* fileMembers(
-  { collections, blobs }: ArchiveDeps,
+  { collections, blobs, assistantConfigs }: ArchiveDeps,
   user: UserRecord,
   now: Date,
 ): AsyncGenerator<ArchiveMember, undefined> {
-  const gone = await collections.assistants.distinct('_id', { user_id: user._id, deleting: true })
-  const stored = {
-    user_id: user._id,
-    status: { $ne: 'uploading' },
-    assistant_id: { $nin: gone },
-    ...hasOwnBytes,
-    ...until(now),
-  }
+  const stored = { ...(await storedFiles({ collections, blobs, assistantConfigs }, user, now)), ...hasOwnBytes }
   const listed = new Set<string>()
   const lines = mapped(records(collections.files, stored), (file) => {
     listed.add(file._id)

@@ -3,12 +3,14 @@ import type { ArchivedFile } from '../../domain/archive/records.ts'
 import { AppError, type ErrorCode } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Collections } from '../collections.ts'
+import type { ProjectFiles } from '../knowledge/project-files.ts'
 import type { Uploads } from '../knowledge/uploads.ts'
 import type { Import } from './import.ts'
 
 export interface ImportFilesDeps {
   collections: Pick<Collections, 'assistants' | 'files'>
   uploads: Pick<Uploads, 'admit' | 'receive'>
+  projectFiles: Pick<ProjectFiles, 'keep'>
 }
 
 const refusalCodes: ErrorCode[] = ['bad_request', 'payload_too_large', 'not_found', 'forbidden', 'unavailable']
@@ -17,7 +19,10 @@ const refusalCodes: ErrorCode[] = ['bad_request', 'payload_too_large', 'not_foun
  * Files of an archive. Each is an upload of its own to its assistant, with the quota and the ingestion of every upload.
  * The id of the ingestion tells whether the file was imported before.
  */
-export function createFileImport({ collections, uploads }: ImportFilesDeps, { userId, idOf, report }: Import) {
+export function createFileImport(
+  { collections, uploads, projectFiles }: ImportFilesDeps,
+  { userId, idOf, report }: Import,
+) {
   return async (file: ArchivedFile, content: AsyncIterable<Buffer>): Promise<void> => {
     try {
       report.count(await store(file, content), 'files')
@@ -28,6 +33,19 @@ export function createFileImport({ collections, uploads }: ImportFilesDeps, { us
   }
 
   async function store(file: ArchivedFile, content: AsyncIterable<Buffer>) {
+    const part = {
+      name: file.name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '') || 'file',
+      contentType: file.content_type,
+      content: Readable.from(content, { objectMode: false }),
+    }
+    if (file.project_id !== undefined) {
+      const caller = { userId, projectId: idOf('project', file.project_id) }
+      const { purpose = 'assistants', expires_at: end } = file
+      const expiry = end === undefined ? {} : { expires_at: new Date(end) }
+      return projectFiles.keep(caller, idOf('file', file.file_id), part, { purpose, ...expiry })
+    }
+    if (file.assistant_id === undefined)
+      throw new AppError('bad_request', 'it names neither an assistant nor a project')
     const assistantId = idOf('assistant', file.assistant_id)
     const ingestionId = idOf('ingestion', file.file_id)
     const assistant = await collections.assistants
@@ -37,11 +55,6 @@ export function createFileImport({ collections, uploads }: ImportFilesDeps, { us
     const known = { assistant_id: assistantId, ingestion_id: ingestionId, status: { $ne: 'uploading' as const } }
     if ((await collections.files.exists(known)) !== null) return 'existing'
     await uploads.admit(assistant)
-    const part = {
-      name: file.name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '') || 'file',
-      contentType: file.content_type,
-      content: Readable.from(content, { objectMode: false }),
-    }
     await uploads.receive(assistant, only(part), ingestionId)
     return 'imported'
   }

@@ -18,6 +18,7 @@ export interface ImportRecordsDeps {
 }
 
 const accessModeKey = 'type==agent/access_mode'
+const vectorStoresKey = 'type==agent/vector_stores'
 const namesTried = 20
 
 /**
@@ -43,7 +44,10 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
     assistant: (archived: ReadRecords['assistants']) =>
       settle(report, 'assistants', archived.assistant_id, async () => {
         const id = idOf('assistant', archived.assistant_id)
-        const config = Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey))
+        const config = withStores(
+          Object.fromEntries(Object.entries(archived.config).filter(([key]) => key !== accessModeKey)),
+          (oldStore) => idOf('assistant', oldStore),
+        )
         if (archived.config[accessModeKey] !== undefined && archived.config[accessModeKey] !== 'authenticated')
           report.unpublish(id)
         report.missSecrets(id, archived.name, archived.missing)
@@ -101,6 +105,13 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         throw refused('its thread was deleted')
       }),
   }
+}
+
+/** The configuration, naming vector stores as they were imported. */
+function withStores(config: Record<string, unknown>, newId: (old: string) => string): Record<string, unknown> {
+  const stores = config[vectorStoresKey]
+  if (!Array.isArray(stores)) return config
+  return { ...config, [vectorStoresKey]: stores.map((id: unknown) => (typeof id === 'string' ? newId(id) : id)) }
 }
 
 /** Names of projects are unique: a name that is taken gets an addition. */

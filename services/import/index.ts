@@ -8,6 +8,7 @@ import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
+import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
 import { newIdsFor } from './new-ids.ts'
 import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport } from './report.ts'
@@ -15,7 +16,8 @@ import { type ImportReport, createReport } from './report.ts'
 type ImportsDeps = ImportRecordsDeps &
   ImportEntriesDeps &
   ImportRunPartsDeps &
-  ImportFilesDeps & {
+  ImportFilesDeps &
+  ImportVectorStoresDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
     settings: { importMaxMb: number; importDayMaxMb?: number; archivesAtOnce?: number }
@@ -67,6 +69,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const stored = createRecordImport(deps, target)
     const entries = createEntryImport(deps, target)
     const parts = createRunPartsImport(deps, target)
+    const shelves = createVectorStoreImport(deps, target)
     const receiveFile = createFileImport(deps, target)
     for await (const item of items) {
       if (item.type === 'record') await store(item)
@@ -80,6 +83,10 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
       switch (item.kind) {
         case 'projects':
           return stored.project(item.record)
+        case 'vector_stores':
+          return shelves.vectorStore(item.record)
+        case 'vector_store_files':
+          return shelves.entry(item.record)
         case 'assistants':
           return stored.assistant(item.record)
         case 'threads':

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 
 export const reportedKinds = [
   'projects',
+  'vector_stores',
   'assistants',
   'threads',
   'messages',
@@ -9,6 +10,7 @@ export const reportedKinds = [
   'tool_calls',
   'feedback',
   'files',
+  'vector_store_files',
 ] as const
 export type ReportedKind = (typeof reportedKinds)[number]
 
@@ -32,6 +34,7 @@ const assistantsKept = 1000
 
 const none = (): Counts => ({
   projects: 0,
+  vector_stores: 0,
   assistants: 0,
   threads: 0,
   messages: 0,
@@ -39,6 +42,7 @@ const none = (): Counts => ({
   tool_calls: 0,
   feedback: 0,
   files: 0,
+  vector_store_files: 0,
 })
 
 export type ReportWriter = ReturnType<typeof createReport>

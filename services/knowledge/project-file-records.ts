@@ -21,6 +21,12 @@ export type ProjectFileRecords = ReturnType<typeof createProjectFileRecords>
 export function createProjectFileRecords({ collections, blobs, storageQuota }: ProjectFileRecordsDeps) {
   const { files, projects } = collections
 
+  /** Call once a record is complete. A deletion of the project that began before does not find it, a later one does. */
+  async function requireProject({ projectId, userId }: Caller): Promise<void> {
+    if ((await projects.exists({ _id: projectId, user_id: userId, deleting: { $ne: true } })) !== null) return
+    throw new AppError('forbidden', 'The project is not available.')
+  }
+
   return {
     /** The record is stored before the bytes, so that stored bytes always have a record. */
     async open(
@@ -66,11 +72,17 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
       return limited.refusal()
     },
 
-    /** Call once a record is complete. A deletion of the project that began before does not find it, a later one does. */
-    async requireProject({ projectId }: Caller): Promise<void> {
-      if ((await projects.exists({ _id: projectId, deleting: { $ne: true } })) !== null) return
-      throw new AppError('forbidden', 'The project is not available.')
+    async show(caller: Caller, record: FileRecord, members: Partial<FileRecord>): Promise<FileRecord> {
+      const shown: FileRecord = { ...record, ...members, status: 'ready', extracted: true }
+      await files.updateOne(
+        { _id: record._id },
+        { $set: { ...members, status: 'ready', extracted: true, updated_at: new Date() } },
+      )
+      await requireProject(caller)
+      return shown
     },
+
+    requireProject,
 
     /** Removes a record that is not shown, and its bytes. */
     async discard({ _id, blob_id: blobId }: Pick<FileRecord, '_id' | 'blob_id'>): Promise<void> {

@@ -9,19 +9,24 @@ import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
 import type { BlobStore } from './blob-store.ts'
 import type { createFiles } from './files.ts'
+import type { ProjectFileRecords } from './project-file-records.ts'
 import type { ReceiveProjectFile } from './receive-project-file.ts'
+import type { UploadPart } from './upload.ts'
 
 interface ProjectFilesDeps {
   collections: Pick<Collections, 'files'>
   blobs: Pick<BlobStore, 'read'>
   receive: ReceiveProjectFile
+  records: ProjectFileRecords
   files: Pick<ReturnType<typeof createFiles>, 'remove'>
 }
+
+export type ProjectFiles = ReturnType<typeof createProjectFiles>
 
 const recordBytes = 3000
 
 /** Files of a project that belong to no assistant: their bytes are stored as they are, and vector stores read them. */
-export function createProjectFiles({ collections, blobs, receive, files: { remove } }: ProjectFilesDeps) {
+export function createProjectFiles({ collections, blobs, receive, records, files: { remove } }: ProjectFilesDeps) {
   const { files } = collections
   const ofProject = ({ projectId }: Caller) => ({
     assistant_id: projectOwner(projectId),
@@ -40,6 +45,33 @@ export function createProjectFiles({ collections, blobs, receive, files: { remov
     receive,
 
     find,
+
+    /**
+     * Keeps a file of an archive under the given id. `existing` if it is there. Throws `forbidden` without the project,
+     * and what a user's quota refuses.
+     */
+    async keep(
+      caller: Caller,
+      id: string,
+      { name, contentType, content }: UploadPart,
+      members: Pick<FileRecord, 'purpose' | 'expires_at'>,
+    ): Promise<'imported' | 'existing'> {
+      await records.requireProject(caller)
+      const known = await files.findById(id).lean<FileRecord>()
+      if (known !== null && known.status !== 'uploading') return 'existing'
+      // Of an import that was cut off.
+      if (known !== null) await records.discard(known)
+      const record = await records.open(caller, { name, contentType, _id: id })
+      try {
+        const refusal = await records.store(record, content)
+        if (refusal !== undefined) throw refusal
+        await records.show(caller, record, members)
+        return 'imported'
+      } catch (error) {
+        await records.discard(record)
+        throw error
+      }
+    },
 
     page: (caller: Caller, query: PageQuery & { purpose?: string | undefined }): Promise<Page<FileRecord>> => {
       const own = { ...ofProject(caller), ...(query.purpose === undefined ? {} : { purpose: query.purpose }) }

@@ -48,20 +48,10 @@ export function createReceiveProjectFile({ collections: { files }, records }: Re
       const members = membersOf(fields)
       if (record === undefined) throw invalidInput(['body', 'file'], 'is required', 'missing')
       if (refusal !== undefined) throw refusal
-      return await show(caller, record, members)
+      return await records.show(caller, record, members)
     } catch (error) {
       if (record) await records.discard(record)
       throw error
     }
-  }
-
-  async function show(caller: Caller, record: FileRecord, members: Partial<FileRecord>): Promise<FileRecord> {
-    const shown: FileRecord = { ...record, ...members, status: 'ready', extracted: true }
-    await files.updateOne(
-      { _id: record._id },
-      { $set: { ...members, status: 'ready', extracted: true, updated_at: new Date() } },
-    )
-    await records.requireProject(caller)
-    return shown
   }
 }

@@ -2,9 +2,9 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { type CitedFile, citedFilesOf } from '../../domain/knowledge/citations.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
-import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
-import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
-import { type ItemPlace, clientMessageId, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
+import type { Message } from '../../domain/messages.ts'
+import type { ThreadRecord } from '../../domain/records/thread.ts'
+import { clientMessageId, itemPlaceOf, threadIdOf } from '../../domain/responses/ids.ts'
 import { type ItemContext, itemsOf } from '../../domain/responses/items-of.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
@@ -13,17 +13,14 @@ import { type PageQuery, pageOf } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
-import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
-import type { RunInTransaction } from '../transactions.ts'
+import { type RemoveItemDeps, createRemoveItem } from './remove-item.ts'
 import { type InputEntry, createFindItems } from './responses/find-items.ts'
 
-interface ConversationsDeps {
-  collections: Pick<Collections, 'checkpoints' | 'runs' | 'threads'>
-  transaction: RunInTransaction
+interface ConversationsDeps extends RemoveItemDeps {
+  collections: RemoveItemDeps['collections'] & Pick<Collections, 'threads'>
   createThread: CreateThread
-  log: Pick<ThreadLog, 'append'>
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   deletions: { deleteThread(userId: string, threadId: string): Promise<DeletionResult> }
@@ -36,7 +33,8 @@ interface Included {
 
 /** Conversations of a project: threads, whose messages are shown as items. Those of another project are `not_found`. */
 export function createConversations(deps: ConversationsDeps) {
-  const { threads, checkpoints } = deps.collections
+  const { threads } = deps.collections
+  const removeItem = createRemoveItem(deps)
   const findItems = createFindItems(deps.collections)
   const ownOf = ({ userId, projectId }: Caller, id: string) => ({
     _id: threadIdOf(id) ?? '',
@@ -140,42 +138,13 @@ export function createConversations(deps: ConversationsDeps) {
       return found
     },
 
-    /** Removes an item from the log itself. An empty entry follows, so that no process uses what it has in memory. */
     async removeItem(caller: Caller, id: string, itemId: string): Promise<ThreadRecord> {
       const thread = await find(caller, id)
       const place = itemPlaceOf(itemId)
-      if (place === undefined) throw noItem(itemId)
-      const logged = checkpoints.find({
-        thread_id: thread._id,
-        $or: [{ _id: place.entryId }, { run_id: place.entryId }],
-      })
-      let isFound = false
-      for (const entry of await logged.lean<CheckpointRecord[]>()) {
-        const messages = messagesFromJson(entry.messages_json)
-        const left = messages.flatMap((message) => without(message, place))
-        if (messagesToJson(left) === entry.messages_json) continue
-        isFound = true
-        await checkpoints.updateOne(
-          { _id: entry._id, thread_id: thread._id, messages_json: entry.messages_json },
-          { $set: { messages_json: messagesToJson(left) } },
-        )
-      }
-      if (!isFound) throw noItem(itemId)
-      await deps.log.append(thread._id, { messages: [], source: 'update' })
+      if (place === undefined || !(await removeItem(thread, place))) throw noItem(itemId)
       return thread
     },
   }
-}
-
-/** The message without the item: one of its calls, its text, or all of it. */
-function without(message: Message, { messageId, call }: ItemPlace): Message[] {
-  if (message.data.id !== messageId) return [message]
-  if (message.type !== 'AIMessage') return []
-  const { tool_calls: calls = [], ...data } = message.data
-  const left = call === undefined ? calls : calls.filter((_call, index) => index !== call)
-  const content = call === undefined ? '' : data.content
-  if (left.length === 0 && content === '') return []
-  return [{ type: 'AIMessage', data: { ...data, content, ...(left.length === 0 ? {} : { tool_calls: left }) } }]
 }
 
 function noItem(id: string): AppError {

@@ -139,6 +139,7 @@ describe('export of all data of a user', () => {
 describe('import of an archive', () => {
   const none = {
     projects: 0,
+    vector_stores: 0,
     assistants: 0,
     threads: 0,
     messages: 0,
@@ -146,6 +147,7 @@ describe('import of an archive', () => {
     tool_calls: 0,
     feedback: 0,
     files: 0,
+    vector_store_files: 0,
   }
   /** A user with everything that an import brings over. */
   async function estate() {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
@@ -36,6 +35,12 @@ describe('an import', () => {
   const admin = (method: string, path: string, body?: object) =>
     apiClient(service.url, service.env['ADMIN_TOKEN']).call(method, path, body)
 
+  /** What this thread, which answers others, has worked since then. Unlike a delay it does not depend on other programs. */
+  const processorSeconds = (before: NodeJS.CpuUsage) => {
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1e6
+  }
+
   /** Text of 15 MB whose parsing takes seconds, with random words in it, so that it does not shrink too much. */
   const emptyLists = (perWord: number) => {
     const parts: string[] = []
@@ -52,16 +57,14 @@ describe('an import', () => {
     )
     const archive = gzipSync(Buffer.concat([manifest, ...parts, tarEnd]))
     expect(archive.length).toBeLessThan(3 * megabyte)
-    const delay = monitorEventLoopDelay({ resolution: 10 })
-    delay.enable()
+    const before = process.threadCpuUsage()
     const importing = importInto(service, user, new Uint8Array(archive))
     expect((await bystander.call('GET', '/projects/')).status).toBe(200)
     const answer = await importing
-    delay.disable()
     expect(answer.status).toBe(422)
     expect(JSON.stringify(answer.body)).toMatch(/holds more than 200,000 objects and arrays/)
     // The same text was parsed and measured in this thread before: 3.4 seconds a line.
-    expect(delay.max / 1e9).toBeLessThan(2.5)
+    expect(processorSeconds(before)).toBeLessThan(1)
   })
 
   it('of lines that are only just allowed does not delay others either', async () => {
@@ -70,14 +73,12 @@ describe('an import', () => {
     const line = (index: number) =>
       `{"feedback_id":"f${index}","run_id":"r","key":"k","value":{"value":[${lists},"${randomBytes(20_000).toString('base64')}"]},"created_at":"${created_at}"}\n`
     const archive = whole(member('feedback-00001.jsonl', Array.from({ length: 5 }, (_, index) => line(index)).join('')))
-    const delay = monitorEventLoopDelay({ resolution: 10 })
-    delay.enable()
+    const before = process.threadCpuUsage()
     const importing = importInto(service, user, new Uint8Array(archive))
     expect((await bystander.call('GET', '/projects/')).status).toBe(200)
     const { status, body } = await importing
-    delay.disable()
     expect([status, body.refused.feedback]).toEqual([200, 5])
-    expect(delay.max / 1e9).toBeLessThan(2.5)
+    expect(processorSeconds(before)).toBeLessThan(1)
   })
 
   it.each([
@@ -282,7 +283,7 @@ describe('an import', () => {
     expect(ended.map(({ status }) => status)).toEqual([408, 408])
   })
 
-  it('leaves exports to others when accounts download slowly', async () => {
+  it('leaves exports to others when accounts download slowly', { timeout: 180_000 }, async () => {
     const owners = await Promise.all(
       [1, 2].map(async () => {
         const talk = await conversation(service)

@@ -43,7 +43,7 @@ describe('kill -9 of the worker at every activity boundary of an account deletio
     expect(await fingerprint(service, other)).toBe(before)
     expect(await service.collections.receipts.findOne({ subject_id: user.userId }).lean()).toMatchObject({
       status: 'complete',
-      found: { threads: 4, assistants: 2, projects: 2, users: 1, files: 2 },
+      found: { threads: 4, assistants: 2, vector_stores: 2, projects: 2, users: 1, files: 6 },
       left: { threads: 0, assistants: 0, projects: 0, users: 0, files: 0 },
     })
   }, 180_000)

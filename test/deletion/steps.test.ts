@@ -22,6 +22,7 @@ describe('the steps of a deletion', () => {
       transaction,
       stream,
       billing: service.api.services.billing,
+      timetable: service.api.platform.core.timetable,
       knowledge: { collections, ...service.api.infra.knowledge },
     })
   }

@@ -23,7 +23,6 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
       model: 'whatever',
       temperature: 0.3,
       max_completion_tokens: 50,
-      tools: [{ type: 'function', function: { name: 'ignored', parameters: {} } }],
       messages: [
         { role: 'developer', content: 'Speak plainly.' },
         { role: 'user', content: [{ type: 'text', text: 'First' }] },
@@ -130,6 +129,39 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
     expect(typeof last.error.message).toBe('string')
   })
 
+  it("ends with calls of the caller's functions, beside the tools of the assistant", async () => {
+    const tools = [{ type: 'function' as const, function: { name: 'look', parameters: { type: 'object' } } }]
+    const question = { role: 'user' as const, content: 'Go' }
+    service.model.reply({ toolCalls: [{ id: 'call_1', name: 'look', arguments: ['{"at"', ': "it"}'] }] })
+    const stream = client.chat.completions.stream({ model: 'm', messages: [question], tools })
+    const { choices } = await stream.finalChatCompletion()
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { tool_calls: [{ id: 'call_1', function: { name: 'look', arguments: '{"at": "it"}' } }] },
+    })
+    service.model.reply({ text: 'Seen' })
+    const picture = 'data:image/gif;base64,R0lGODlhAQABAAAAACw='
+    const completion = await client.chat.completions.create({
+      model: 'm',
+      tools,
+      n: 1,
+      messages: [
+        { role: 'user', content: [{ type: 'image_url', image_url: { url: picture } }] },
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: 'it is there' },
+      ],
+    })
+    expect(completion.choices[0]?.message.content).toBe('Seen')
+    expect(service.model.requests.at(-1)?.body.messages.slice(1)).toMatchObject([
+      { role: 'user', content: [{ type: 'image_url', image_url: { url: picture } }] },
+      { role: 'assistant' },
+      { role: 'tool', content: 'it is there' },
+    ])
+  })
+
   it('sends both detail and error with a refusal', async () => {
     const messages = [{ role: 'user', content: 'Go' }]
     const closed = await newPublicAssistant(service, { mode: 'authenticated' })
@@ -148,7 +180,7 @@ describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base)
       param: 'messages.0.role',
       code: 'invalid_input',
     })
-    const picture = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }] }]
+    const picture = [{ role: 'user', content: [{ type: 'video_url', video_url: { url: 'https://x.test/a.mp4' } }] }]
     expect(
       (await caller.post(`${base}/chat/completions`, { model: 'm', messages: picture }, 422)).detail[0].loc,
     ).toEqual(['body', 'messages', 0, 'content', 0])

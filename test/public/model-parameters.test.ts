@@ -44,6 +44,9 @@ describe('the model parameters of compat requests', () => {
 
   it.each([
     ['top_p', 2],
+    ['n', 9],
+    ['top_logprobs', 3],
+    ['logit_bias', { word: 1 }],
     ['seed', 'one'],
     ['stop', ['']],
     ['stop', 5],
@@ -57,15 +60,11 @@ describe('the model parameters of compat requests', () => {
   })
 
   it.each([
-    ['n', 2],
-    ['logprobs', true],
-    ['top_logprobs', 3],
-    ['logit_bias', { '50256': -100 }],
     ['modalities', ['text', 'audio']],
     ['audio', { voice: 'alloy', format: 'wav' }],
-    ['tool_choice', 'required'],
     ['tool_choice', { type: 'function', function: { name: 'mine' } }],
-    ['tool_choice', { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [] } }],
+    ['functions', [{ name: 'mine' }]],
+    ['prediction', { type: 'content', content: 'x' }],
     ['function_call', { name: 'mine' }],
     ['web_search_options', {}],
   ])('return 422 with the name of %s if it is not supported', async (member, value) => {
@@ -86,7 +85,6 @@ describe('the model parameters of compat requests', () => {
       audio: null,
       tools: [{ type: 'function', function: { name: 'mine', parameters: {} } }],
       tool_choice: 'auto',
-      functions: [{ name: 'mine' }],
       function_call: 'none',
       parallel_tool_calls: true,
       store: false,
@@ -96,7 +94,6 @@ describe('the model parameters of compat requests', () => {
       prediction: null,
       reasoning_effort: 'low',
     })
-    await chat({ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } } })
     await chat({ n: null, tool_choice: null, modalities: null, logit_bias: null })
   })
 

@@ -49,6 +49,26 @@ describe('kill -9 of the worker in the middle of a completion', () => {
     expect(service.model.unused).toBe(0)
   })
 
+  it('does not interrupt a call of a function, and sends no piece of it twice', async () => {
+    service.model.reply({ toolCalls: [{ id: 'call_1', name: 'look', arguments: ['{"at": ', never] }] })
+    service.model.reply({ toolCalls: [{ id: 'call_2', name: 'look', arguments: ['{"a', 't": "it"}'] }] })
+    const kill = killOnce()
+    const tools = [{ type: 'function' as const, function: { name: 'look' } }]
+    const ids: string[] = []
+    let args = ''
+    let finish: string | null = null
+    for await (const { choices } of await client.chat.completions.create({ ...question, tools, stream: true })) {
+      const [call] = choices[0]?.delta.tool_calls ?? []
+      if (call?.id !== undefined) ids.push(call.id)
+      args += call?.function?.arguments ?? ''
+      finish = choices[0]?.finish_reason ?? finish
+      if (args === '{"at": ') await kill()
+    }
+    expect(ids).toEqual(['call_1'])
+    expect(args).toBe('{"at": "it"}')
+    expect(finish).toBe('tool_calls')
+  })
+
   it('leaves nothing of a completion with store: false', async () => {
     service.model.reply({ text: ['One ', never] })
     service.model.reply({ text: 'One two.' })

@@ -210,7 +210,11 @@ export async function createSide(
     created_at: new Date(),
   })
   const { conversationId, itemId } = await addConversation(service, { tid, projectId: user.projectId, text: name })
-  await service.collections.runs.updateOne({ _id: runId }, { $set: { response_json: responseFacts } })
+  const completion = { model: name, stored: true, tags: [] }
+  await service.collections.runs.updateOne(
+    { _id: runId },
+    { $set: { status: 'success', completion, response_json: responseFacts } },
+  )
   const purchase = await service.collections.purchases.findOne({ user_id: user.userId }).lean()
   return {
     estate,
@@ -234,10 +238,12 @@ export async function createSide(
       tid,
       thread_id: publicThread,
       run_id: runId,
+      completion_id: `chatcmpl-${runId}`,
       message_id: `message-${publicThread}`,
       step_id: publicRun,
       receipt_id: receiptId,
       session_id: purchase?._id ?? '',
+      schedule_id: estate.schedules[0] ?? '',
     },
   }
 }

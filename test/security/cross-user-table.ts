@@ -10,10 +10,12 @@ export interface Ids {
   tid: string
   thread_id: string
   run_id: string
+  completion_id: string
   message_id: string
   step_id: string
   receipt_id: string
   session_id: string
+  schedule_id: string
   vector_store_id: string
   /** What `file_id` means on `/v1`. */
   project_file_id: string
@@ -127,6 +129,31 @@ export const native: Record<string, Expectation> = {
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
   'threads.history': { foreign: 404 },
   'threads.runs': { foreign: 404 },
+  'schedules.create': {
+    foreignBody: [
+      { status: 403, body: (_own, other) => ({ assistant_id: other.aid, input: human, cron: '0 7 * * *' }) },
+      {
+        status: 404,
+        body: (own, other) => ({ assistant_id: own.aid, thread_id: other.tid, input: human, cron: '0 7 * * *' }),
+      },
+    ],
+  },
+  'schedules.preview': { takesNoIds: 'computes times' },
+  'schedules.list': secret,
+  'schedules.read': { foreign: 404 },
+  'schedules.update': {
+    foreign: 404,
+    body: () => ({ paused: true }),
+    foreignBody: [
+      { status: 403, body: (_own, other) => ({ assistant_id: other.aid }) },
+      { status: 404, body: (_own, other) => ({ thread_id: other.tid }) },
+    ],
+  },
+  'schedules.delete': { foreign: 404 },
+  'schedules.trigger': { foreign: 404 },
+  'schedules.runs': { foreign: 404 },
+  'schedules.mail': { takesNoIds: 'held by the signature of the link' },
+  'schedules.stopMails': { takesNoIds: 'held by the signature of the link' },
   'runs.stream': { foreignBody: runBodies() },
   'runs.create': { foreignBody: runBodies() },
   'runs.read': { foreign: 404 },
@@ -221,6 +248,16 @@ export const native: Record<string, Expectation> = {
   'v1.conversations.items.create': { foreign: 404, body: () => ({ items: [{ role: 'user', content: 'hi' }] }) },
   'v1.conversations.items.read': { foreign: 404 },
   'v1.conversations.items.delete': { foreign: 404 },
+  'v1.chat.completions.create': {
+    foreignBody: [
+      { status: 404, body: (_own, other) => ({ model: other.aid, messages: [{ role: 'user', content: 'hi' }] }) },
+    ],
+  },
+  'v1.chat.completions.list': secret,
+  'v1.chat.completions.read': { foreign: 404 },
+  'v1.chat.completions.update': { foreign: 404, body: () => ({ metadata: {} }) },
+  'v1.chat.completions.delete': { foreign: 404 },
+  'v1.chat.completions.messages.list': { foreign: 404 },
   'v1.embeddings.create': { takesNoIds: 'embeds what the body says' },
 }
 

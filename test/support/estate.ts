@@ -24,11 +24,32 @@ export async function fillEstate(service: TestService, user: TestUser, { project
   const projectFiles: string[] = []
   const threads: string[] = []
   const runs: string[] = []
+  const schedules: string[] = []
   for (const place of places.slice(0, projects)) {
     const { body: assistant } = await place.call('POST', '/assistants/', { name: 'A', config: { note: 'x' } })
     assistants.push(assistant.assistant_id)
     await place.call('PUT', `/assistants/${assistant.assistant_id}/budget`, { runs: 5 })
     await addFile(service, { userId, assistantId: assistant.assistant_id })
+    const { body: schedule } = await place.call('POST', '/schedules/', {
+      assistant_id: assistant.assistant_id,
+      input: [{ type: 'human', content: 'hi' }],
+      cron: '0 0 1 1 *',
+    })
+    schedules.push(schedule.schedule_id)
+    await service.collections.scheduleRuns.create({
+      _id: `${schedule.schedule_id}/x`,
+      schedule_id: schedule.schedule_id,
+      user_id: userId,
+      project_id: place.projectId,
+      assistant_id: assistant.assistant_id,
+      thread_id: newId(),
+      run_id: newId(),
+      due_at: new Date(),
+      triggered: false,
+      outcome: 'gone',
+      created_at: new Date(),
+      finished_at: new Date(),
+    })
     const { body: store } = await place.call('POST', '/v1/vector_stores', { name: 'S' })
     stores.push(store.id)
     projectFiles.push(await addProjectFile(service, { userId, projectId: place.projectId, storeId: store.id }))
@@ -91,7 +112,8 @@ export async function fillEstate(service: TestService, user: TestUser, { project
     projectFiles,
     threads,
     runs,
-    ids: [...ids, ...assistants, ...stores, ...projectFiles, ...threads, ...runs],
+    schedules,
+    ids: [...ids, ...schedules, ...assistants, ...stores, ...projectFiles, ...threads, ...runs],
   }
 }
 
@@ -243,6 +265,17 @@ async function addRun(
     name: 'retrieval',
     args_json: '{}',
     status: 'done',
+    created_at: new Date(),
+  })
+  await service.collections.attachments.create({
+    _id: newId(),
+    thread_id: ref.threadId,
+    user_id: ref.userId,
+    name: 'notes.txt',
+    content_type: 'text/plain',
+    size: 5,
+    sha256: 'not counted',
+    bytes: Buffer.from('notes'),
     created_at: new Date(),
   })
   await service.collections.feedback.create({

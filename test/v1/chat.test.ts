@@ -26,6 +26,8 @@ const png = Buffer.from(
 const pngUrl = `data:image/png;base64,${png.toString('base64')}`
 const wav = Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1'), Buffer.alloc(28)]).toString('base64')
 
+const byText = (a: string, b: string) => a.localeCompare(b)
+
 describe('chat completions on /v1', () => {
   const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
   const model = 'scripted'
@@ -250,12 +252,12 @@ describe('chat completions on /v1', () => {
     for (const text of ['A', 'B', 'C']) service.model.reply({ text, usage })
     const completion = await client.chat.completions.create({ model, messages: ask, n: 3 })
     expect(completion.choices.map(({ index }) => index)).toEqual([0, 1, 2])
-    expect(completion.choices.map(({ message }) => message.content).toSorted()).toEqual(['A', 'B', 'C'])
+    expect(completion.choices.map(({ message }) => message.content ?? '').toSorted(byText)).toEqual(['A', 'B', 'C'])
     expect(completion.usage).toMatchObject({ prompt_tokens: 15, completion_tokens: 3, total_tokens: 18 })
     for (const text of ['D', 'E']) service.model.reply({ text, usage })
     const stream = client.chat.completions.stream({ model, messages: ask, n: 2 })
     const streamed = await stream.finalChatCompletion()
-    expect(streamed.choices.map(({ message }) => message.content).toSorted()).toEqual(['D', 'E'])
+    expect(streamed.choices.map(({ message }) => message.content ?? '').toSorted(byText)).toEqual(['D', 'E'])
     expect((await refusalOf(client.chat.completions.create({ model, messages: ask, n: 9 }))).param).toBe('n')
   })
 

@@ -89,6 +89,12 @@ describe('conversations of /v1', () => {
     service.model.reply({ text: 'Fine' })
     await client.responses.create({ model: 'scripted', input: 'Go', conversation: id })
     expect(JSON.stringify(service.model.requests.at(-1)?.body.messages)).not.toContain('Forget this')
+    // Nothing of the question of a response stays, wherever it was.
+    const [question] = (await client.conversations.items.list(id, { order: 'desc', limit: 2 })).data.slice(1)
+    expect(question).toMatchObject({ role: 'user', content: [{ text: 'Go' }] })
+    await client.conversations.items.delete(question?.id ?? '', { conversation_id: id })
+    const runs = await service.collections.runs.find({ thread_id: id.slice('conv_'.length) }).lean()
+    expect(runs.map((run) => run.input_json)).toEqual(['[]'])
     const refused = await refusalOf(
       client.conversations.items.create(id, {
         items: [

@@ -21,6 +21,9 @@ describe('responses of /v1', () => {
       max_output_tokens: 50,
       metadata: { team: 'blue' },
       user: 'someone',
+      text: { verbosity: 'low' },
+      reasoning: { effort: 'low' },
+      service_tier: 'flex',
     })
     expect(response).toMatchObject({
       id: expect.stringMatching(/^resp_[0-9a-f-]{36}$/),
@@ -55,6 +58,10 @@ describe('responses of /v1', () => {
       model: 'scripted',
       temperature: 0.5,
       top_p: 0.9,
+      user: 'someone',
+      verbosity: 'low',
+      reasoning_effort: 'low',
+      service_tier: 'flex',
       messages: [
         { role: 'system', content: 'Be brief.' },
         { role: 'user', content: 'Hi' },
@@ -333,7 +340,6 @@ describe('responses of /v1', () => {
       [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
       [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
       [{ prompt: { id: 'p' } }, 'prompt', unsupported],
-      [{ text: { verbosity: 'low' } }, 'text.verbosity', unsupported],
       [{ tools: [{ type: 'code_interpreter' }] }, 'tools[0].type', unsupported],
       [{ tools: [{ type: 'web_search' }] }, 'tools', unsupported],
       [

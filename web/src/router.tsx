@@ -102,6 +102,11 @@ const projects = createRoute({
   path: '/projects',
   component: lazyRouteComponent(() => import('./pages/projects.tsx'), 'Projects'),
 })
+const schedules = createRoute({
+  getParentRoute: () => shell,
+  path: '/schedules',
+  component: lazyRouteComponent(() => import('./pages/schedules/list.tsx'), 'Schedules'),
+})
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
@@ -153,7 +158,20 @@ const routeTree = root.addChildren([
   callback,
   deleted,
   paid,
-  shell.addChildren([consoleHome, newChat, chat, assistants, assistant, projects, usage, plans, account, data, audit]),
+  shell.addChildren([
+    consoleHome,
+    newChat,
+    chat,
+    assistants,
+    assistant,
+    projects,
+    schedules,
+    usage,
+    plans,
+    account,
+    data,
+    audit,
+  ]),
 ])
 
 export const router = createRouter({

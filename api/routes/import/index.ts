@@ -12,12 +12,14 @@ const Counts = Type.Object(
   {
     projects: Type.Integer(),
     assistants: Type.Integer(),
+    vector_stores: Type.Integer(),
     threads: Type.Integer(),
     messages: Type.Integer({ description: 'Entries of threads; each holds the messages that were added together.' }),
     runs: Type.Integer(),
     tool_calls: Type.Integer(),
     feedback: Type.Integer(),
     files: Type.Integer(),
+    vector_store_files: Type.Integer(),
   },
   { title: 'ImportCounts' },
 )

@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import { invalidInput } from '../../../domain/errors.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
-import { type RunOverrides, reasoningEfforts } from '../../../domain/records/run.ts'
+import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
+import type { RunOverrides } from '../../../domain/records/run.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
 import { nullable } from '../schemas.ts'
 

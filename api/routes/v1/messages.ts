@@ -12,9 +12,13 @@ import { messageOf, shapeWithin } from '../public/threads.ts'
 import { V1MessageRequest, V1MessageUpdateRequest } from './thread-schemas.ts'
 import { type V1Deps, deletedShape, operation, v1Config, v1Refusals } from './v1-route.ts'
 
-type Deps = Pick<V1Deps, 'v1'>
+/** `threads/{id}/messages` */
+export const v1MessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, deps) => {
+  await app.register(listRoutes, deps)
+  await app.register(oneMessageRoutes, deps)
+}
 
-function createMessageShapes({ v1: { threads, runs } }: Deps) {
+const readerOf = ({ threads, runs }: Pick<V1Deps['v1'], 'threads' | 'runs'>) => {
   /** The assistants of the runs that wrote these messages. */
   async function shaped(threadId: string, all: LoggedMessage[], wanted: LoggedMessage[]) {
     const assistants = await runs.assistantsOf(wanted.flatMap(({ runId }) => runId ?? []))
@@ -34,11 +38,9 @@ function createMessageShapes({ v1: { threads, runs } }: Deps) {
   return { shaped, found }
 }
 
-/** `threads/{id}/messages` */
-export const v1MessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { threads } = deps.v1
-  const { shaped } = createMessageShapes(deps)
-  await app.register(oneMessageRoutes, deps)
+const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { threads } = v1
+  const { shaped } = readerOf(v1)
 
   app.post(
     '/threads/:thread_id/messages',
@@ -85,9 +87,9 @@ export const v1MessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps
   )
 }
 
-const oneMessageRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
-  const { threads } = deps.v1
-  const { shaped, found } = createMessageShapes(deps)
+const oneMessageRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { threads } = v1
+  const { shaped, found } = readerOf(v1)
 
   app.get(
     '/threads/:thread_id/messages/:message_id',

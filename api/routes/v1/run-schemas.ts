@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import { reasoningEfforts } from '../../../domain/records/run.ts'
+import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import { runParameters } from '../public/model-parameters.ts'
 import { CompatRun } from '../public/thread-schemas.ts'
 import { PathId, nullable } from '../schemas.ts'

@@ -33,12 +33,21 @@ const EntryQuery = Type.Object({
 const contentChunks = 1000
 
 /** `vector_stores/{id}/files` and `…/file_batches`. */
-export const v1StoreFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
-  app,
-  { v1: { vectorStores, entries } },
-) => {
-  const storeOf = (request: FastifyRequest<{ Params: Static<typeof ofStore> }>) =>
+export const v1StoreFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, deps) => {
+  await app.register(listRoutes, deps)
+  await app.register(oneFileRoutes, deps)
+  await app.register(batchRoutes, deps)
+}
+
+/** Finds the store that a request names. */
+const storeFinder =
+  ({ vectorStores }: Pick<V1Deps['v1'], 'vectorStores'>) =>
+  (request: FastifyRequest<{ Params: Static<typeof ofStore> }>) =>
     vectorStores.find(callerOf(request), request.params.vector_store_id)
+
+const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { entries } = v1
+  const storeOf = storeFinder(v1)
 
   app.get(
     '/vector_stores/:vector_store_id/files',
@@ -80,6 +89,11 @@ export const v1StoreFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       return showEntry(await entries.find(store, request.body.file_id))
     },
   )
+}
+
+const oneFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { entries } = v1
+  const storeOf = storeFinder(v1)
 
   app.get(
     '/vector_stores/:vector_store_id/files/:file_id',
@@ -141,6 +155,11 @@ export const v1StoreFileRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = 
       return { object: 'vector_store.file_content.page' as const, data, has_more: page.hasMore, next_page: null }
     },
   )
+}
+
+const batchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1 }) => {
+  const { entries } = v1
+  const storeOf = storeFinder(v1)
 
   app.post(
     '/vector_stores/:vector_store_id/file_batches',

@@ -15,7 +15,7 @@ import { listPage } from '../public/thread-shapes.ts'
 import { PathId } from '../schemas.ts'
 import {
   CompletionListQuery,
-  CompletionMessage,
+  type CompletionMessage,
   CompletionMessageList,
   CompletionUpdateRequest,
 } from './chat-schemas.ts'

@@ -24,9 +24,15 @@ const params = Type.Object({ vector_store_id: PathId })
 const searchMs = 30_000
 
 /** `vector_stores`: those of the project. */
-export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
+export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, deps) => {
+  await app.register(listRoutes, deps)
+  await app.register(oneStoreRoutes, deps)
+  await app.register(searchRoutes, deps)
+}
+
+const listRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (
   app,
-  { v1: { vectorStores, entries, createStore } },
+  { v1: { vectorStores, createStore } },
 ) => {
   app.get(
     '/vector_stores',
@@ -64,7 +70,9 @@ export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> 
       return showStore(await vectorStores.read(caller, store._id))
     },
   )
+}
 
+const oneStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { vectorStores } }) => {
   app.get(
     '/vector_stores/:vector_store_id',
     {
@@ -110,7 +118,9 @@ export const v1VectorStoreRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> 
       return showDeleted('vector_store.deleted', id, await vectorStores.remove(callerOf(request), id))
     },
   )
+}
 
+const searchRoutes: FastifyPluginAsyncTypebox<Pick<V1Deps, 'v1'>> = async (app, { v1: { vectorStores, entries } }) => {
   app.post(
     '/vector_stores/:vector_store_id/search',
     {

@@ -12,6 +12,7 @@ const purchase = new Schema<PurchaseRecord>(
     request_id: text,
     price_id: text,
     thread_max: { type: Number, required: true },
+    schedule_max: Number,
     status: text,
     url: String,
     customer_id: String,

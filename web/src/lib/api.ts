@@ -85,6 +85,10 @@ export const keys = {
   audit: ['audit'],
   budget: (id: string) => ['budget', id],
   reembedding: (id: string) => ['reembedding', id],
+  schedules: ['schedules'],
+  scheduleRuns: (id: string) => ['schedule-runs', id],
+  scheduleAnswer: (runId: string) => ['schedule-answer', runId],
+  scheduleTimes: (cron: string, timezone: string) => ['schedule-times', cron, timezone],
 } as const
 
 export const useMe = () => useQuery({ queryKey: keys.me, queryFn: () => unwrap(api.GET('/user/')) })

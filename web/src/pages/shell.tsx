@@ -2,6 +2,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import {
   Archive,
   Bot,
+  CalendarClock,
   ChartColumn,
   ChevronsUpDown,
   CreditCard,
@@ -26,6 +27,7 @@ const t = texts.nav
 const links = [
   { to: '/console/assistants', label: t.assistants, Icon: Bot },
   { to: '/console/projects', label: t.projects, Icon: FolderKanban },
+  { to: '/console/schedules', label: t.schedules, Icon: CalendarClock },
   { to: '/console/usage', label: t.usage, Icon: ChartColumn },
 ] as const
 

@@ -1,6 +1,7 @@
 import { invalidInput } from '../../../../domain/errors.ts'
 import { checkFreeForm } from '../../../../domain/free-form.ts'
-import { type RunOverrides, reasoningEfforts } from '../../../../domain/records/run.ts'
+import { reasoningEfforts } from '../../../../domain/reasoning-efforts.ts'
+import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { ThreadRecord } from '../../../../domain/records/thread.ts'
 import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { overridesOf } from '../../public/model-parameters.ts'
@@ -65,6 +66,10 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
       ...(body.max_output_tokens ? { max_completion_tokens: body.max_output_tokens } : {}),
       ...effortOf(body.reasoning?.effort),
       ...(body.service_tier ? { service_tier: body.service_tier } : {}),
+      ...(body.text?.verbosity ? { verbosity: body.text.verbosity } : {}),
+      ...(body.user ? { user: body.user } : {}),
+      ...(body.safety_identifier ? { safety_identifier: body.safety_identifier } : {}),
+      ...(body.prompt_cache_key ? { prompt_cache_key: body.prompt_cache_key } : {}),
       ...(typeof body.parallel_tool_calls === 'boolean' ? { parallel_tool_calls: body.parallel_tool_calls } : {}),
       ...(tools.functionsText === undefined ? {} : { tools_json: tools.functionsText }),
       ...readToolChoice(body.tool_choice ?? 'auto', tools),
@@ -87,8 +92,6 @@ function refuseUnmet(body: ResponseCreateRequest): void {
   if (body.max_tool_calls) throw unsupported(['max_tool_calls'], 'the calls of tools cannot be limited')
   if (body.truncation === 'disabled')
     throw unsupported(['truncation'], 'conversations are cut to the window of the model: send auto, or leave it out')
-  if (body.text?.verbosity && body.text.verbosity !== 'medium')
-    throw unsupported(['text', 'verbosity'], 'the length of answers can be asked for in the instructions only')
   for (const member of ['summary', 'generate_summary'] as const) {
     const asked = body.reasoning?.[member]
     if (asked && asked !== 'auto') throw unsupported(['reasoning', member], 'there are no summaries of the reasoning')

@@ -1,0 +1,31 @@
+import type { DueRun, RunLook, StartOutcome } from '../../domain/contracts/schedule-run.ts'
+import { durable } from '../durable.ts'
+import { translateErrors } from '../translate-errors.ts'
+
+export interface ScheduleActivityDeps {
+  startDueRun(due: DueRun): Promise<StartOutcome>
+  look(due: DueRun): Promise<RunLook>
+  giveUp(due: DueRun): Promise<void>
+  cancel(due: DueRun): Promise<void>
+  finish(due: DueRun): Promise<{ mail: boolean }>
+  mailResult(due: DueRun): Promise<void>
+}
+
+/** The side effects of the workflow of a schedule's run. */
+export function createScheduleActivities({
+  startDueRun,
+  look,
+  giveUp,
+  cancel,
+  finish,
+  mailResult,
+}: ScheduleActivityDeps) {
+  return {
+    startDueRun: durable(startDueRun),
+    lookAtRun: translateErrors(look),
+    giveUpDueRun: durable(giveUp),
+    cancelDueRun: durable(cancel),
+    finishDueRun: durable(finish),
+    mailDueRun: translateErrors(mailResult),
+  }
+}

@@ -1,0 +1,218 @@
+import Type, { type Static } from 'typebox'
+import { requestLimits } from '../../../domain/limits.ts'
+import { Message, MessageInput, messagesFromJson } from '../../../domain/messages.ts'
+import { type ScheduleRecord, overlapPolicies } from '../../../domain/records/schedule.ts'
+import { runStatuses } from '../../../domain/records/run.ts'
+import { nextTimes } from '../../../domain/schedules/next-times.ts'
+import type { ListedScheduleRun } from '../../../services/schedules/index.ts'
+import { PathId, Timestamp, nullable } from '../schemas.ts'
+
+const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
+  title: 'ScheduleInput',
+  description: 'The messages that each run begins with, as text.',
+})
+const yearSeconds = 366 * 24 * 3600
+const Instant = Type.String({ format: 'date-time', maxLength: 40, description: 'ISO 8601; rounded down to a second.' })
+const Overlap = Type.Enum([...overlapPolicies], {
+  title: 'OverlapPolicy',
+  description:
+    'What to do when a run is due while the one before is under way: leave it out (the default), start it afterwards (one at most), or cancel the one before.',
+})
+
+const timing = {
+  cron: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        'Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days.',
+    }),
+  ),
+  interval_seconds: Type.Optional(Type.Integer({ minimum: 60, maximum: yearSeconds })),
+  at: Type.Optional(Instant),
+  timezone: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'IANA name of the time zone of `cron`; default UTC.' }),
+  ),
+}
+const start = Type.Optional(Instant)
+const maxRuns = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many runs there are at most.' })
+const note = Type.String({ maxLength: requestLimits.nameLength })
+const settings = {
+  jitter_seconds: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 86_400, description: 'Runs begin at random within this time; default 0.' }),
+  ),
+  overlap: Type.Optional(Overlap),
+  catchup_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 10,
+      maximum: yearSeconds,
+      description: 'How late a run may begin after an outage; default 3,600.',
+    }),
+  ),
+  paused: Type.Optional(Type.Boolean()),
+  mail_result: Type.Optional(
+    Type.Boolean({ description: 'Whether to mail each result to your confirmed address; default false.' }),
+  ),
+}
+
+export const ScheduleTimingRequest = Type.Object(
+  { ...timing, start_at: start, end_at: start },
+  { title: 'ScheduleTimingRequest' },
+)
+
+export const ScheduleCreateRequest = Type.Object(
+  {
+    assistant_id: PathId,
+    input: ScheduleInput,
+    thread_id: Type.Optional(PathId),
+    ...timing,
+    ...settings,
+    start_at: start,
+    end_at: start,
+    max_runs: Type.Optional(maxRuns),
+    note: Type.Optional(note),
+  },
+  { title: 'ScheduleCreateRequest' },
+)
+
+export const ScheduleUpdateRequest = Type.Object(
+  {
+    assistant_id: Type.Optional(PathId),
+    input: Type.Optional(ScheduleInput),
+    thread_id: Type.Optional(nullable(PathId)),
+    ...timing,
+    ...settings,
+    start_at: Type.Optional(nullable(Instant)),
+    end_at: Type.Optional(nullable(Instant)),
+    max_runs: Type.Optional(nullable(maxRuns)),
+    note: Type.Optional(nullable(note)),
+  },
+  { title: 'ScheduleUpdateRequest' },
+)
+
+const NextRuns = Type.Array(Timestamp, { description: 'The next five times, without jitter; none while it is paused.' })
+export const NextTimes = Type.Object({ next_runs: Type.Array(Timestamp) }, { title: 'ScheduleTimes' })
+
+export const Schedule = Type.Object(
+  {
+    schedule_id: Type.String(),
+    project_id: Type.String(),
+    assistant_id: Type.String(),
+    thread_id: nullable(Type.String()),
+    input: Type.Array(Message),
+    cron: nullable(Type.String()),
+    interval_seconds: nullable(Type.Integer()),
+    at: nullable(Timestamp),
+    timezone: Type.String(),
+    jitter_seconds: Type.Integer(),
+    start_at: nullable(Timestamp),
+    end_at: nullable(Timestamp),
+    max_runs: nullable(Type.Integer()),
+    overlap: Overlap,
+    catchup_seconds: Type.Integer(),
+    paused: Type.Boolean(),
+    pause_reason: nullable(Type.String({ description: 'Why the service paused it.' })),
+    note: Type.String(),
+    mail_result: Type.Boolean(),
+    runs_made: Type.Integer({ description: 'Runs that were due; those that you triggered are not counted.' }),
+    failures: Type.Integer({ description: 'Failures in a row; the fifth pauses the schedule.' }),
+    next_runs: NextRuns,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Schedule' },
+)
+
+export const ScheduleList = Type.Object(
+  { schedules: Type.Array(Schedule), limit: Type.Integer(), offset: Type.Integer() },
+  { title: 'ScheduleList' },
+)
+
+export const ScheduleRun = Type.Object(
+  {
+    schedule_id: Type.String(),
+    run_id: Type.String(),
+    thread_id: Type.String(),
+    due_at: Timestamp,
+    triggered: Type.Boolean({ description: 'Whether you triggered it.' }),
+    status: Type.Enum([...runStatuses, 'refused', 'gone'], {
+      title: 'ScheduleRunStatus',
+      description: '`refused`: no run was started, and `error` says why. `gone`: the run was deleted.',
+    }),
+    error: nullable(
+      Type.Object(
+        { status_code: Type.Integer(), type: Type.String(), message: Type.String() },
+        { title: 'ScheduleRunError' },
+      ),
+    ),
+    created_at: Timestamp,
+    finished_at: nullable(Timestamp),
+  },
+  { title: 'ScheduleRun' },
+)
+
+export const ScheduleRunList = Type.Object(
+  { runs: Type.Array(ScheduleRun), limit: Type.Integer(), offset: Type.Integer() },
+  { title: 'ScheduleRunList' },
+)
+
+const nextRunsShown = 5
+const iso = (time: Date | undefined) => time?.toISOString() ?? null
+
+export function scheduleView(schedule: ScheduleRecord): Static<typeof Schedule> {
+  return {
+    schedule_id: schedule._id,
+    project_id: schedule.project_id,
+    assistant_id: schedule.assistant_id,
+    thread_id: schedule.thread_id ?? null,
+    input: messagesFromJson(schedule.input_json),
+    cron: schedule.cron ?? null,
+    interval_seconds: schedule.interval_seconds ?? null,
+    at: iso(schedule.at),
+    timezone: schedule.timezone,
+    jitter_seconds: schedule.jitter_seconds,
+    start_at: iso(schedule.start_at),
+    end_at: iso(schedule.end_at),
+    max_runs: schedule.max_runs ?? null,
+    overlap: schedule.overlap,
+    catchup_seconds: schedule.catchup_seconds,
+    paused: schedule.paused,
+    pause_reason: schedule.pause_reason ?? null,
+    note: schedule.note,
+    mail_result: schedule.mail_result,
+    runs_made: schedule.runs_made,
+    failures: schedule.failures,
+    next_runs: nextRunsOf(schedule),
+    created_at: schedule.created_at.toISOString(),
+    updated_at: schedule.updated_at.toISOString(),
+  }
+}
+
+function nextRunsOf(schedule: ScheduleRecord): string[] {
+  if (schedule.paused) return []
+  const left = (schedule.max_runs ?? Infinity) - schedule.runs_made
+  return timesView(schedule, Math.min(nextRunsShown, Math.max(0, left)))
+}
+
+export function timesView(timing: Parameters<typeof nextTimes>[0], count = nextRunsShown): string[] {
+  return nextTimes(timing, new Date(), count).map((time) => time.toISOString())
+}
+
+export function scheduleRunView({ scheduled, run }: ListedScheduleRun): Static<typeof ScheduleRun> {
+  const runError = run?.error && {
+    status_code: run.error.status_code,
+    type: run.error.type,
+    message: run.error.message,
+  }
+  return {
+    schedule_id: scheduled.schedule_id,
+    run_id: scheduled.run_id,
+    thread_id: scheduled.thread_id,
+    due_at: scheduled.due_at.toISOString(),
+    triggered: scheduled.triggered,
+    status: scheduled.outcome ?? run?.status ?? 'pending',
+    error: scheduled.error ?? runError ?? null,
+    created_at: scheduled.created_at.toISOString(),
+    finished_at: iso(scheduled.finished_at ?? run?.finished_at),
+  }
+}

@@ -1,0 +1,94 @@
+import { Cron } from 'croner'
+import type { ScheduleTiming } from '../records/schedule.ts'
+import { type WallClock, wallClockOf } from './wall-clock.ts'
+
+const hourMs = 3_600_000
+/** Longer than any change of summer time. */
+const longestShiftMs = 3 * hourMs
+/** Temporal knows no later times. */
+const lastYear = 2100
+
+/** Five fields of numbers, three-letter names, ranges, steps and lists: what croner and Temporal read in the same way. */
+const field = String.raw`(?:\*|[0-9]{1,2}|[A-Za-z]{3})(?:-(?:[0-9]{1,2}|[A-Za-z]{3}))?(?:/[0-9]{1,2})?`
+const cronPattern = new RegExp(`^${Array.from({ length: 5 }, () => `${field}(?:,${field})*`).join(' ')}$`)
+
+/** What is wrong with a cron expression; undefined if nothing is. */
+export function problemOfCron(expression: string): string | undefined {
+  if (!cronPattern.test(expression))
+    return 'must have five fields, separated by one space: minute, hour, day of the month, month, day of the week'
+  try {
+    return wallTimes(expression, Date.UTC(2026, 0, 1)).next().done ? 'never matches a time' : undefined
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/^CronPattern: /, '') : 'is not valid'
+  }
+}
+
+export function isTimezone(name: string): boolean {
+  try {
+    wallClockOf(name)
+    // Offsets such as +02:00 are time zones to JavaScript, but not to Temporal.
+    return /^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * The next moments at which a schedule is due, in order; fewer if there are no more. As Temporal counts them: a cron
+ * expression is due whenever the clocks of its time zone match all of its fields (also day of the month and day of the
+ * week at once), so a time that summer time skips is left out and one that comes twice is due twice.
+ */
+export function nextTimes(timing: ScheduleTiming & { created_at: Date }, after: Date, count: number): Date[] {
+  const from = Math.max(after.getTime(), (timing.start_at?.getTime() ?? 0) - 1)
+  const until = timing.end_at?.getTime() ?? Infinity
+  const times: Date[] = []
+  for (const moment of momentsOf(timing, from)) {
+    if (moment > until || times.length >= count) break
+    times.push(new Date(moment))
+  }
+  return times
+}
+
+/** Intervals are counted from the start, or else from the creation. */
+export function firstOfInterval({ start_at, created_at }: Pick<ScheduleTiming, 'start_at'> & { created_at: Date }) {
+  return Math.floor((start_at ?? created_at).getTime() / 1000)
+}
+
+function momentsOf(timing: ScheduleTiming & { created_at: Date }, after: number): Iterable<number> {
+  if (timing.cron !== undefined) return cronMoments(timing.cron, wallClockOf(timing.timezone), after)
+  if (timing.interval_seconds !== undefined)
+    return intervalMoments(timing.interval_seconds * 1000, firstOfInterval(timing) * 1000, after)
+  const at = timing.at?.getTime() ?? 0
+  return at > after ? [at] : []
+}
+
+function* intervalMoments(intervalMs: number, firstMs: number, after: number): Generator<number, undefined> {
+  const phase = firstMs % intervalMs
+  for (let moment = (Math.floor((after - phase) / intervalMs) + 1) * intervalMs + phase; ; moment += intervalMs)
+    yield moment
+}
+
+/** In order, although a wall-clock time can belong to two moments: each is held back until no earlier one can come. */
+function* cronMoments(expression: string, clock: WallClock, after: number): Generator<number, undefined> {
+  let held: number[] = []
+  for (const wall of wallTimes(expression, clock.at(after) - longestShiftMs)) {
+    held.push(...clock.momentsOf(wall).filter((moment) => moment > after))
+    held.sort((a, b) => a - b)
+    while (held[0] !== undefined && clock.at(held[0]) < wall - longestShiftMs) {
+      yield held[0]
+      held = held.slice(1)
+    }
+  }
+  yield* held
+}
+
+/** The matching wall-clock times after `from`. */
+function* wallTimes(expression: string, from: number): Generator<number, undefined> {
+  const cron = new Cron(expression, { timezone: 'UTC', mode: '5-part', domAndDow: true, paused: true })
+  for (let last = new Date(from); ;) {
+    const next = cron.nextRun(last)
+    if (next === null || next.getUTCFullYear() > lastYear) return
+    yield next.getTime()
+    last = next
+  }
+}

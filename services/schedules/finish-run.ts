@@ -1,0 +1,120 @@
+import type { DueRun, RunLook } from '../../domain/contracts/schedule-run.ts'
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import {
+  type ScheduleRecord,
+  type ScheduleRunRecord,
+  type ScheduleRunStatus,
+  failuresBeforePause,
+  scheduleRunKey,
+} from '../../domain/records/schedule.ts'
+import type { Collections } from '../collections.ts'
+import type { Runs } from '../runs/index.ts'
+import type { RunInTransaction } from '../transactions.ts'
+import type { SyncSchedule } from './sync.ts'
+
+export interface FinishRunDeps {
+  collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>
+  transaction: RunInTransaction
+  runs: Pick<Runs, 'cancel'>
+  sync: SyncSchedule
+  onError(error: unknown): void
+}
+
+type Ending = Pick<ScheduleRunRecord, 'outcome' | 'error'>
+
+export const keyOf = ({ scheduleId, dueAt, triggeredRunId }: DueRun) =>
+  scheduleRunKey(scheduleId, triggeredRunId ?? new Date(dueAt))
+
+/** What follows the start of a schedule's run. */
+export function createFinishRun({ collections, transaction, runs, sync, onError }: FinishRunDeps) {
+  const { schedules, scheduleRuns } = collections
+
+  const read = (due: DueRun) => scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
+  const runOf = ({ run_id }: ScheduleRunRecord) =>
+    collections.runs.findById(run_id, { input_json: 0 }).lean<RunRecord>()
+
+  return {
+    async look(due: DueRun): Promise<RunLook> {
+      const scheduled = await read(due)
+      const run = scheduled && (await runOf(scheduled))
+      if (!run || !isOpenRun(run)) return { state: 'ended' }
+      return { state: run.status === 'interrupted' ? 'waits' : 'open' }
+    },
+
+    /** Cancels the run, because the next one takes its place or an operator ended its workflow. */
+    async cancel(due: DueRun): Promise<void> {
+      const scheduled = await read(due)
+      const run = scheduled && (await collections.runs.findById(scheduled.run_id).lean<RunRecord>())
+      if (run) await runs.cancel(run)
+    },
+
+    /** Notes that the run was not started, although it was tried for an hour. */
+    async giveUp(due: DueRun): Promise<void> {
+      const scheduled = await read(due)
+      if (scheduled === null || (await runOf(scheduled)) !== null) return
+      const error = { status_code: 503, type: 'unavailable', message: 'The run could not be started.' }
+      await scheduleRuns.updateOne(
+        { _id: scheduled._id, outcome: { $exists: false } },
+        { $set: { outcome: 'refused', error } },
+      )
+    },
+
+    /**
+     * Stores how the run ended. The fifth failure in a row pauses its schedule and says why. Safe to repeat. Returns
+     * whether its owner wants the result by mail.
+     */
+    async finish(due: DueRun): Promise<{ mail: boolean }> {
+      const scheduled = await read(due)
+      if (scheduled === null) return { mail: false }
+      const ending = await endingOf(scheduled)
+      const now = new Date()
+      const paused = await transaction(async (session) => {
+        const first = await scheduleRuns.updateOne(
+          { _id: scheduled._id, finished_at: { $exists: false } },
+          { $set: { ...ending, finished_at: now }, $unset: { check_at: 1 } },
+          { session },
+        )
+        if (first.matchedCount === 0) return false
+        const verdict = verdictOf(ending)
+        if (verdict === 'none') return false
+        const schedule = await schedules
+          .findOneAndUpdate(
+            { _id: scheduled.schedule_id, deleting: { $ne: true } },
+            verdict === 'failed' ? { $inc: { failures: 1 } } : { $set: { failures: 0 } },
+            { session, returnDocument: 'after', timestamps: false },
+          )
+          .lean<ScheduleRecord>()
+        if (schedule === null || schedule.paused || schedule.failures < failuresBeforePause) return false
+        const reason = `Paused after ${failuresBeforePause} failures in a row. The last one: ${ending.error?.message ?? 'the run failed.'}`
+        await schedules.updateOne(
+          { _id: schedule._id },
+          { $set: { paused: true, pause_reason: reason.slice(0, 1000), check_at: now }, $inc: { revision: 1 } },
+          { session },
+        )
+        return true
+      })
+      // If this fails, the sweep does it; the record is paused already.
+      if (paused) await sync(scheduled.schedule_id).catch(onError)
+      const schedule = await schedules.findById(scheduled.schedule_id, { mail_result: 1 }).lean()
+      return { mail: schedule?.mail_result === true }
+    },
+  }
+
+  async function endingOf(scheduled: ScheduleRunRecord): Promise<Ending & { outcome: ScheduleRunStatus }> {
+    if (scheduled.outcome !== undefined)
+      return { outcome: scheduled.outcome, ...(scheduled.error === undefined ? {} : { error: scheduled.error }) }
+    const run = await runOf(scheduled)
+    if (run === null) return { outcome: 'gone' }
+    if (run.error === undefined) return { outcome: run.status }
+    const { status_code, type, message } = run.error
+    return { outcome: run.status, error: { status_code, type, message } }
+  }
+}
+
+/** A cancelled run says nothing, and neither does one that a budget refused: it ends by itself. */
+function verdictOf({ outcome, error }: Ending): 'failed' | 'succeeded' | 'none' {
+  if (outcome === 'success') return 'succeeded'
+  if (outcome === 'error') return 'failed'
+  if (outcome !== 'refused') return 'none'
+  return error?.status_code === 402 || error?.status_code === 429 ? 'none' : 'failed'
+}

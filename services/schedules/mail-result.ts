@@ -1,0 +1,82 @@
+import type { DueRun } from '../../domain/contracts/schedule-run.ts'
+import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
+import type { UserRecord } from '../../domain/records/user.ts'
+import { escapeHtml } from '../accounts/mails.ts'
+import type { DerivedSecrets } from '../accounts/derived-secrets.ts'
+import type { Collections } from '../collections.ts'
+import type { Mail, Mailer } from '../mailer.ts'
+import type { Runs } from '../runs/index.ts'
+import { keyOf } from './finish-run.ts'
+
+export interface MailResultDeps {
+  collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'users'>
+  mailer: Pick<Mailer, 'send'>
+  secrets: Pick<DerivedSecrets, 'scheduleMailSignature'>
+  readOutput: Runs['output']
+  settings: { baseUrl: string }
+}
+
+/** Characters of an answer in a mail. */
+const answerLength = 20_000
+
+/**
+ * Mails the result of a run to the confirmed address of its owner, if the schedule still asks for it. A repeated attempt
+ * sends a mail with the same id.
+ */
+export function createMailResult({ collections, mailer, secrets, readOutput, settings }: MailResultDeps) {
+  const { schedules, scheduleRuns, users } = collections
+
+  return async (due: DueRun): Promise<void> => {
+    const scheduled = await scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
+    const schedule = await schedules.findById(due.scheduleId).lean<ScheduleRecord>()
+    if (scheduled === null || schedule === null || !schedule.mail_result) return
+    const user = await users.findById(schedule.user_id).lean<UserRecord>()
+    if (!user?.email || !user.verified || user.deleting || user.suspended_at !== undefined) return
+    const stop = new URLSearchParams({ signature: secrets.scheduleMailSignature(schedule._id) })
+    await mailer.send(
+      resultMail({
+        to: user.email,
+        messageId: `schedule-${scheduled.run_id}`,
+        title: (schedule.note.replaceAll(/\s+/g, ' ').trim() || 'Your schedule').slice(0, 100),
+        time: scheduled.due_at.toISOString(),
+        text: await wordsOf(scheduled),
+        stopUrl: `${settings.baseUrl}/schedules/${schedule._id}/mail?${stop.toString()}`,
+      }),
+    )
+  }
+
+  async function wordsOf({ outcome, error, run_id, user_id }: ScheduleRunRecord): Promise<string> {
+    if (outcome !== 'success') return `There is no answer (${outcome ?? 'unknown'}). ${error?.message ?? ''}`.trim()
+    const { messages } = await readOutput({ _id: run_id, user_id })
+    const answer =
+      messages.findLast(({ type, data }) => type === 'AIMessage' && data.content !== '')?.data.content ?? ''
+    return answer.length > answerLength ? `${answer.slice(0, answerLength)} …` : answer
+  }
+}
+
+interface Result {
+  to: string
+  messageId: string
+  title: string
+  time: string
+  text: string
+  stopUrl: string
+}
+
+export function resultMail({ to, messageId, title, time, text, stopUrl }: Result): Mail {
+  const url = escapeHtml(stopUrl)
+  return {
+    to,
+    messageId,
+    subject: title,
+    text: `${text}\n\n--\nThe run of ${time}. Stop these mails: ${stopUrl}\n`,
+    html: `<!doctype html>
+<html lang="en"><body>
+<div style="white-space: pre-wrap">${escapeHtml(text)}</div>
+<hr>
+<p>The run of ${time}. <a href="${url}">Stop these mails</a></p>
+</body></html>
+`,
+    unsubscribeUrl: stopUrl,
+  }
+}

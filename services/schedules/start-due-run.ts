@@ -1,0 +1,147 @@
+import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/schedule-run.ts'
+import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
+import { messagesFromJson } from '../../domain/messages.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import { type ScheduleRecord, type ScheduleRunRecord, scheduleRunKey } from '../../domain/records/schedule.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { Runs } from '../runs/index.ts'
+import type { CreateThread } from '../threads/create-thread.ts'
+import type { RunInTransaction } from '../transactions.ts'
+
+export interface StartDueRunDeps {
+  collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users'>
+  transaction: RunInTransaction
+  runs: Pick<Runs, 'prepare' | 'start'>
+  createThread: CreateThread
+}
+
+/** Longer than the API needs to start the workflow that follows a run. */
+const followedAfterMs = 60_000
+
+/**
+ * Starts the run of a schedule as `POST /runs/` does. Safe to repeat: the first attempt stores which run and which
+ * thread it is, so that whatever dies in between, the run exists once.
+ *
+ * Throws what may succeed later, such as `unavailable`. A refusal that stays, such as a thread that is gone or a budget
+ * that is used up, is stored with the run of the schedule, and then there is nothing to wait for.
+ */
+export function createStartDueRun(deps: StartDueRunDeps) {
+  const { schedules, scheduleRuns, runs, users } = deps.collections
+
+  return async (due: DueRun): Promise<StartOutcome> => {
+    const claimed = await claim(due)
+    if (typeof claimed === 'string') return { next: 'none', reason: claimed }
+    if (claimed.finished_at !== undefined) return { next: 'finish' }
+    const schedule = await schedules.findById(due.scheduleId).lean<ScheduleRecord>()
+    if (schedule === null) return { next: 'none', reason: 'gone' }
+    try {
+      await start(schedule, claimed)
+      return { next: 'wait' }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error
+      const { status: status_code, code: type, message } = error
+      await scheduleRuns.updateOne(
+        { _id: claimed._id, outcome: { $exists: false } },
+        { $set: { outcome: 'refused', error: { status_code, type, message } } },
+      )
+      return { next: 'finish' }
+    }
+  }
+
+  /** The stored run of this time, made now if it is the first attempt and the schedule may run. */
+  async function claim({ scheduleId, dueAt, triggeredRunId }: DueRun): Promise<ScheduleRunRecord | NoRunReason> {
+    const key = scheduleRunKey(scheduleId, triggeredRunId ?? new Date(dueAt))
+    const known = await scheduleRuns.findById(key).lean<ScheduleRunRecord>()
+    if (known !== null) return known
+    const schedule = await schedules.findById(scheduleId).lean<ScheduleRecord>()
+    if (schedule === null || schedule.deleting) return 'gone'
+    const user = await users.findById(schedule.user_id, { suspended_at: 1, deleting: 1 }).lean()
+    if (user === null || user.deleting) return 'gone'
+    if (user.suspended_at !== undefined) return 'suspended'
+    const isTriggered = triggeredRunId !== undefined
+    const now = new Date()
+    const record: ScheduleRunRecord = {
+      _id: key,
+      schedule_id: scheduleId,
+      user_id: schedule.user_id,
+      project_id: schedule.project_id,
+      assistant_id: schedule.assistant_id,
+      thread_id: schedule.thread_id ?? newId(),
+      run_id: triggeredRunId ?? newId(),
+      due_at: new Date(dueAt),
+      triggered: isTriggered,
+      created_at: now,
+      ...(isTriggered ? { check_at: new Date(now.getTime() + followedAfterMs) } : {}),
+    }
+    const hasRunsLeft = { $or: [{ max_runs: { $exists: false } }, { $expr: { $lt: ['$runs_made', '$max_runs'] } }] }
+    try {
+      return await deps.transaction(async (session) => {
+        const { matchedCount } = await schedules.updateOne(
+          { _id: scheduleId, deleting: { $ne: true }, ...(isTriggered ? {} : { paused: false, ...hasRunsLeft }) },
+          { $inc: { holds: 1, ...(isTriggered ? {} : { runs_made: 1 }) } },
+          { session, timestamps: false },
+        )
+        if (matchedCount === 0)
+          return schedule.paused ? 'paused' : schedule.max_runs === undefined ? 'gone' : 'enough_runs'
+        await scheduleRuns.create([record], { session })
+        return record
+      })
+    } catch (error) {
+      const other = isDuplicateKey(error) && (await scheduleRuns.findById(key).lean<ScheduleRunRecord>())
+      if (other) return other
+      throw error
+    }
+  }
+
+  async function start(schedule: ScheduleRecord, { _id, thread_id: threadId, run_id }: ScheduleRunRecord) {
+    let runId = run_id
+    const earlier = await runs.findById(runId, { error: 1 }).lean<Pick<RunRecord, 'error'>>()
+    if (earlier !== null && earlier.error?.type !== 'unavailable') return
+    if (earlier !== null) {
+      // An attempt was ended because Temporal did not take it; this one has another id.
+      runId = newId()
+      const moved = await scheduleRuns.updateOne({ _id, run_id }, { $set: { run_id: runId } })
+      if (moved.matchedCount === 0) throw new AppError('unavailable', 'Another attempt has begun.')
+    }
+    if (schedule.thread_id === undefined) await makeThread(deps, schedule, threadId)
+    // A message with a known id would replace that of the run before.
+    const input = messagesFromJson(schedule.input_json)
+    for (const message of input) message.data.id = newId()
+    const newRun = await deps.runs.prepare(schedule.user_id, {
+      thread_id: threadId,
+      assistant_id: schedule.assistant_id,
+      input,
+    })
+    try {
+      await deps.runs.start(newRun, runId)
+    } catch (error) {
+      // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
+      if (!isDuplicateKey(error)) throw error
+    }
+  }
+}
+
+async function makeThread(
+  { collections: { threads }, createThread }: StartDueRunDeps,
+  schedule: ScheduleRecord,
+  threadId: string,
+): Promise<void> {
+  if ((await threads.exists({ _id: threadId, user_id: schedule.user_id })) !== null) return
+  try {
+    await createThread({
+      id: threadId,
+      userId: schedule.user_id,
+      projectId: schedule.project_id,
+      name: schedule.note.slice(0, threadNameLength) || 'Scheduled run',
+      metadataJson: JSON.stringify({ schedule_id: schedule._id }),
+      assistantId: schedule.assistant_id,
+      public: false,
+    })
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
+}
+
+const threadNameLength = 100

@@ -1,0 +1,89 @@
+import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
+import { AppError } from '../../domain/errors.ts'
+import type { RunRecord } from '../../domain/records/run.ts'
+import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
+import type { Collections } from '../collections.ts'
+import { type Page, type PageRange, readPage } from '../page.ts'
+import type { WorkflowClient } from '../workflow-client.ts'
+import { keyOf } from './finish-run.ts'
+import { type ScheduleReads, missing } from './read-schedules.ts'
+import type { createStartDueRun } from './start-due-run.ts'
+
+export interface ScheduleRunsDeps {
+  collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs'>
+  workflows: Pick<WorkflowClient, 'start'>
+  startDueRun: ReturnType<typeof createStartDueRun>
+}
+
+/** A run of a schedule together with the run that it started, if that still exists. */
+export interface ListedScheduleRun {
+  scheduled: ScheduleRunRecord
+  run: RunRecord | undefined
+}
+
+/** The runs of schedules: those that their owners trigger, and the list of all. */
+export function createScheduleRuns(deps: ScheduleRunsDeps, { get }: Pick<ScheduleReads, 'get'>) {
+  const { schedules, scheduleRuns, runs } = deps.collections
+
+  return {
+    /**
+     * Starts a run now, whatever the timetable, the overlap policy and `paused` say; it does not count as one of
+     * `max_runs`. Throws what the start of a run throws.
+     */
+    async trigger(userId: string, scheduleId: string, runId: string): Promise<ListedScheduleRun> {
+      const schedule = await get(userId, scheduleId)
+      const due = { scheduleId, dueAt: new Date().toISOString(), triggeredRunId: runId }
+      const started = await deps.startDueRun(due)
+      if (started.next === 'none') throw new AppError('not_found', 'There is no such schedule any more.')
+      await follow(schedule, runId)
+      const scheduled = await scheduleRuns.findById(keyOf(due)).lean<ScheduleRunRecord>()
+      if (scheduled === null) throw missing()
+      return withRun(scheduled)
+    },
+
+    /** A run that its owner triggered; for a repeated request. */
+    async triggered(userId: string, scheduleId: string, runId: string): Promise<ListedScheduleRun | null> {
+      const key = keyOf({ scheduleId, dueAt: '', triggeredRunId: runId })
+      const scheduled = await scheduleRuns.findOne({ _id: key, user_id: userId }).lean<ScheduleRunRecord>()
+      return scheduled && withRun(scheduled)
+    },
+
+    /** Starts the workflow that follows a triggered run, unless it runs or the run has ended. */
+    async followAgain(runKey: string): Promise<void> {
+      const scheduled = await scheduleRuns.findById(runKey).lean<ScheduleRunRecord>()
+      const schedule = scheduled && (await schedules.findById(scheduled.schedule_id).lean<ScheduleRecord>())
+      if (scheduled === null || !schedule) return
+      await follow(schedule, scheduled.run_id)
+    },
+
+    /** Newest first. */
+    async runs(userId: string, scheduleId: string, range: PageRange): Promise<Page<ListedScheduleRun>> {
+      await get(userId, scheduleId)
+      const query = scheduleRuns
+        .find({ schedule_id: scheduleId, user_id: userId })
+        .sort({ created_at: -1, _id: -1 })
+        .lean<ScheduleRunRecord>()
+      const { entries, hasMore } = await readPage(query, range, (entry) => Buffer.byteLength(JSON.stringify(entry)))
+      const started = await runs
+        .find({ _id: { $in: entries.map((entry) => entry.run_id) }, user_id: userId }, { input_json: 0 })
+        .lean<RunRecord[]>()
+      const byId = new Map(started.map((run) => [run._id, run]))
+      return { entries: entries.map((scheduled) => ({ scheduled, run: byId.get(scheduled.run_id) })), hasMore }
+    },
+  }
+
+  async function withRun(scheduled: ScheduleRunRecord): Promise<ListedScheduleRun> {
+    const run = await runs.findOne({ _id: scheduled.run_id, user_id: scheduled.user_id }).lean<RunRecord>()
+    return { scheduled, run: run ?? undefined }
+  }
+
+  async function follow(schedule: ScheduleRecord, triggeredRunId: string): Promise<void> {
+    await deps.workflows.start(scheduleRunContract, {
+      scheduleId: schedule._id,
+      triggeredRunId,
+      userId: schedule.user_id,
+      projectId: schedule.project_id,
+      assistantId: schedule.assistant_id,
+    })
+  }
+}

@@ -1,0 +1,82 @@
+import { AppError } from '../../domain/errors.ts'
+import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
+import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
+import { type ItemPlace, isOfClient } from '../../domain/responses/ids.ts'
+import type { Collections } from '../collections.ts'
+import type { RunStream } from '../runs/run-stream.ts'
+import type { ThreadLog } from '../threads/log.ts'
+
+export interface RemoveItemDeps {
+  collections: Pick<Collections, 'checkpoints' | 'runs' | 'toolCalls'>
+  log: Pick<ThreadLog, 'append'>
+  stream: Pick<RunStream, 'remove'>
+}
+
+/**
+ * Removes an item of a thread from every place: the log, the input of its run, the ledger, and the run's stream. An empty
+ * entry follows in the log, so that no process uses the conversation that it has in memory. False if there is no such
+ * item; throws `conflict` while its run is under way.
+ */
+export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
+  const { checkpoints, runs, toolCalls } = collections
+
+  return async ({ _id: threadId, user_id: userId }: ThreadRecord, place: ItemPlace): Promise<boolean> => {
+    const own = { _id: place.entryId, thread_id: threadId, user_id: userId }
+    const run = await runs.findOne(own).lean<RunRecord>()
+    if (run !== null && isOpenRun(run))
+      throw new AppError('conflict', 'The response of this item is not completed yet.')
+    const entries = await checkpoints
+      .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
+      .lean<CheckpointRecord[]>()
+    const callId = callIdIn(entries, place)
+    let isFound = false
+    for (const entry of entries) {
+      const left = without(entry.messages_json, place, callId)
+      if (left === entry.messages_json) continue
+      isFound = true
+      const asRead = { _id: entry._id, thread_id: threadId, messages_json: entry.messages_json }
+      const { matchedCount } = await checkpoints.updateOne(asRead, { $set: { messages_json: left } })
+      if (matchedCount === 0)
+        throw new AppError('conflict', 'The conversation was changed at the same time. Try again.')
+    }
+    if (!isFound) return false
+    if (run !== null) {
+      await runs.updateOne(own, { $set: { input_json: without(run.input_json, place, callId) } })
+      if (callId !== undefined) await toolCalls.deleteMany({ run_id: run._id, thread_id: threadId, call_id: callId })
+      await stream.remove([run._id])
+    }
+    await log.append(threadId, { messages: [], source: 'update' })
+    return true
+  }
+}
+
+function callIdIn(entries: CheckpointRecord[], { messageId, call }: ItemPlace): string | undefined {
+  if (call === undefined) return undefined
+  const messages = entries.flatMap((entry) => messagesFromJson(entry.messages_json))
+  const message = messages.find(({ data }) => data.id === messageId)
+  return message?.type === 'AIMessage' ? message.data.tool_calls?.[call]?.id : undefined
+}
+
+/** Messages as text without the item; a call of a tool that the service has executed goes with its result. */
+function without(json: string, place: ItemPlace, callId: string | undefined): string {
+  return messagesToJson(
+    messagesFromJson(json).flatMap((message) =>
+      message.data.id === place.messageId ? rest(message, place) : isResultOf(message, callId) ? [] : [message],
+    ),
+  )
+}
+
+function isResultOf(message: Message, callId: string | undefined): boolean {
+  return message.type === 'ToolMessage' && message.data.tool_call_id === callId && !isOfClient(message.data.id)
+}
+
+/** What is left of a message without one of its calls, or without its text. */
+function rest(message: Message, { call }: ItemPlace): Message[] {
+  if (message.type !== 'AIMessage') return []
+  const { tool_calls: calls = [], ...data } = message.data
+  const left = call === undefined ? calls : calls.filter((_call, index) => index !== call)
+  const content = call === undefined ? '' : data.content
+  if (left.length === 0 && content === '') return []
+  return [{ type: 'AIMessage', data: { ...data, content, ...(left.length === 0 ? {} : { tool_calls: left }) } }]
+}

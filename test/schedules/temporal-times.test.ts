@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type TestService, startService } from '../support/service.ts'
+import { planner } from './support.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ worker: false, settings: { scheduleMaxDefault: 1000 } })
+})
+afterAll(() => service.close())
+
+const zones = ['UTC', 'Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'Asia/Kolkata', 'America/St_Johns']
+const expressions = [
+  '30 2 * * *',
+  '0,30 1-3 * * *',
+  '*/20 * * * *',
+  '0 9 31 * *',
+  '0 9 29 2 *',
+  '15 6 1 * MON',
+  '0 12 * * 7',
+  '0 12 * * 5-7',
+  '0 0 1 JAN,JUL *',
+  '59 23 28-31 * *',
+  '5 0-23/5 */9 * 1-5/2',
+]
+/** Just before the changes of summer time in these zones, and at the end of a short month. */
+const starts = [
+  '2027-03-13T20:00:00Z',
+  '2027-03-27T20:00:00Z',
+  '2027-04-03T13:00:00Z',
+  '2027-10-30T20:00:00Z',
+  '2027-11-06T22:00:00Z',
+  '2027-02-27T00:00:00Z',
+]
+
+it('the next five times of an answer are those at which Temporal starts the runs', { timeout: 240_000 }, async () => {
+  const { create } = await planner(service)
+  let compared = 0
+  for (const timezone of zones)
+    for (const [index, cron] of expressions.entries()) {
+      const start_at = starts[(index + zones.indexOf(timezone)) % starts.length]
+      const more = index < 3 ? starts : [start_at]
+      for (const start of more) {
+        const schedule = await create({ cron, timezone, start_at: start })
+        const { info } = await service.temporal.schedule.getHandle(`schedule/${schedule.schedule_id}`).describe()
+        const known = info.nextActionTimes.slice(0, 5).map((time) => time.toISOString())
+        expect(schedule.next_runs, `${cron} in ${timezone} from ${start}`).toEqual(known)
+        compared += 1
+      }
+    }
+  expect(compared).toBeGreaterThan(100)
+})

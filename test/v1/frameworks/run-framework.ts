@@ -1,0 +1,76 @@
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { run } from '../../../local/services/command.ts'
+import {
+  nodeClients,
+  nodeFrameworks,
+  pythonClient1,
+  pythonFrameworks,
+  pythonLlamaIndexAndLiteLlm,
+} from '../../support/framework-packages.ts'
+
+/** What a program gets from outside. `API` is `chat` or `responses`. */
+export type Given = { BASE_URL: string; KEY: string; MODEL: string; API?: 'chat' | 'responses'; CLIENT?: string }
+
+const limitMs = 150_000
+const scripts = import.meta.dirname
+
+/** Runs a program of this folder among its packages; answers what it printed as JSON. */
+async function runNode(packages: Promise<string>, script: string, given: Given): Promise<unknown> {
+  // Node looks for packages beside the file and above it.
+  const folder = await mkdtemp(path.join(await packages, 'run-'))
+  try {
+    const copy = path.join(folder, script)
+    await copyFile(path.join(scripts, script), copy)
+    return lastLine(await run(process.execPath, [copy], { env: environment(given), timeoutMs: limitMs }))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function runPython(programs: Promise<string>, script: string, given: Given): Promise<unknown> {
+  const python = path.join(await programs, 'python')
+  return lastLine(await run(python, [path.join(scripts, script)], { env: environment(given), timeoutMs: limitMs }))
+}
+
+function environment(given: Given): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    PYTHONDONTWRITEBYTECODE: '1',
+    PYTHONWARNINGS: 'ignore',
+    // LiteLLM would fetch its list of models.
+    LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    ...given,
+  }
+}
+
+function lastLine(printed: string): unknown {
+  return JSON.parse(printed.trim().split('\n').at(-1) ?? '')
+}
+
+export const frameworks = {
+  agentsNode: (given: Given) => runNode(nodeFrameworks(), 'openai-agents.mjs', given),
+  agentsPython: (given: Given) => runPython(pythonFrameworks(), 'openai_agents.py', given),
+  langchainNode: (given: Given) => runNode(nodeFrameworks(), 'langchain.mjs', given),
+  langchainPython: (given: Given) => runPython(pythonFrameworks(), 'langchain_agents.py', given),
+  aiSdk: (given: Given) => runNode(nodeFrameworks(), 'ai-sdk.mjs', given),
+  llamaIndex: (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'llama_index_agent.py', given),
+  liteLlm: (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'litellm_client.py', given),
+}
+
+/** The official clients, by language and major version. */
+export const officialClients = eachClient('official-client.mjs', 'official_client.py')
+/** The same with threads and runs. */
+export const officialThreads = eachClient('official-threads.mjs', 'official_threads.py')
+
+type Program = (given: Given) => Promise<unknown>
+
+function eachClient(nodeScript: string, pythonScript: string): Record<string, Program> {
+  const clients: Record<string, Program> = {}
+  for (const major of [4, 5, 6, 7])
+    clients[`Node ${major}`] = (given) => runNode(nodeClients(), nodeScript, { ...given, CLIENT: `openai-${major}` })
+  for (const [index, programs] of [pythonClient1, pythonLlamaIndexAndLiteLlm, pythonFrameworks].entries())
+    clients[`Python ${index + 1}`] = (given) => runPython(programs(), pythonScript, given)
+  return clients
+}

@@ -1,0 +1,121 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type Schemas, api, keys, unwrap } from '../../lib/api.ts'
+import { cronWords } from '../../lib/cron-words.ts'
+import { formatDateTime } from '../../lib/format.ts'
+import { useSubmit } from '../../lib/use-submit.ts'
+import { texts } from '../../texts/index.ts'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { CheckField, SelectField, TextArea, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/notice.tsx'
+
+const t = texts.schedules
+type Schedule = Schemas['Schedule']
+
+interface DialogProps {
+  /** Undefined for a new one. */
+  schedule?: Schedule
+  onClose: () => void
+  onSaved: () => Promise<unknown>
+}
+
+const ownZone = () => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** Makes or changes a schedule by a cron expression, with its meaning and its next times. */
+export function ScheduleDialog({ schedule, onClose, onSaved }: DialogProps) {
+  const assistants = useQuery({ queryKey: keys.assistants, queryFn: () => unwrap(api.GET('/assistants/')) })
+  const [assistant, setAssistant] = useState(schedule?.assistant_id ?? '')
+  const [question, setQuestion] = useState(schedule?.input.at(-1)?.data.content ?? '')
+  const [cron, setCron] = useState(schedule ? (schedule.cron ?? '') : '0 7 * * 1-5')
+  const [timezone, setTimezone] = useState(schedule?.timezone ?? ownZone())
+  const [overlap, setOverlap] = useState<Schemas['OverlapPolicy']>(schedule?.overlap ?? 'skip')
+  const [note, setNote] = useState(schedule?.note ?? '')
+  const [mailResult, setMailResult] = useState(schedule?.mail_result ?? false)
+  const assistantId = assistant || (assistants.data?.[0]?.assistant_id ?? '')
+  // One that was made by a program may be due at intervals, or once: its times stay.
+  const hasCron = !schedule || schedule.cron !== null
+  const form = useSubmit(async () => {
+    const body = {
+      assistant_id: assistantId,
+      input: [{ type: 'human' as const, content: question }],
+      ...(hasCron ? { cron: cron.trim(), timezone } : {}),
+      overlap,
+      note,
+      mail_result: mailResult,
+    }
+    if (schedule) {
+      const path = { schedule_id: schedule.schedule_id }
+      await unwrap(api.PATCH('/schedules/{schedule_id}', { params: { path }, body }))
+    } else await unwrap(api.POST('/schedules/', { body }))
+    await onSaved()
+    onClose()
+  })
+  return (
+    <Dialog title={schedule ? texts.edit : t.create} onClose={onClose}>
+      <form className="form" onSubmit={form.onSubmit}>
+        {form.problem && <Notice tone="danger">{form.problem}</Notice>}
+        <TextField label={t.note} value={note} onValue={setNote} maxLength={1000} />
+        <SelectField label={t.assistant} value={assistantId} onValue={setAssistant}>
+          {assistants.data?.map(({ assistant_id: id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+        <TextArea label={t.question} value={question} onValue={setQuestion} required rows={3} />
+        {hasCron && (
+          <>
+            <div className="form-row">
+              <TextField label={t.cron} value={cron} onValue={setCron} required mono error={form.fields['cron']} />
+              <TextField
+                label={t.timezone}
+                value={timezone}
+                onValue={setTimezone}
+                required
+                error={form.fields['timezone']}
+              />
+            </div>
+            <Preview cron={cron.trim()} timezone={timezone} />
+          </>
+        )}
+        <SelectField
+          label={t.overlap}
+          value={overlap}
+          onValue={(value) => setOverlap(value === 'buffer_one' || value === 'cancel_other' ? value : 'skip')}
+        >
+          <option value="skip">{t.overlaps.skip}</option>
+          <option value="buffer_one">{t.overlaps.buffer_one}</option>
+          <option value="cancel_other">{t.overlaps.cancel_other}</option>
+        </SelectField>
+        <CheckField label={t.mail} checked={mailResult} onValue={setMailResult} />
+        <div className="row row-end">
+          <Button onClick={onClose}>{texts.cancel}</Button>
+          <Button type="submit" look="primary" busy={form.isBusy}>
+            {schedule ? texts.save : t.create}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** What the expression means, and when it is due next. */
+function Preview({ cron, timezone }: { cron: string; timezone: string }) {
+  const times = useQuery({
+    queryKey: keys.scheduleTimes(cron, timezone),
+    queryFn: () => unwrap(api.POST('/schedules/preview', { body: { cron, timezone } })),
+    retry: false,
+  })
+  return (
+    <div aria-live="polite" className="muted small">
+      <p>{cronWords(cron)}</p>
+      {times.isError && <p>{t.notValid}</p>}
+      <ul>
+        {times.data?.next_runs.map((time) => (
+          <li key={time}>{formatDateTime(time)}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
