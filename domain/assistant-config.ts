@@ -7,13 +7,11 @@ import { parseOwnJson } from './own-json.ts'
 import { type AccessMode, accessModes } from './records/assistant.ts'
 import { reasoningEfforts } from './reasoning-efforts.ts'
 import { ResponseFormat } from './response-format.ts'
+import { toolTypes } from './tool-types.ts'
 
 const prefix = 'type==agent/'
 const text = { maxLength: requestLimits.configTextLength }
 const entries = { maxItems: requestLimits.configEntries }
-
-export const toolTypes = ['retrieval', 'http_request', 'mcp', 'web_search', 'client'] as const
-export type ToolType = (typeof toolTypes)[number]
 
 /** The search of each costs as much as that of the assistant's own files. */
 export const maxVectorStores = 10

@@ -1,4 +1,4 @@
-import type { ToolType } from '../assistant-config.ts'
+import type { ToolType } from '../tool-types.ts'
 import type { CutReason } from '../messages.ts'
 import type { RunErrorType } from '../run-errors.ts'
 import type { reasoningEfforts } from '../reasoning-efforts.ts'

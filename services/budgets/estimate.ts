@@ -1,4 +1,4 @@
-import type { ToolType } from '../../domain/assistant-config.ts'
+import type { ToolType } from '../../domain/tool-types.ts'
 import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunOverrides } from '../../domain/records/run.ts'

@@ -1,4 +1,5 @@
-import { type ToolSetting, toolTypes } from '../../domain/assistant-config.ts'
+import type { ToolSetting } from '../../domain/assistant-config.ts'
+import { toolTypes } from '../../domain/tool-types.ts'
 import { readClientFunctions } from '../../domain/client-tools.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { readSearchOverride } from '../../domain/search-override.ts'

@@ -1,5 +1,6 @@
 import { Value } from 'typebox/value'
-import { type AssistantSettings, type ToolSetting, type ToolType, toolTypes } from '../../domain/assistant-config.ts'
+import type { AssistantSettings, ToolSetting } from '../../domain/assistant-config.ts'
+import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import type { SearchOverride } from '../../domain/search-override.ts'
 import type { ClientFunction } from '../../domain/client-tools.ts'
 import type { Fetch, Outbound } from '../outbound.ts'

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
-import { toolTypes } from '../../../domain/assistant-config.ts'
+import { toolTypes } from '../../../domain/tool-types.ts'
 import type { Services } from '../../../composition/platform.ts'
 import { checkFreeForm } from '../../../domain/free-form.ts'
 import { parseOwnJson } from '../../../domain/own-json.ts'

@@ -1,4 +1,4 @@
-import { type ToolType, toolTypes } from '../../../domain/assistant-config.ts'
+import { type ToolType, toolTypes } from '../../../domain/tool-types.ts'
 import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../../domain/client-tools.ts'
 import { invalidInput } from '../../../domain/errors.ts'
 import type { RunOverrides } from '../../../domain/records/run.ts'

@@ -38,23 +38,26 @@ const startConfig = {
   largeBody: 'messages',
 } as const
 
+type RunRequest = FastifyRequest<{ Params: { thread_id: string; run_id: string } }>
+
+function createRunShapes({ v1: { runs, assistants } }: V1RunDeps) {
+  const assistantOf = async (request: FastifyRequest, id: string) =>
+    (await orNull(assistants.read(callerOf(request), id))) ?? undefined
+  return {
+    assistantOf,
+    shaped: async (request: FastifyRequest, found: RunOfClient) =>
+      v1RunShape(found, await assistantOf(request, found.run.assistant_id), runs.expireSeconds),
+    findRun: (request: RunRequest) => runs.find(callerOf(request), request.params.thread_id, request.params.run_id),
+  }
+}
+
 /** `threads/{id}/runs` and their steps. */
 export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => {
   const { threads, runs, assistants } = deps.v1
-  const { start, stream } = createV1RunStarts(deps)
-
-  const assistantOf = async (request: FastifyRequest, id: string) =>
-    (await orNull(assistants.read(callerOf(request), id))) ?? undefined
-  const shaped = async (request: FastifyRequest, found: RunOfClient) =>
-    v1RunShape(found, await assistantOf(request, found.run.assistant_id), runs.expireSeconds)
-  const findRun = (request: FastifyRequest<{ Params: { thread_id: string; run_id: string } }>) =>
-    runs.find(callerOf(request), request.params.thread_id, request.params.run_id)
-  const steps = async (request: FastifyRequest<{ Params: { thread_id: string; run_id: string } }>) => {
-    const run = await findRun(request)
-    const withResults = includesResults(request)
-    const all = stepsOf(run, await threads.messagesOfRun(callerOf(request), run))
-    return all.map((step) => v1StepShape(step, withResults))
-  }
+  const { start } = createV1RunStarts(deps)
+  const { shaped } = createRunShapes(deps)
+  await app.register(oneRunRoutes, deps)
+  await app.register(runStepRoutes, deps)
 
   app.post(
     '/threads/:thread_id/runs',
@@ -111,6 +114,12 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       return listPage({ entries: await Promise.all(entries.map((found) => shaped(request, found))), hasMore })
     },
   )
+}
+
+const oneRunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => {
+  const { runs } = deps.v1
+  const { stream } = createV1RunStarts(deps)
+  const { assistantOf, shaped, findRun } = createRunShapes(deps)
 
   app.get(
     '/threads/:thread_id/runs/:run_id',
@@ -188,6 +197,17 @@ export const v1RunRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, dep
       return stream(request, reply, { run, feed }, assistant, { resumedFrom })
     },
   )
+}
+
+const runStepRoutes: FastifyPluginAsyncTypebox<V1RunDeps> = async (app, deps) => {
+  const { threads } = deps.v1
+  const { findRun } = createRunShapes(deps)
+  const steps = async (request: RunRequest) => {
+    const run = await findRun(request)
+    const withResults = includesResults(request)
+    const all = stepsOf(run, await threads.messagesOfRun(callerOf(request), run))
+    return all.map((step) => v1StepShape(step, withResults))
+  }
 
   app.get(
     '/threads/:thread_id/runs/:run_id/steps',
