@@ -1,3 +1,4 @@
+import { parseForeignJson } from './foreign-json.ts'
 import { type FoldedMessage, inOrder } from './run-events.ts'
 
 /** A call of a function of the client, with its arguments as the model wrote them so far. */
@@ -70,7 +71,8 @@ export function createCallProgress(names: ReadonlySet<string>) {
 /** Whether two texts are the same JSON, written in different ways. */
 function isSame(sent: string, text: string): boolean {
   try {
-    return JSON.stringify(JSON.parse(sent)) === text
+    // The model's call was bounded when it was read.
+    return JSON.stringify(parseForeignJson(sent, { bytes: Infinity })) === text
   } catch {
     return false
   }

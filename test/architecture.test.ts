@@ -114,12 +114,10 @@ test.each(['api/server.ts', 'worker/main.ts'])('%s loads large packages only whe
 /** Functions that are still longer. Split them along what they do, then take them off this list. */
 const longFunctions = [
   'threadWorkflow',
-  'v1RunRoutes',
   'createRunEvents',
   'createPartUploads',
   'v1ConversationRoutes',
   'v1ResponseRoutes',
-  'scheduleRoutes',
   'createConversations',
   'createResponses',
   'createOutputEvents',

@@ -12,6 +12,9 @@ const penalty = Type.Optional(nullable(Type.Number({ minimum: -2, maximum: 2 }))
 const stopText = Type.String({ minLength: 1, maxLength: 500 })
 
 /** The model parameters that a request may set, in both APIs. */
+/** Other keys are refused. */
+const tokenId = Type.String({ pattern: '^[0-9]{1,10}$' })
+
 export const sharedParameters = {
   temperature: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 2 }))),
   top_p: Type.Optional(nullable(Type.Number({ minimum: 0, maximum: 1 }))),
@@ -30,7 +33,7 @@ export const chatParameters = {
   top_logprobs: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 20 }))),
   logit_bias: Type.Optional(
     nullable(
-      Type.Record(Type.String({ pattern: '^[0-9]{1,10}$' }), Type.Number({ minimum: -100, maximum: 100 }), {
+      Type.Record(tokenId, Type.Number({ minimum: -100, maximum: 100 }), {
         maxProperties: 1024,
         additionalProperties: false,
       }),
