@@ -52,7 +52,7 @@ describe('batches of files of /v1', () => {
 
   it('report a file that cannot be read, and take either file_ids or files', async () => {
     const { client } = await v1Client(service)
-    const bad = await upload(client, 'bad.pdf', 'not a document')
+    const bad = await upload(client, 'bad.pdf', '%PDF-1.7\nThe rest is missing.')
     const { id: store } = await client.vectorStores.create({})
     const batch = await client.vectorStores.fileBatches.createAndPoll(store, { file_ids: [bad] }, poll)
     expect(batch).toMatchObject({ status: 'completed', file_counts: { failed: 1, total: 1 } })
