@@ -7,7 +7,7 @@ import { chatParameters } from './model-parameters.ts'
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
 const name = Type.String({ maxLength: requestLimits.nameLength })
-const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
+const foreignId = Type.String({ minLength: 1, maxLength: requestLimits.foreignIdLength })
 
 /** Schemas of the chat-completions API, following the types of the `openai` package (resources/chat/completions). */
 export const ContentPart = Type.Object(
