@@ -18,33 +18,37 @@ const name = Type.String({ maxLength: requestLimits.nameLength })
 export const imageDetails = ['auto', 'low', 'high'] as const
 const detail = Type.Optional(Type.Enum([...imageDetails], { title: 'ImageDetail' }))
 
+const ImageInput = Type.Object(
+  {
+    url: Type.String({
+      minLength: 1,
+      maxLength: dataLength,
+      description: 'An http or https address, or a data URL with base64.',
+    }),
+    detail,
+  },
+  { title: 'ImageInput' },
+)
+const AudioInput = Type.Object(
+  { data, format: Type.Enum(['wav', 'mp3'], { title: 'AudioFormat' }) },
+  { title: 'AudioInput' },
+)
+const FileInput = Type.Object(
+  {
+    file_data: Type.Optional(data),
+    file_id: Type.Optional(Type.String({ minLength: 1, maxLength: requestLimits.foreignIdLength })),
+    filename: Type.Optional(name),
+  },
+  { title: 'FileInput' },
+)
+
 /** Parts of a message as callers send them, in the shapes of the chat-completions API. */
 export const ContentPartInput = Type.Union(
   [
     Type.Object({ type: Type.Literal('text'), text: Type.String({ maxLength: requestLimits.messageLength }) }),
-    Type.Object({
-      type: Type.Literal('image_url'),
-      image_url: Type.Object({
-        url: Type.String({
-          minLength: 1,
-          maxLength: dataLength,
-          description: 'An http or https address, or a data URL with base64.',
-        }),
-        detail,
-      }),
-    }),
-    Type.Object({
-      type: Type.Literal('input_audio'),
-      input_audio: Type.Object({ data, format: Type.Enum(['wav', 'mp3'], { title: 'AudioFormat' }) }),
-    }),
-    Type.Object({
-      type: Type.Literal('file'),
-      file: Type.Object({
-        file_data: Type.Optional(data),
-        file_id: Type.Optional(Type.String({ minLength: 1, maxLength: requestLimits.foreignIdLength })),
-        filename: Type.Optional(name),
-      }),
-    }),
+    Type.Object({ type: Type.Literal('image_url'), image_url: ImageInput }),
+    Type.Object({ type: Type.Literal('input_audio'), input_audio: AudioInput }),
+    Type.Object({ type: Type.Literal('file'), file: FileInput }),
   ],
   {
     title: 'ContentPartInput',

@@ -1,9 +1,11 @@
 import Type, { type TSchema } from 'typebox'
 import { Message, MessageDelta } from '../../domain/messages.ts'
-import { CompatErrorObject } from '../plugins/compat-errors.ts'
+import { CompatErrorObject, V1Error } from '../plugins/compat-errors.ts'
 import { Ingestion } from '../routes/files/schemas.ts'
 import { CompatMessage, CompatRun, CompatRunStep, CompatThread } from '../routes/public/thread-schemas.ts'
 import { RunError } from '../routes/runs/schemas.ts'
+import { V1Run } from '../routes/v1/run-schemas.ts'
+import { V1RunStep } from '../routes/v1/step-shapes.ts'
 
 /**
  * The data of the server-sent events, by the name of the event. `docs/events.md` and `/docs` describe the same
@@ -28,8 +30,9 @@ const CompatChunk = Type.Object(
         delta: Type.Object({
           role: Type.Optional(Type.Literal('assistant')),
           content: Type.Optional(Type.String()),
+          tool_calls: Type.Optional(Type.Array(Type.Unknown())),
         }),
-        logprobs: Type.Null(),
+        logprobs: Type.Unknown(),
         finish_reason: Type.Union([Type.String(), Type.Null()]),
       }),
     ),
@@ -54,6 +57,19 @@ const CompatMessageDelta = Type.Object(
   { title: 'CompatMessageDelta' },
 )
 
+const V1StepDelta = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('thread.run.step.delta'),
+    delta: Type.Object({ step_details: Type.Unknown() }),
+  },
+  { title: 'V1RunStepDelta' },
+)
+const ResponseEvent = Type.Object(
+  { type: Type.String(), sequence_number: Type.Integer() },
+  { title: 'V1ResponseEvent' },
+)
+
 type Events = readonly (readonly [event: string, data: TSchema])[]
 
 /** The events of a stream as one component: each with its name, and its data parsed from JSON. */
@@ -62,6 +78,10 @@ function streamOf(title: string, events: Events): TSchema {
     events.map(([event, data]) => Type.Object({ event: Type.Literal(event), data })),
     { title },
   )
+}
+
+function namedEvents(prefix: string, states: string[], data: TSchema): Events {
+  return states.map((state): Events[number] => [`${prefix}.${state}`, data])
 }
 
 const runStream = streamOf('RunStreamEvent', [
@@ -83,25 +103,43 @@ const chatStream = streamOf('CompatChatStreamEvent', [
 ])
 const threadRunStream = streamOf('CompatThreadRunStreamEvent', [
   ['thread.created', CompatThread],
-  ['thread.run.created', CompatRun],
-  ['thread.run.queued', CompatRun],
-  ['thread.run.in_progress', CompatRun],
-  ['thread.run.step.created', CompatRunStep],
-  ['thread.run.step.in_progress', CompatRunStep],
-  ['thread.message.created', CompatMessage],
-  ['thread.message.in_progress', CompatMessage],
+  ...namedEvents('thread.run', ['created', 'queued', 'in_progress', 'completed', 'failed', 'cancelled'], CompatRun),
+  ...namedEvents('thread.run.step', ['created', 'in_progress', 'completed', 'failed', 'cancelled'], CompatRunStep),
+  ...namedEvents('thread.message', ['created', 'in_progress', 'completed', 'incomplete'], CompatMessage),
   ['thread.message.delta', CompatMessageDelta],
-  ['thread.message.completed', CompatMessage],
-  ['thread.message.incomplete', CompatMessage],
-  ['thread.run.step.completed', CompatRunStep],
-  ['thread.run.step.failed', CompatRunStep],
-  ['thread.run.step.cancelled', CompatRunStep],
-  ['thread.run.completed', CompatRun],
-  ['thread.run.failed', CompatRun],
-  ['thread.run.cancelled', CompatRun],
   ['done', Done],
   ['error', CompatFailure],
 ])
+const stepStates = ['created', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']
+const runStates = [...stepStates, 'queued', 'requires_action', 'incomplete']
+const v1RunStream = streamOf('V1RunStreamEvent', [
+  ['thread.created', CompatThread],
+  ...namedEvents('thread.run', runStates, V1Run),
+  ...namedEvents('thread.run.step', stepStates, V1RunStep),
+  ['thread.run.step.delta', V1StepDelta],
+  ...namedEvents('thread.message', ['created', 'in_progress', 'completed', 'incomplete'], CompatMessage),
+  ['thread.message.delta', CompatMessageDelta],
+  ['done', Done],
+  ['error', V1Error],
+])
+const v1ChatStream = streamOf('V1ChatStreamEvent', [
+  ['message', CompatChunk],
+  ['message', Done],
+  ['message', V1Error],
+])
+const responseStream = streamOf(
+  'V1ResponseStreamEvent',
+  [
+    ...['response.created', 'response.queued', 'response.in_progress'],
+    ...['response.completed', 'response.incomplete', 'response.failed'],
+    ...['response.output_item.added', 'response.output_item.done'],
+    ...['response.content_part.added', 'response.content_part.done'],
+    ...['response.output_text.delta', 'response.output_text.done', 'response.output_text.annotation.added'],
+    ...['response.function_call_arguments.delta', 'response.function_call_arguments.done'],
+    ...['response.mcp_call_arguments.delta', 'response.mcp_call_arguments.done'],
+    'error',
+  ].map((name): Events[number] => [name, ResponseEvent]),
+)
 
 /** The stream of each operation that can answer with one. */
 const streams = new Map<string, TSchema>([
@@ -115,6 +153,12 @@ const streams = new Map<string, TSchema>([
     [`${family}.threads.runs.create`, threadRunStream],
     [`${family}.threads.createAndRun`, threadRunStream],
   ]),
+  ['v1.chat.completions.create', v1ChatStream],
+  ['v1.threads.runs.create', v1RunStream],
+  ['v1.threads.createAndRun', v1RunStream],
+  ['v1.threads.runs.submitToolOutputs', v1RunStream],
+  ['v1.responses.create', responseStream],
+  ['v1.responses.read', responseStream],
 ])
 
 /** Components of all streams, to which no answer refers. */

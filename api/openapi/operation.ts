@@ -94,9 +94,17 @@ function isStreaming(response: JsonObject): boolean {
 
 /** The validator fills in defaults of query and header parameters, so they are not required. */
 function withOptionalDefaults(schema: JsonObject): JsonObject {
-  const properties = asObject(schema['properties'])
+  const all = asObject(schema['properties'])
+  // A list may also be sent as `name[]`, as some clients write it.
+  const properties = Object.fromEntries(
+    Object.entries(all).filter(([name]) => !(name.replace(/\[\]$/, '') in all && name.endsWith('[]'))),
+  )
   const required = Array.isArray(schema['required']) ? schema['required'] : []
-  return { ...schema, required: required.filter((name) => !('default' in asObject(properties[String(name)]))) }
+  return {
+    ...schema,
+    properties,
+    required: required.filter((name) => !('default' in asObject(properties[String(name)]))),
+  }
 }
 
 function asObject(value: unknown): JsonObject {

@@ -35,8 +35,8 @@ export function isTimezone(name: string): boolean {
 
 /**
  * The next moments at which a schedule is due, in order; fewer if there are no more. As Temporal counts them: a cron
- * expression is due whenever the clocks of its time zone match all of its fields (also day of the month and day of the
- * week at once), so a time that summer time skips is left out and one that comes twice is due twice.
+ * expression is due when the clocks of its time zone match all of its fields (also day of the month and day of the
+ * week at once). A time that summer time skips is left out, and one that comes twice is due once.
  */
 export function nextTimes(timing: ScheduleTiming & { created_at: Date }, after: Date, count: number): Date[] {
   const from = Math.max(after.getTime(), (timing.start_at?.getTime() ?? 0) - 1)
@@ -68,18 +68,11 @@ function* intervalMoments(intervalMs: number, firstMs: number, after: number): G
     yield moment
 }
 
-/** In order, although a wall-clock time can belong to two moments: each is held back until no earlier one can come. */
 function* cronMoments(expression: string, clock: WallClock, after: number): Generator<number, undefined> {
-  let held: number[] = []
   for (const wall of wallTimes(expression, clock.at(after) - longestShiftMs)) {
-    held.push(...clock.momentsOf(wall).filter((moment) => moment > after))
-    held.sort((a, b) => a - b)
-    while (held[0] !== undefined && clock.at(held[0]) < wall - longestShiftMs) {
-      yield held[0]
-      held = held.slice(1)
-    }
+    const moment = clock.momentOf(wall)
+    if (moment !== undefined && moment > after) yield moment
   }
-  yield* held
 }
 
 /** The matching wall-clock times after `from`. */

@@ -5,11 +5,13 @@
 export interface WallClock {
   /** Milliseconds, with the figures of the zone read as UTC. */
   at(moment: number): number
-  /** The moments at which the clocks of the zone show this time, in order. */
-  momentsOf(wall: number): number[]
+  /**
+   * The moment of a wall-clock time; undefined if the clocks skip it. Of two moments it is one, as with Temporal; which
+   * one Temporal chooses is not promised.
+   */
+  momentOf(wall: number): number | undefined
 }
 
-const hourMs = 3_600_000
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
 /** Throws `RangeError` for a name that is no time zone. */
@@ -23,11 +25,11 @@ export function wallClockOf(timezone: string): WallClock {
   }
   return {
     at,
-    momentsOf(wall) {
-      // The offset a day before and after; zones change at most once in between.
-      const offsets = new Set([-24, 24].map((hours) => offsetAt(at, wall + hours * hourMs)))
-      const moments = [...offsets].map((offset) => wall - offset).filter((moment) => at(moment) === wall)
-      return moments.toSorted((a, b) => a - b)
+    momentOf(wall) {
+      const first = wall - offsetAt(at, wall)
+      if (at(first) === wall) return first
+      const second = wall - offsetAt(at, first)
+      return at(second) === wall ? second : undefined
     },
   }
 }

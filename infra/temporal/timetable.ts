@@ -87,9 +87,20 @@ export function createTimetable(
         const ids: string[] = []
         // Ids that clients choose have no quotation marks.
         for await (const { scheduleId } of client.schedule.list({ query: `${attributeOf[owner]} = "${id}"` }))
-          if (scheduleId.startsWith(prefix)) ids.push(scheduleId.slice(prefix.length))
+          if (scheduleId.startsWith(prefix) && (await exists(scheduleId))) ids.push(scheduleId.slice(prefix.length))
         return ids
       }),
+  }
+
+  /** Temporal lists a schedule for a moment after it is gone. */
+  async function exists(scheduleId: string): Promise<boolean> {
+    try {
+      await client.schedule.getHandle(scheduleId).describe()
+      return true
+    } catch (error) {
+      if (error instanceof ScheduleNotFoundError) return false
+      throw error
+    }
   }
 }
 

@@ -209,6 +209,7 @@ describe('administration of users', () => {
       'documents',
       'accounts',
       'deletions',
+      'schedules',
     ])
     for (const queue of body.queues) expect(queue.pollers, `${queue.queue} ${queue.kind}`).toBeGreaterThan(0)
     expect(body.queues[0].backlog).toBeGreaterThanOrEqual(0)

@@ -91,6 +91,7 @@ function findUnbounded(document: any, schema: Schema, place: string, seen: strin
     case 'null':
       return []
     default:
-      return [`${place}: anything`]
+      // As a free-form object, if its description says what it is for.
+      return typeof schema['description'] === 'string' ? [] : [`${place}: anything`]
   }
 }

@@ -82,7 +82,7 @@ describe('GET /ok', () => {
     const idle = await startService({ worker: false })
     expect(await workers(idle.url)).toEqual({
       status: 'down',
-      detail: 'no worker polls runs, documents, accounts, deletions',
+      detail: 'no worker polls runs, documents, accounts, deletions, schedules',
     })
     // Of that, requests are not refused: what they begin is carried out later.
     expect((await apiClient(idle.url).call('GET', '/ready')).status).toBe(200)

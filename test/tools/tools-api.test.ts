@@ -18,7 +18,13 @@ describe('GET /tools/', () => {
     const { call } = await insertUser(service)
     const { status, body } = await call('GET', '/tools/')
     expect(status).toBe(200)
-    expect(body.map((tool: { type: string }) => tool.type)).toEqual(['retrieval', 'http_request', 'mcp', 'web_search'])
+    expect(body.map((tool: { type: string }) => tool.type)).toEqual([
+      'retrieval',
+      'http_request',
+      'mcp',
+      'web_search',
+      'client',
+    ])
     const ajv = new Ajv2020({ strict: false })
     for (const tool of body) {
       expect(tool.parameters.type).toBe('object')

@@ -43,7 +43,7 @@ describe('the archive of an account', () => {
       refused: { vector_stores: 0, files: 0, vector_store_files: 0, assistants: 0 },
       problems: [],
     })
-    const projects = await target.get('/projects/')
+    const { body: projects } = await target.call('GET', '/projects/')
     const imported = projects.find(({ name }: { name: string }) => name.includes('imported'))
     const { client: second } = await v1Client(service, { ...target, projectId: imported.project_id })
     const [file] = (await second.files.list()).data

@@ -44,7 +44,12 @@ describe('/v1', () => {
       const unknown = await owner.call('GET', '/v1/nothing')
       expect(unknown.status).toBe(404)
       expect(unknown.body).toEqual({
-        error: { message: 'Not found.', type: 'invalid_request_error', param: null, code: 'not_found' },
+        error: {
+          message: 'GET /v1/nothing is not offered here.',
+          type: 'invalid_request_error',
+          param: null,
+          code: 'not_found',
+        },
       })
       expect((await owner.call('DELETE', '/v1/embeddings')).body.error).toMatchObject({ code: 'method_not_allowed' })
       expect((await apiClient(service.url).call('GET', '/v1/models')).body.error).toMatchObject({

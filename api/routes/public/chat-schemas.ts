@@ -7,7 +7,10 @@ import { chatParameters } from './model-parameters.ts'
 
 const text = Type.String({ maxLength: requestLimits.messageLength })
 const name = Type.String({ maxLength: requestLimits.nameLength })
-const foreignId = Type.String({ maxLength: requestLimits.foreignIdLength })
+const foreignId = Type.String({ minLength: 1, maxLength: requestLimits.foreignIdLength })
+
+/** Checked once the role of its message is known. */
+const asPart = Type.Unknown({ description: 'As in `ContentPartInput`.' })
 
 /** Schemas of the chat-completions API, following the types of the `openai` package (resources/chat/completions). */
 export const ContentPart = Type.Object(
@@ -15,9 +18,9 @@ export const ContentPart = Type.Object(
     type: name,
     text: Type.Optional(text),
     refusal: Type.Optional(text),
-    image_url: Type.Optional(Type.Unknown()),
-    input_audio: Type.Optional(Type.Unknown()),
-    file: Type.Optional(Type.Unknown()),
+    image_url: Type.Optional(asPart),
+    input_audio: Type.Optional(asPart),
+    file: Type.Optional(asPart),
   },
   {
     title: 'CompatContentPart',

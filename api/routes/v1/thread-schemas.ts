@@ -13,7 +13,9 @@ export const V1MessageRequest = strict(
   {
     role: Type.Enum(['user', 'assistant'], { title: 'V1MessageRole' }),
     content: Content,
-    attachments: Type.Optional(nullable(Type.Array(Type.Unknown(), { maxItems: 1000, description: 'Refused.' }))),
+    attachments: Type.Optional(
+      nullable(Type.Array(Type.Unknown({ description: 'Refused.' }), { maxItems: 1000, description: 'Refused.' })),
+    ),
     metadata,
   },
   { title: 'V1MessageRequest' },

@@ -39,7 +39,10 @@ const UploadCompleteRequest = strict(
   { title: 'V1UploadCompletion' },
 )
 /** For the description only: the part is read as it arrives. */
-const PartBody = Type.Object({ data: Type.String({ format: 'binary', description: 'At most 64 MB.' }) })
+const PartBody = Type.Object(
+  { data: Type.String({ format: 'binary', description: 'At most 64 MB.' }) },
+  { title: 'V1UploadPartRequest' },
+)
 
 const UploadShape = Type.Object(
   {

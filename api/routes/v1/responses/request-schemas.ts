@@ -21,7 +21,7 @@ export const RequestTool = strict(
       maxLength: 64,
       description: '`function`, `file_search`, `web_search`, `web_search_preview` or `mcp`.',
     }),
-    name: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' })),
+    name: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$', maxLength: 64 })),
     description: maybe(Type.String({ maxLength: requestLimits.textLength })),
     parameters: maybe(anyObject),
     strict: maybe(Type.Boolean()),
@@ -39,7 +39,7 @@ export const RequestTool = strict(
     search_context_size: Type.Optional(Type.Enum(['low', 'medium', 'high'], { title: 'V1SearchContextSize' })),
     user_location: maybe(anyObject),
     external_web_access: Type.Optional(Type.Boolean()),
-    server_label: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,40}$' })),
+    server_label: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,40}$', maxLength: 40 })),
     server_url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
     server_description: Type.Optional(Type.String({ maxLength: requestLimits.textLength })),
     authorization: Type.Optional(Type.String({ maxLength: 16_384 })),
@@ -56,11 +56,14 @@ export const RequestTool = strict(
 )
 export type RequestTool = Static<typeof RequestTool>
 
-const ChosenTool = Type.Object({
-  type: Type.String({ maxLength: 64 }),
-  name: Type.Optional(Type.String({ maxLength: 64 })),
-  server_label: Type.Optional(label),
-})
+const ChosenTool = Type.Object(
+  {
+    type: Type.String({ maxLength: 64 }),
+    name: Type.Optional(Type.String({ maxLength: 64 })),
+    server_label: Type.Optional(label),
+  },
+  { title: 'V1AllowedTool' },
+)
 export const RequestToolChoice = Type.Union(
   [
     Type.Enum(['none', 'auto', 'required'], { title: 'V1ToolChoiceMode' }),
@@ -72,7 +75,7 @@ export const RequestToolChoice = Type.Union(
       server_label: Type.Optional(label),
     }),
   ],
-  { title: 'V1ResponseToolChoice' },
+  { title: 'V1RequestedToolChoice' },
 )
 export type RequestToolChoice = Static<typeof RequestToolChoice>
 
