@@ -11,9 +11,13 @@ test('/docs shows the operations, without preflights and aliases', async () => {
   const page = await site.newPage()
   await page.goto(`${site.url}/docs`)
   await page.locator('.opblock-summary-path').first().waitFor()
-  const shown = await page.locator('.opblock-summary-path').evaluateAll((all) => all.map((one) => one.textContent))
-  const paths = shown.map((text) => String(text).replaceAll('\u200b', ''))
-  expect(paths).toContain('/public/compat/v1/chat/completions')
+  const pathsShown = async () => {
+    const shown = await page.locator('.opblock-summary-path').evaluateAll((all) => all.map((one) => one.textContent))
+    return shown.map((text) => String(text).replaceAll('\u200b', ''))
+  }
+  // The page shows one group of operations after the other.
+  await expect.poll(pathsShown).toContain('/public/compat/v1/chat/completions')
+  const paths = await pathsShown()
   expect(paths.filter((path) => path.startsWith('/public/v1/'))).toEqual([])
   expect(await page.locator('.opblock-options').count()).toBe(0)
 })
