@@ -1482,23 +1482,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/schedules/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** The next five times of a schedule that is not stored */
-        post: operations["schedules.preview"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/schedules/{schedule_id}": {
         parameters: {
             query?: never;
@@ -1516,6 +1499,23 @@ export interface paths {
         head?: never;
         /** Change a schedule, pause it or continue it; null removes an optional member */
         patch: operations["schedules.update"];
+        trace?: never;
+    };
+    "/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The next five times of a schedule that is not stored */
+        post: operations["schedules.preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/schedules/{schedule_id}/trigger": {
@@ -2413,41 +2413,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/threads/{thread_id}/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The runs of a thread */
-        get: operations["v1.threads.runs.list"];
-        put?: never;
-        /** Run an assistant on a thread */
-        post: operations["v1.threads.runs.create"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/threads/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Begin a conversation and run an assistant on it */
-        post: operations["v1.threads.createAndRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/threads/{thread_id}/runs/{run_id}": {
         parameters: {
             query?: never;
@@ -2528,6 +2493,41 @@ export interface paths {
         get: operations["v1.threads.runs.steps.read"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/{thread_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The runs of a thread */
+        get: operations["v1.threads.runs.list"];
+        put?: never;
+        /** Run an assistant on a thread */
+        post: operations["v1.threads.runs.create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/threads/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a conversation and run an assistant on it */
+        post: operations["v1.threads.createAndRun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3931,7 +3931,10 @@ export interface components {
          * @enum {unknown}
          */
         ImageDetail: "auto" | "low" | "high";
-        /** MessagePart */
+        /**
+         * MessagePart
+         * @description A part of a stored message: text, or a file that is kept with it.
+         */
         MessagePart: {
             /** @enum {string} */
             type: "text";
@@ -4719,12 +4722,41 @@ export interface components {
             }[];
         };
         /**
+         * ImageInput
+         * @description An image, by its address or with its bytes.
+         */
+        ImageInput: {
+            /** @description An http or https address, or a data URL with base64. */
+            url: string;
+            detail?: components["schemas"]["ImageDetail"];
+        };
+        /**
          * AudioFormat
          * @description The format of a sound.
          * @enum {unknown}
          */
         AudioFormat: "wav" | "mp3";
-        /** ContentPartInput */
+        /**
+         * AudioInput
+         * @description A sound, in base64.
+         */
+        AudioInput: {
+            data: string;
+            format: components["schemas"]["AudioFormat"];
+        };
+        /**
+         * FileInput
+         * @description A file, with its bytes or by the id of a file of the project.
+         */
+        FileInput: {
+            file_data?: string;
+            file_id?: string;
+            filename?: string;
+        };
+        /**
+         * ContentPartInput
+         * @description A part of a message: text, an image, a sound or a file.
+         */
         ContentPartInput: {
             /** @enum {string} */
             type: "text";
@@ -4732,26 +4764,15 @@ export interface components {
         } | {
             /** @enum {string} */
             type: "image_url";
-            image_url: {
-                /** @description An http or https address, or a data URL with base64. */
-                url: string;
-                detail?: components["schemas"]["ImageDetail"];
-            };
+            image_url: components["schemas"]["ImageInput"];
         } | {
             /** @enum {string} */
             type: "input_audio";
-            input_audio: {
-                data: string;
-                format: components["schemas"]["AudioFormat"];
-            };
+            input_audio: components["schemas"]["AudioInput"];
         } | {
             /** @enum {string} */
             type: "file";
-            file: {
-                file_data?: string;
-                file_id?: string;
-                filename?: string;
-            };
+            file: components["schemas"]["FileInput"];
         };
         /**
          * FlatRunMessageInput
@@ -5139,43 +5160,6 @@ export interface components {
             offset: number;
         };
         /**
-         * ScheduleTimingRequest
-         * @description Times to compute: exactly one of `cron`, `interval_seconds` and `at`.
-         * @example {
-         *       "cron": "0 7 * * 1-5",
-         *       "timezone": "Europe/Berlin"
-         *     }
-         */
-        ScheduleTimingRequest: {
-            /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
-            cron?: string;
-            interval_seconds?: number;
-            /**
-             * Format: date-time
-             * @description ISO 8601; rounded down to a second.
-             */
-            at?: string;
-            /** @description IANA name of the time zone of `cron`; default UTC. */
-            timezone?: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601; rounded down to a second.
-             */
-            start_at?: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601; rounded down to a second.
-             */
-            end_at?: string;
-        };
-        /**
-         * ScheduleTimes
-         * @description The next five times.
-         */
-        ScheduleTimes: {
-            next_runs: string[];
-        };
-        /**
          * ScheduleUpdateRequest
          * @description The members to change; one of `cron`, `interval_seconds` and `at` replaces the others.
          * @example {
@@ -5211,6 +5195,43 @@ export interface components {
             end_at?: string | null;
             max_runs?: number | null;
             note?: string | null;
+        };
+        /**
+         * ScheduleTimingRequest
+         * @description Times to compute: exactly one of `cron`, `interval_seconds` and `at`.
+         * @example {
+         *       "cron": "0 7 * * 1-5",
+         *       "timezone": "Europe/Berlin"
+         *     }
+         */
+        ScheduleTimingRequest: {
+            /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
+            cron?: string;
+            interval_seconds?: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            at?: string;
+            /** @description IANA name of the time zone of `cron`; default UTC. */
+            timezone?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            start_at?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601; rounded down to a second.
+             */
+            end_at?: string;
+        };
+        /**
+         * ScheduleTimes
+         * @description The next five times.
+         */
+        ScheduleTimes: {
+            next_runs: string[];
         };
         /**
          * ScheduleRunStatus
@@ -5306,8 +5327,11 @@ export interface components {
             type: string;
             text?: string;
             refusal?: string;
+            /** @description As in `ContentPartInput`. */
             image_url?: unknown;
+            /** @description As in `ContentPartInput`. */
             input_audio?: unknown;
+            /** @description As in `ContentPartInput`. */
             file?: unknown;
         };
         /**
@@ -5328,7 +5352,10 @@ export interface components {
             }[] | null;
             tool_call_id?: string | null;
         };
-        /** CompatClientTool */
+        /**
+         * CompatClientTool
+         * @description A tool of the client: a function.
+         */
         CompatClientTool: {
             type: string;
             function?: components["schemas"]["ClientFunction"];
@@ -5940,6 +5967,16 @@ export interface components {
         /**
          * V1ChatCompletionRequest
          * @description A conversation to answer.
+         * @example {
+         *       "model": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When is the office open on Fridays?"
+         *         }
+         *       ],
+         *       "stream": true
+         *     }
          */
         V1ChatCompletionRequest: {
             /** @description An assistant of the project, by its id or its name, or a model of the settings. */
@@ -6010,6 +6047,11 @@ export interface components {
         /**
          * V1ChatCompletionUpdateRequest
          * @description The metadata of a stored completion.
+         * @example {
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
          */
         V1ChatCompletionUpdateRequest: {
             metadata: {
@@ -6162,7 +6204,10 @@ export interface components {
                 chunk_overlap_tokens: number;
             };
         };
-        /** V1NewToolResources */
+        /**
+         * V1NewToolResources
+         * @description What the tools of a new assistant use.
+         */
         V1NewToolResources: {
             file_search?: {
                 vector_store_ids?: string[];
@@ -6264,6 +6309,10 @@ export interface components {
         /**
          * V1MessageRequest
          * @description A message for a thread.
+         * @example {
+         *       "role": "user",
+         *       "content": "When is the office open on Fridays?"
+         *     }
          */
         V1MessageRequest: {
             role: components["schemas"]["V1MessageRole"];
@@ -6276,6 +6325,17 @@ export interface components {
         /**
          * V1ThreadCreateRequest
          * @description A new thread, with its first messages.
+         * @example {
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When is the office open on Fridays?"
+         *         }
+         *       ],
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
          */
         V1ThreadCreateRequest: {
             messages?: components["schemas"]["V1MessageRequest"][] | null;
@@ -6287,6 +6347,11 @@ export interface components {
         /**
          * V1ThreadUpdateRequest
          * @description The metadata of a thread.
+         * @example {
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
          */
         V1ThreadUpdateRequest: {
             metadata?: {
@@ -6322,6 +6387,11 @@ export interface components {
         /**
          * V1MessageUpdateRequest
          * @description The metadata of a message.
+         * @example {
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
          */
         V1MessageUpdateRequest: {
             metadata?: {
@@ -6342,78 +6412,6 @@ export interface components {
             receipt_id?: string;
         };
         /**
-         * V1RunToolChoiceMode
-         * @description Whether the model may or must call a tool.
-         * @enum {unknown}
-         */
-        V1RunToolChoiceMode: "none" | "auto" | "required";
-        /**
-         * V1ChosenToolType
-         * @description Kind of the tool.
-         * @enum {unknown}
-         */
-        V1ChosenToolType: "function" | "file_search" | "code_interpreter";
-        /**
-         * V1ChosenTool
-         * @description One tool.
-         */
-        V1ChosenTool: {
-            type: components["schemas"]["V1ChosenToolType"];
-            function?: {
-                name: string;
-            };
-        };
-        /**
-         * V1ToolChoice
-         * @description Which tools the model may or must call.
-         */
-        V1ToolChoice: components["schemas"]["V1RunToolChoiceMode"] | components["schemas"]["V1ChosenTool"];
-        /**
-         * V1ReasoningEffort
-         * @description How hard the model thinks before it answers.
-         * @enum {unknown}
-         */
-        V1ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
-        /**
-         * V1TruncationType
-         * @description All that fits, or the last messages.
-         * @enum {unknown}
-         */
-        V1TruncationType: "auto" | "last_messages";
-        /**
-         * V1TruncationStrategy
-         * @description How much of the thread the model is shown.
-         */
-        V1TruncationStrategy: {
-            type: components["schemas"]["V1TruncationType"];
-            last_messages?: number | null;
-        };
-        /**
-         * V1RunCreateRequest
-         * @description A run, and what it changes for itself.
-         */
-        V1RunCreateRequest: {
-            assistant_id: string;
-            instructions?: string | null;
-            model?: string | null;
-            tools?: components["schemas"]["V1Tool"][] | null;
-            tool_choice?: components["schemas"]["V1ToolChoice"] | null;
-            parallel_tool_calls?: boolean;
-            metadata?: {
-                [key: string]: string;
-            } | null;
-            temperature?: number | null;
-            top_p?: number | null;
-            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
-            reasoning_effort?: components["schemas"]["V1ReasoningEffort"] | null;
-            max_prompt_tokens?: number | null;
-            max_completion_tokens?: number | null;
-            truncation_strategy?: components["schemas"]["V1TruncationStrategy"] | null;
-            stream?: boolean | null;
-            additional_instructions?: string | null;
-            additional_messages?: components["schemas"]["V1MessageRequest"][] | null;
-        };
-        /**
          * V1RunStatus
          * @description How far a run is.
          * @enum {unknown}
@@ -6425,6 +6423,12 @@ export interface components {
          * @enum {unknown}
          */
         V1RunIncompleteReason: "max_completion_tokens" | "max_prompt_tokens";
+        /**
+         * V1TruncationType
+         * @description All that fits, or the last messages.
+         * @enum {unknown}
+         */
+        V1TruncationType: "auto" | "last_messages";
         /**
          * V1Run
          * @description A run in the shape of the assistants API.
@@ -6491,45 +6495,13 @@ export interface components {
             usage: components["schemas"]["TokenUsage"] | null;
         };
         /**
-         * V1RunList
-         * @description A page of runs.
-         */
-        V1RunList: {
-            /** @enum {string} */
-            object: "list";
-            data: components["schemas"]["V1Run"][];
-            first_id: string | null;
-            last_id: string | null;
-            has_more: boolean;
-        };
-        /**
-         * V1ThreadRunCreateRequest
-         * @description A run on a new thread.
-         */
-        V1ThreadRunCreateRequest: {
-            assistant_id: string;
-            instructions?: string | null;
-            model?: string | null;
-            tools?: components["schemas"]["V1Tool"][] | null;
-            tool_choice?: components["schemas"]["V1ToolChoice"] | null;
-            parallel_tool_calls?: boolean;
-            metadata?: {
-                [key: string]: string;
-            } | null;
-            temperature?: number | null;
-            top_p?: number | null;
-            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
-            reasoning_effort?: components["schemas"]["V1ReasoningEffort"] | null;
-            max_prompt_tokens?: number | null;
-            max_completion_tokens?: number | null;
-            truncation_strategy?: components["schemas"]["V1TruncationStrategy"] | null;
-            stream?: boolean | null;
-            thread?: components["schemas"]["V1ThreadCreateRequest"] | null;
-            tool_resources?: components["schemas"]["V1ToolResources"] | null;
-        };
-        /**
          * V1RunUpdateRequest
          * @description The metadata of a run.
+         * @example {
+         *       "metadata": {
+         *         "ticket": "4711"
+         *       }
+         *     }
          */
         V1RunUpdateRequest: {
             metadata?: {
@@ -6539,6 +6511,14 @@ export interface components {
         /**
          * V1SubmitToolOutputsRequest
          * @description The results of the functions for which a run waits, all of them.
+         * @example {
+         *       "tool_outputs": [
+         *         {
+         *           "tool_call_id": "call_1",
+         *           "output": "Until three."
+         *         }
+         *       ]
+         *     }
          */
         V1SubmitToolOutputsRequest: {
             tool_outputs: {
@@ -6625,6 +6605,125 @@ export interface components {
             has_more: boolean;
         };
         /**
+         * V1RunToolChoiceMode
+         * @description Whether the model may or must call a tool.
+         * @enum {unknown}
+         */
+        V1RunToolChoiceMode: "none" | "auto" | "required";
+        /**
+         * V1ChosenToolType
+         * @description Kind of the tool.
+         * @enum {unknown}
+         */
+        V1ChosenToolType: "function" | "file_search" | "code_interpreter";
+        /**
+         * V1ChosenTool
+         * @description One tool.
+         */
+        V1ChosenTool: {
+            type: components["schemas"]["V1ChosenToolType"];
+            function?: {
+                name: string;
+            };
+        };
+        /**
+         * V1ToolChoice
+         * @description Which tools the model may or must call.
+         */
+        V1ToolChoice: components["schemas"]["V1RunToolChoiceMode"] | components["schemas"]["V1ChosenTool"];
+        /**
+         * V1ReasoningEffort
+         * @description How hard the model thinks before it answers.
+         * @enum {unknown}
+         */
+        V1ReasoningEffort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh";
+        /**
+         * V1TruncationStrategy
+         * @description How much of the thread the model is shown.
+         */
+        V1TruncationStrategy: {
+            type: components["schemas"]["V1TruncationType"];
+            last_messages?: number | null;
+        };
+        /**
+         * V1RunCreateRequest
+         * @description A run, and what it changes for itself.
+         * @example {
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "stream": true
+         *     }
+         */
+        V1RunCreateRequest: {
+            assistant_id: string;
+            instructions?: string | null;
+            model?: string | null;
+            tools?: components["schemas"]["V1Tool"][] | null;
+            tool_choice?: components["schemas"]["V1ToolChoice"] | null;
+            parallel_tool_calls?: boolean;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
+            reasoning_effort?: components["schemas"]["V1ReasoningEffort"] | null;
+            max_prompt_tokens?: number | null;
+            max_completion_tokens?: number | null;
+            truncation_strategy?: components["schemas"]["V1TruncationStrategy"] | null;
+            stream?: boolean | null;
+            additional_instructions?: string | null;
+            additional_messages?: components["schemas"]["V1MessageRequest"][] | null;
+        };
+        /**
+         * V1RunList
+         * @description A page of runs.
+         */
+        V1RunList: {
+            /** @enum {string} */
+            object: "list";
+            data: components["schemas"]["V1Run"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        /**
+         * V1ThreadRunCreateRequest
+         * @description A run on a new thread.
+         * @example {
+         *       "assistant_id": "0193f7a2-6f50-7c2e-9a43-5d1c9b1f4e10",
+         *       "thread": {
+         *         "messages": [
+         *           {
+         *             "role": "user",
+         *             "content": "When is the office open on Fridays?"
+         *           }
+         *         ]
+         *       },
+         *       "stream": true
+         *     }
+         */
+        V1ThreadRunCreateRequest: {
+            assistant_id: string;
+            instructions?: string | null;
+            model?: string | null;
+            tools?: components["schemas"]["V1Tool"][] | null;
+            tool_choice?: components["schemas"]["V1ToolChoice"] | null;
+            parallel_tool_calls?: boolean;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            temperature?: number | null;
+            top_p?: number | null;
+            response_format?: ("auto" | components["schemas"]["ResponseFormat"]) | null;
+            reasoning_effort?: components["schemas"]["V1ReasoningEffort"] | null;
+            max_prompt_tokens?: number | null;
+            max_completion_tokens?: number | null;
+            truncation_strategy?: components["schemas"]["V1TruncationStrategy"] | null;
+            stream?: boolean | null;
+            thread?: components["schemas"]["V1ThreadCreateRequest"] | null;
+            tool_resources?: components["schemas"]["V1ToolResources"] | null;
+        };
+        /**
          * V1FileUploadRequest
          * @description A file and its purpose, as multipart form data.
          * @example {
@@ -6684,7 +6783,16 @@ export interface components {
             /** @description The proof of the deletion: GET /receipts/{receipt_id}. */
             receipt_id?: string;
         };
-        /** V1UploadRequest */
+        /**
+         * V1UploadRequest
+         * @description A file that will come in parts.
+         * @example {
+         *       "bytes": 5000000,
+         *       "filename": "handbook.pdf",
+         *       "mime_type": "application/pdf",
+         *       "purpose": "assistants"
+         *     }
+         */
         V1UploadRequest: {
             bytes: number;
             filename: string;
@@ -6699,10 +6807,14 @@ export interface components {
         };
         /**
          * V1UploadStatus
+         * @description How far an upload is.
          * @enum {unknown}
          */
         V1UploadStatus: "pending" | "completed" | "cancelled";
-        /** V1Upload */
+        /**
+         * V1Upload
+         * @description A file that comes in parts.
+         */
         V1Upload: {
             id: string;
             /** @enum {string} */
@@ -6716,7 +6828,22 @@ export interface components {
             status: components["schemas"]["V1UploadStatus"];
             file?: components["schemas"]["V1File"] | null;
         };
-        /** V1UploadPart */
+        /**
+         * V1UploadPartRequest
+         * @description The bytes of a part.
+         * @example the bytes of the part
+         */
+        V1UploadPartRequest: {
+            /**
+             * Format: binary
+             * @description At most 64 MB.
+             */
+            data: string;
+        };
+        /**
+         * V1UploadPart
+         * @description A part that has arrived.
+         */
         V1UploadPart: {
             id: string;
             /** @enum {string} */
@@ -6724,7 +6851,15 @@ export interface components {
             created_at: number;
             upload_id: string;
         };
-        /** V1UploadCompletion */
+        /**
+         * V1UploadCompletion
+         * @description The parts of a file, in its order.
+         * @example {
+         *       "part_ids": [
+         *         "0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32"
+         *       ]
+         *     }
+         */
         V1UploadCompletion: {
             /** @description In the order of the file. */
             part_ids: string[];
@@ -7036,6 +7171,7 @@ export interface components {
         };
         /**
          * V1FileBatchStatus
+         * @description How far a batch of files is.
          * @enum {unknown}
          */
         V1FileBatchStatus: "in_progress" | "completed" | "cancelled";
@@ -7155,19 +7291,24 @@ export interface components {
          */
         V1AllowedToolsMode: "auto" | "required";
         /**
-         * V1ResponseToolChoice
+         * V1AllowedTool
+         * @description A tool that may be called.
+         */
+        V1AllowedTool: {
+            type: string;
+            name?: string;
+            server_label?: string;
+        };
+        /**
+         * V1RequestedToolChoice
          * @description Which tools the model may or must call.
          */
-        V1ResponseToolChoice: components["schemas"]["V1ToolChoiceMode"] | {
+        V1RequestedToolChoice: components["schemas"]["V1ToolChoiceMode"] | {
             /** @description `function`, `file_search` or `allowed_tools`. */
             type: string;
             name?: string;
             mode?: components["schemas"]["V1AllowedToolsMode"];
-            tools?: {
-                type: string;
-                name?: string;
-                server_label?: string;
-            }[];
+            tools?: components["schemas"]["V1AllowedTool"][];
             server_label?: string;
         };
         /**
@@ -7227,7 +7368,7 @@ export interface components {
             store?: boolean | null;
             include?: string[] | null;
             tools?: components["schemas"]["V1ResponseTool"][] | null;
-            tool_choice?: components["schemas"]["V1ResponseToolChoice"] | null;
+            tool_choice?: components["schemas"]["V1RequestedToolChoice"] | null;
             parallel_tool_calls?: boolean | null;
             max_output_tokens?: number | null;
             max_tool_calls?: number | null;
@@ -7759,8 +7900,9 @@ export interface components {
                     /** @constant */
                     role?: "assistant";
                     content?: string;
+                    tool_calls?: unknown[];
                 };
-                logprobs: null;
+                logprobs: unknown;
                 finish_reason: string | null;
             }[];
         };
@@ -7860,32 +8002,24 @@ export interface components {
             data: components["schemas"]["CompatRun"];
         } | {
             /** @constant */
+            event: "thread.run.completed";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.failed";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
+            event: "thread.run.cancelled";
+            data: components["schemas"]["CompatRun"];
+        } | {
+            /** @constant */
             event: "thread.run.step.created";
             data: components["schemas"]["CompatRunStep"];
         } | {
             /** @constant */
             event: "thread.run.step.in_progress";
             data: components["schemas"]["CompatRunStep"];
-        } | {
-            /** @constant */
-            event: "thread.message.created";
-            data: components["schemas"]["CompatMessage"];
-        } | {
-            /** @constant */
-            event: "thread.message.in_progress";
-            data: components["schemas"]["CompatMessage"];
-        } | {
-            /** @constant */
-            event: "thread.message.delta";
-            data: components["schemas"]["CompatMessageDelta"];
-        } | {
-            /** @constant */
-            event: "thread.message.completed";
-            data: components["schemas"]["CompatMessage"];
-        } | {
-            /** @constant */
-            event: "thread.message.incomplete";
-            data: components["schemas"]["CompatMessage"];
         } | {
             /** @constant */
             event: "thread.run.step.completed";
@@ -7900,16 +8034,24 @@ export interface components {
             data: components["schemas"]["CompatRunStep"];
         } | {
             /** @constant */
-            event: "thread.run.completed";
-            data: components["schemas"]["CompatRun"];
+            event: "thread.message.created";
+            data: components["schemas"]["CompatMessage"];
         } | {
             /** @constant */
-            event: "thread.run.failed";
-            data: components["schemas"]["CompatRun"];
+            event: "thread.message.in_progress";
+            data: components["schemas"]["CompatMessage"];
         } | {
             /** @constant */
-            event: "thread.run.cancelled";
-            data: components["schemas"]["CompatRun"];
+            event: "thread.message.completed";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.incomplete";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.delta";
+            data: components["schemas"]["CompatMessageDelta"];
         } | {
             /** @constant */
             event: "done";
@@ -7918,6 +8060,235 @@ export interface components {
             /** @constant */
             event: "error";
             data: components["schemas"]["CompatErrorEvent"];
+        };
+        /**
+         * V1ChatStreamEvent
+         * @description An event of a streamed chat completion.
+         */
+        V1ChatStreamEvent: {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatChatCompletionChunk"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["CompatDoneEvent"];
+        } | {
+            /** @constant */
+            event: "message";
+            data: components["schemas"]["V1Error"];
+        };
+        /**
+         * V1RunStepDelta
+         * @description Calls that were added to a step.
+         * @example {
+         *       "id": "0193f7a3-0c9b-7e63-b0aa-7f4f1d2c8e32-0",
+         *       "object": "thread.run.step.delta",
+         *       "delta": {
+         *         "step_details": {
+         *           "type": "tool_calls",
+         *           "tool_calls": []
+         *         }
+         *       }
+         *     }
+         */
+        V1RunStepDelta: {
+            id: string;
+            /** @constant */
+            object: "thread.run.step.delta";
+            delta: {
+                step_details: unknown;
+            };
+        };
+        /**
+         * V1RunStreamEvent
+         * @description An event of a streamed run of the assistants API.
+         */
+        V1RunStreamEvent: {
+            /** @constant */
+            event: "thread.created";
+            data: components["schemas"]["CompatThread"];
+        } | {
+            /** @constant */
+            event: "thread.run.created";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.in_progress";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.completed";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.failed";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.cancelled";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.expired";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.queued";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.requires_action";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.incomplete";
+            data: components["schemas"]["V1Run"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.created";
+            data: components["schemas"]["V1RunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.in_progress";
+            data: components["schemas"]["V1RunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.completed";
+            data: components["schemas"]["V1RunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.failed";
+            data: components["schemas"]["V1RunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.cancelled";
+            data: components["schemas"]["V1RunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.expired";
+            data: components["schemas"]["V1RunStep"];
+        } | {
+            /** @constant */
+            event: "thread.run.step.delta";
+            data: components["schemas"]["V1RunStepDelta"];
+        } | {
+            /** @constant */
+            event: "thread.message.created";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.in_progress";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.completed";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.incomplete";
+            data: components["schemas"]["CompatMessage"];
+        } | {
+            /** @constant */
+            event: "thread.message.delta";
+            data: components["schemas"]["CompatMessageDelta"];
+        } | {
+            /** @constant */
+            event: "done";
+            data: components["schemas"]["CompatDoneEvent"];
+        } | {
+            /** @constant */
+            event: "error";
+            data: components["schemas"]["V1Error"];
+        };
+        /**
+         * V1ResponseEvent
+         * @description An event of a response, numbered in its order.
+         * @example {
+         *       "type": "response.output_text.delta",
+         *       "sequence_number": 4
+         *     }
+         */
+        V1ResponseEvent: {
+            type: string;
+            sequence_number: number;
+        };
+        /**
+         * V1ResponseStreamEvent
+         * @description An event of a streamed response.
+         */
+        V1ResponseStreamEvent: {
+            /** @constant */
+            event: "response.created";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.queued";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.in_progress";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.completed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.incomplete";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.failed";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.output_item.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.output_item.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.content_part.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.content_part.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.output_text.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.output_text.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.output_text.annotation.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.function_call_arguments.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.function_call_arguments.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.mcp_call_arguments.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.mcp_call_arguments.done";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "error";
+            data: components["schemas"]["V1ResponseEvent"];
         };
     };
     responses: never;
@@ -16978,111 +17349,6 @@ export interface operations {
             };
         };
     };
-    "schedules.preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ScheduleTimingRequest"];
-            };
-        };
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ScheduleTimes"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ValidationError"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ErrorDetail"];
-                };
-            };
-        };
-    };
     "schedules.read": {
         parameters: {
             query?: never;
@@ -17311,6 +17577,111 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "schedules.preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleTimingRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleTimes"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -23195,6 +23566,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the chat completion. */
                 completion_id: string;
             };
             cookie?: never;
@@ -23280,6 +23652,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the chat completion. */
                 completion_id: string;
             };
             cookie?: never;
@@ -23387,6 +23760,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the chat completion. */
                 completion_id: string;
             };
             cookie?: never;
@@ -23481,6 +23855,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the chat completion. */
                 completion_id: string;
             };
             cookie?: never;
@@ -24917,325 +25292,6 @@ export interface operations {
             };
         };
     };
-    "v1.threads.runs.list": {
-        parameters: {
-            query?: {
-                /** @description Maximum number of entries. */
-                limit?: number;
-                /** @description By time of creation, ascending or descending. */
-                order?: components["schemas"]["ListOrder"];
-                /** @description An id: only entries after it. */
-                after?: string;
-                /** @description An id: only entries before it. */
-                before?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Default Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1RunList"];
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-        };
-    };
-    "v1.threads.runs.create": {
-        parameters: {
-            query?: {
-                include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
-                "include[]"?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
-            };
-            header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path: {
-                /** @description Id of the thread. */
-                thread_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["V1RunCreateRequest"];
-            };
-        };
-        responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Run"];
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-        };
-    };
-    "v1.threads.createAndRun": {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
-                "idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["V1ThreadRunCreateRequest"];
-            };
-        };
-        responses: {
-            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Run"];
-                    "text/event-stream": string;
-                };
-            };
-            /** @description Default Response */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-            /** @description Default Response */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["V1Error"];
-                };
-            };
-        };
-    };
     "v1.threads.runs.read": {
         parameters: {
             query?: never;
@@ -25644,8 +25700,8 @@ export interface operations {
                 after?: string;
                 /** @description An id: only entries before it. */
                 before?: string;
+                /** @description What else to answer. */
                 include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
-                "include[]"?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
             };
             header?: never;
             path: {
@@ -25735,8 +25791,8 @@ export interface operations {
     "v1.threads.runs.steps.read": {
         parameters: {
             query?: {
+                /** @description What else to answer. */
                 include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
-                "include[]"?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
             };
             header?: never;
             path: {
@@ -25789,6 +25845,325 @@ export interface operations {
             };
             /** @description Default Response */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.list": {
+        parameters: {
+            query?: {
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description By time of creation, ascending or descending. */
+                order?: components["schemas"]["ListOrder"];
+                /** @description An id: only entries after it. */
+                after?: string;
+                /** @description An id: only entries before it. */
+                before?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1RunList"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.runs.create": {
+        parameters: {
+            query?: {
+                /** @description What else to answer. */
+                include?: "step_details.tool_calls[*].file_search.results[*].content" | "step_details.tool_calls[*].file_search.results[*].content"[];
+            };
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path: {
+                /** @description Id of the thread. */
+                thread_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1RunCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+        };
+    };
+    "v1.threads.createAndRun": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A random text. For 24 hours, the same request with the same key takes effect once and gets the same answer. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["V1ThreadRunCreateRequest"];
+            };
+        };
+        responses: {
+            /** @description The run; with `stream` its events as server-sent events, the last one being `done`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Run"];
+                    "text/event-stream": string;
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["V1Error"];
+                };
+            };
+            /** @description Default Response */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -26374,19 +26749,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the upload. */
                 upload_id: string;
             };
             cookie?: never;
         };
         requestBody: {
             content: {
-                "multipart/form-data": {
-                    /**
-                     * Format: binary
-                     * @description At most 64 MB.
-                     */
-                    data: string;
-                };
+                "multipart/form-data": components["schemas"]["V1UploadPartRequest"];
             };
         };
         responses: {
@@ -26487,6 +26857,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the upload. */
                 upload_id: string;
             };
             cookie?: never;
@@ -26603,6 +26974,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the upload. */
                 upload_id: string;
             };
             cookie?: never;
@@ -28370,14 +28742,18 @@ export interface operations {
     "v1.responses.read": {
         parameters: {
             query?: {
+                /** @description Whether to answer with events. */
                 stream?: boolean;
+                /** @description The number of an event: only events after it. */
                 starting_after?: number;
+                /** @description Has no effect: nothing is added to events. */
                 include_obfuscation?: boolean;
+                /** @description What else to answer. */
                 include?: string | string[];
-                "include[]"?: string | string[];
             };
             header?: never;
             path: {
+                /** @description Id of the response. */
                 response_id: string;
             };
             cookie?: never;
@@ -28464,6 +28840,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the response. */
                 response_id: string;
             };
             cookie?: never;
@@ -28549,6 +28926,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the response. */
                 response_id: string;
             };
             cookie?: never;
@@ -28640,11 +29018,12 @@ export interface operations {
                 after?: string;
                 /** @description An id: only entries before it. */
                 before?: string;
+                /** @description What else to answer. */
                 include?: string | string[];
-                "include[]"?: string | string[];
             };
             header?: never;
             path: {
+                /** @description Id of the response. */
                 response_id: string;
             };
             cookie?: never;
@@ -28838,6 +29217,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
             };
             cookie?: never;
@@ -28923,6 +29303,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
             };
             cookie?: never;
@@ -29030,6 +29411,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
             };
             cookie?: never;
@@ -29121,11 +29503,12 @@ export interface operations {
                 after?: string;
                 /** @description An id: only entries before it. */
                 before?: string;
+                /** @description What else to answer. */
                 include?: string | string[];
-                "include[]"?: string | string[];
             };
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
             };
             cookie?: never;
@@ -29209,11 +29592,12 @@ export interface operations {
     "v1.conversations.items.create": {
         parameters: {
             query?: {
+                /** @description What else to answer. */
                 include?: string | string[];
-                "include[]"?: string | string[];
             };
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
             };
             cookie?: never;
@@ -29319,12 +29703,14 @@ export interface operations {
     "v1.conversations.items.read": {
         parameters: {
             query?: {
+                /** @description What else to answer. */
                 include?: string | string[];
-                "include[]"?: string | string[];
             };
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
+                /** @description Id of the item. */
                 item_id: string;
             };
             cookie?: never;
@@ -29410,7 +29796,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the conversation. */
                 conversation_id: string;
+                /** @description Id of the item. */
                 item_id: string;
             };
             cookie?: never;
