@@ -15,8 +15,12 @@ test('/docs shows the operations, without preflights and aliases', async () => {
     const shown = await page.locator('.opblock-summary-path').evaluateAll((all) => all.map((one) => one.textContent))
     return shown.map((text) => String(text).replaceAll('\u200b', ''))
   }
-  // The page shows one group of operations after the other.
-  await expect.poll(pathsShown).toContain('/public/compat/v1/chat/completions')
+  // The page shows more operations when it is scrolled.
+  const scroll = async () => {
+    await page.mouse.wheel(0, 20_000)
+    return pathsShown()
+  }
+  await expect.poll(scroll, { timeout: 50_000 }).toContain('/public/compat/v1/chat/completions')
   const paths = await pathsShown()
   expect(paths.filter((path) => path.startsWith('/public/v1/'))).toEqual([])
   expect(await page.locator('.opblock-options').count()).toBe(0)
