@@ -91,7 +91,7 @@ describe('GET /ok', () => {
     await eventually('the worker to be seen', async () => {
       expect(await workers(partly.url)).toEqual({
         status: 'down',
-        detail: 'no worker polls documents, accounts, deletions',
+        detail: 'no worker polls documents, accounts, deletions, schedules',
       })
       return true
     })
