@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { createDeletion, hasAny } from '../../services/deletion/index.ts'
+import { createDeletion } from '../../services/deletion/index.ts'
 import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
 import { type TestService, startService } from '../support/service.ts'
