@@ -13,7 +13,8 @@ export const maxClientFunctions = 128
 /** Bytes of all functions of a run: they are sent with every question to the model. */
 const maxFunctionsBytes = 512 * 1024
 
-const functionName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$', maxLength: 64 })
+/** A name that models accept for a function. */
+export const functionName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$', maxLength: 64 })
 const described = {
   description: Type.Optional(Type.Union([Type.String({ maxLength: requestLimits.textLength }), Type.Null()])),
   parameters: Type.Optional(

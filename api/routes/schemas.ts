@@ -2,6 +2,8 @@ import Type, { type TSchema } from 'typebox'
 import { AnyKey } from '../../domain/any-key.ts'
 import { clientIdPattern } from '../../domain/ids.ts'
 
+export { nullable } from '../../domain/nullable.ts'
+
 /** An id in a path; a value with other characters does not match the schema. */
 export const PathId = Type.String({ pattern: clientIdPattern, maxLength: 128 })
 /** For answers that cannot contain all messages and show the newest. */
@@ -9,7 +11,6 @@ export const BeforeMessage = Type.Optional(
   Type.String({ maxLength: 200, description: 'The id of a message: only the messages before it.' }),
 )
 export const Timestamp = Type.String({ format: 'date-time' })
-export const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const ErrorDetail = Type.Object({ detail: Type.String() }, { title: 'ErrorDetail' })
 /** A free-form object, which is returned unchanged. */
 export const freeForm = (description: string) => Type.Record(AnyKey, Type.Unknown(), { description })

@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../any-key.ts'
+import { nullable } from '../nullable.ts'
 
 /** Items of OpenAI's responses API, following the types of the `openai` package (resources/responses). */
 
 const id = Type.String()
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const
 export type ItemStatus = (typeof itemStatuses)[number]

@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { toJsonText } from '../../domain/json-text.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { parentsRemain } from '../parents.ts'
@@ -146,10 +146,7 @@ function newEntry(
     sha256: source.sha256,
     blob_id: source.blob_id,
     status: 'uploading',
-    chunks: 0,
-    characters: 0,
-    extracted: false,
-    embedded: 0,
+    ...unprocessed,
     created_at: now,
     updated_at: now,
   }

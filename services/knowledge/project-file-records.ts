@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
-import type { FileRecord } from '../../domain/records/file.ts'
+import { type FileRecord, unprocessed } from '../../domain/records/file.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
 import type { Collections } from '../collections.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -46,10 +46,7 @@ export function createProjectFileRecords({ collections, blobs, storageQuota }: P
         sha256: '',
         blob_id: blobs.newBlobId(),
         status: 'uploading',
-        chunks: 0,
-        characters: 0,
-        extracted: false,
-        embedded: 0,
+        ...unprocessed,
         created_at: now,
         updated_at: now,
         ...more,

@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
+import { nullable } from '../../../domain/nullable.ts'
 
 /** Types of the account endpoints. `title` names the type in the OpenAPI document. */
 
 const Email = Type.String({ format: 'email', maxLength: 254 })
-const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 const Timestamp = Type.String({ format: 'date-time' })
 /**
  * The body limit of account routes bounds it: a value that is too long gets the error of its rule (400), not of its

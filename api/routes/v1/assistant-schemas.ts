@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../domain/any-key.ts'
 import { maxVectorStores } from '../../../domain/assistant-config.ts'
+import { functionName } from '../../../domain/client-tools.ts'
 import { Metadata } from '../../../domain/metadata.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import { ResponseFormat } from '../../../domain/response-format.ts'
@@ -31,7 +32,7 @@ export const V1Tool = strict(
     type: Type.Enum(['function', 'file_search', 'code_interpreter'], { title: 'V1ToolType' }),
     function: Type.Optional(
       strict({
-        name: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', maxLength: 64 }),
+        name: functionName,
         description: Type.Optional(Type.String({ maxLength: 100_000 })),
         parameters: Type.Optional(nullable(Type.Record(AnyKey, Type.Unknown(), { maxProperties: 1000 }))),
         strict: Type.Optional(nullable(Type.Boolean())),

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { functionName } from '../../../domain/client-tools.ts'
 import { requestLimits } from '../../../domain/limits.ts'
 import { reasoningEfforts } from '../../../domain/reasoning-efforts.ts'
 import { runParameters } from '../public/model-parameters.ts'
@@ -11,7 +12,6 @@ import { strict } from './v1-route.ts'
 /** Following the types of the `openai` package (resources/beta/threads/runs). */
 const instructions = Type.Optional(nullable(Type.String({ maxLength: 256_000 })))
 const tokens = Type.Integer({ minimum: 256, maximum: 2 ** 31 - 1 })
-const functionName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$', maxLength: 64 })
 
 const V1ToolChoice = Type.Union(
   [

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../../domain/any-key.ts'
 import { maxVectorStores } from '../../../../domain/assistant-config.ts'
+import { functionName } from '../../../../domain/client-tools.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { Metadata } from '../../../../domain/metadata.ts'
 import { nullable } from '../../schemas.ts'
@@ -21,7 +22,7 @@ export const RequestTool = strict(
       maxLength: 64,
       description: '`function`, `file_search`, `web_search`, `web_search_preview` or `mcp`.',
     }),
-    name: Type.Optional(Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$', maxLength: 64 })),
+    name: Type.Optional(functionName),
     description: maybe(Type.String({ maxLength: requestLimits.textLength })),
     parameters: maybe(anyObject),
     strict: maybe(Type.Boolean()),
