@@ -4,6 +4,8 @@
  * its rule gives a specific error.
  */
 export const requestLimits = {
+  /** Files of one upload: their ids are one argument of a workflow. */
+  uploadFiles: 10_000,
   /** Characters of one message. */
   messageLength: 2 * 1024 * 1024,
   /** Messages of one request, and parts of one message. */

@@ -217,7 +217,7 @@ function wrongOf({ crashes, errors }: WholeService, isBystanderTheSame: boolean)
   return [
     ...crashes.map((name) => wrong(`${name} ended by itself`)),
     ...[...errors.keys()]
-      .filter((line) => /unexpected error|a worker failed|worker of this process failed/.test(line))
+      .filter((line) => /unexpected error|worker of this process failed/.test(line))
       .map(wrong),
     ...(isBystanderTheSame ? [] : [wrong('what a bystander has is not what it was before')]),
   ]

@@ -1,5 +1,6 @@
 import { runMigrationJob } from '../composition/migration-job.ts'
 import { reasonOf } from '../domain/reason-of.ts'
+import { loadSettings } from '../infra/config.ts'
 // Not used here, but loaded now, while the servers start.
 import '../api/start-api.ts'
 import { goAhead } from './go-ahead.ts'
@@ -10,7 +11,7 @@ import { goAhead } from './go-ahead.ts'
  */
 await goAhead()
 try {
-  await runMigrationJob()
+  await runMigrationJob(loadSettings(process.env))
 } catch (error) {
   console.error(`The migrations of the database (MONGODB_URI) failed: ${reasonOf(error)}`)
   process.exit(1)

@@ -1,12 +1,13 @@
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { connectBackup } from '../composition/backup.ts'
 import { migrate } from '../composition/migrations.ts'
 import { receiptKinds } from '../domain/records/receipt.ts'
-import { type Settings, loadSettings } from '../infra/config.ts'
+import type { Settings } from '../infra/config.ts'
 import { linesOf } from '../infra/lines.ts'
 import { createLogger } from '../infra/logger.ts'
+import { runProgram } from '../infra/program.ts'
 import type { Receipt } from '../services/backup/reapply-deletions.ts'
 
 type Backup = Awaited<ReturnType<typeof connectBackup>>
@@ -17,8 +18,6 @@ const usage = `usage: node scripts/backup.ts save FOLDER      all records, and t
        node scripts/backup.ts check            counts what does not agree between the stores; status 1 if anything
        node scripts/backup.ts receipts SINCE   deletions since an ISO time, as JSON Lines on standard output
        node scripts/backup.ts reapply FILE     deletes again what such a file names; workers must run`
-
-if (existsSync('.env')) process.loadEnvFile('.env')
 
 const [command = '', argument] = process.argv.slice(2)
 const since = new Date(argument ?? '')
@@ -33,32 +32,22 @@ if (
   process.exit(2)
 }
 
-const settings = settingsOrExit()
 // Standard output contains only the result.
-let backup: Backup | undefined
-try {
-  backup = await connectBackup(settings, (line) => console.error(line))
-  await run(backup, argument ?? '')
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-} finally {
-  await backup?.close()
-}
+await runProgram(
+  async (settings) => {
+    const backup = await connectBackup(settings, (line) => console.error(line))
+    try {
+      await run(settings, backup, argument ?? '')
+    } finally {
+      await backup.close()
+    }
+  },
+  {
+    settingsHint: 'The data of npm start needs no settings: npm run backup -- FOLDER, npm run restore -- FOLDER.',
+  },
+)
 
-/** Names everything that is missing or wrong. */
-function settingsOrExit(): Settings {
-  try {
-    return loadSettings(process.env)
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'SettingsError')) throw error
-    console.error(error.message)
-    console.error('The data of npm start needs no settings: npm run backup -- FOLDER, npm run restore -- FOLDER.')
-    process.exit(1)
-  }
-}
-
-async function run(backup: Backup, given: string): Promise<void> {
+async function run(settings: Settings, backup: Backup, given: string): Promise<void> {
   switch (command) {
     case 'save':
       return console.log(JSON.stringify(await backup.save(given)))

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { loadSettings } from '../infra/config.ts'
 import { createKnowledge } from '../infra/knowledge.ts'
 import { connectDatabase } from '../infra/mongo/connect.ts'
+import { runProgram } from '../infra/program.ts'
 import { connectTemporal } from '../infra/temporal/connect.ts'
 import { createWorkflowClient } from '../infra/temporal/workflow-client.ts'
 import { createReembedding } from '../services/knowledge/reembedding.ts'
@@ -32,36 +31,33 @@ if (!(most >= 0)) {
 }
 const pollMs = 2000
 
-if (existsSync('.env')) process.loadEnvFile('.env')
-const settings = loadSettings(process.env)
-const database = await connectDatabase(settings.mongodbUri, { tls: settings.mongodbTls })
-const temporal = await connectTemporal(settings)
-const { vectors, embedder, close } = createKnowledge(settings, database, fetch)
-try {
-  const reembedding = createReembedding({
-    collections: database.collections,
-    vectors,
-    workflows: createWorkflowClient(temporal, settings),
-    model: embedder?.model,
-  })
-  let counts = await reembedding.startAll({ most, dryRun: values['dry-run'] })
-  console.log(JSON.stringify(counts))
-  let countingMs = 0
-  while (values.wait && !values['dry-run']) {
-    await sleep(Math.max(pollMs, 5 * countingMs))
-    const started = Date.now()
-    counts = await reembedding.startAll({ most: 0, dryRun: true })
-    countingMs = Date.now() - started
+await runProgram(async (settings) => {
+  const database = await connectDatabase(settings.mongodbUri, { tls: settings.mongodbTls })
+  const temporal = await connectTemporal(settings)
+  const { vectors, embedder, close } = createKnowledge(settings, database, fetch)
+  try {
+    const reembedding = createReembedding({
+      collections: database.collections,
+      vectors,
+      workflows: createWorkflowClient(temporal, settings),
+      model: embedder?.model,
+    })
+    let counts = await reembedding.startAll({ most, dryRun: values['dry-run'] })
     console.log(JSON.stringify(counts))
-    if (counts.running > 0) continue
-    if (counts.failed > 0) process.exitCode = 1
-    break
+    let countingMs = 0
+    while (values.wait && !values['dry-run']) {
+      await sleep(Math.max(pollMs, 5 * countingMs))
+      const started = Date.now()
+      counts = await reembedding.startAll({ most: 0, dryRun: true })
+      countingMs = Date.now() - started
+      console.log(JSON.stringify(counts))
+      if (counts.running > 0) continue
+      if (counts.failed > 0) process.exitCode = 1
+      break
+    }
+  } finally {
+    await close()
+    await temporal.close()
+    await database.close()
   }
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-} finally {
-  await close()
-  await temporal.close()
-  await database.close()
-}
+})

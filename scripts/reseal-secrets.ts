@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
-import { loadSettings } from '../infra/config.ts'
 import { connectDatabase } from '../infra/mongo/connect.ts'
 import { createOutbound } from '../infra/outbound/create-outbound.ts'
+import { runProgram } from '../infra/program.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
@@ -12,25 +11,24 @@ import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
  * The last step of changing `SECRETS_KEY`: encrypts every stored key and configuration again under the
  * new one, so that `SECRETS_KEY_PREVIOUS` can be emptied. Run it with both set, beside the running service.
  */
-if (existsSync('.env')) process.loadEnvFile('.env')
-
-const settings = loadSettings(process.env)
-const { collections, transaction, close } = await connectDatabase(settings.mongodbUri, { tls: settings.mongodbTls })
-const outbound = createOutbound(settings)
-try {
-  const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
-  const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
-  const configs = createAssistantConfigs(secretBox, tokenHashes)
-  const assistants = createAssistants({ collections, transaction, configs })
-  const accounts = createCompatAccounts({ collections, assistants, outbound, secretBox })
-  const stored = createStoredConfigs({
-    collections,
-    configs,
-    onTakenToken: (id) => console.warn(`another assistant holds the public token of assistant ${id}`),
-  })
-  console.log(`${await accounts.reseal()} stored keys were encrypted again under the current SECRETS_KEY`)
-  console.log(`${await stored.reseal()} configurations were encrypted again under the current SECRETS_KEY`)
-} finally {
-  await outbound.close()
-  await close()
-}
+await runProgram(async (settings) => {
+  const { collections, transaction, close } = await connectDatabase(settings.mongodbUri, { tls: settings.mongodbTls })
+  const outbound = createOutbound(settings)
+  try {
+    const secretBox = createSecretBox(settings.secretsKey, settings.secretsKeyPrevious)
+    const tokenHashes = createTokenHashes(settings.secretsKey, settings.secretsKeyPrevious)
+    const configs = createAssistantConfigs(secretBox, tokenHashes)
+    const assistants = createAssistants({ collections, transaction, configs })
+    const accounts = createCompatAccounts({ collections, assistants, outbound, secretBox })
+    const stored = createStoredConfigs({
+      collections,
+      configs,
+      onTakenToken: (id) => console.warn(`another assistant holds the public token of assistant ${id}`),
+    })
+    console.log(`${await accounts.reseal()} stored keys were encrypted again under the current SECRETS_KEY`)
+    console.log(`${await stored.reseal()} configurations were encrypted again under the current SECRETS_KEY`)
+  } finally {
+    await outbound.close()
+    await close()
+  }
+})

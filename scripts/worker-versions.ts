@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { loadSettings } from '../infra/config.ts'
+import { runProgram } from '../infra/program.ts'
 import { connectTemporal } from '../infra/temporal/connect.ts'
 import { createWorkerVersions } from '../infra/temporal/worker-versions.ts'
 
@@ -24,20 +24,21 @@ if (!isKnown || !deploymentName) {
   process.exit(2)
 }
 
-// Only the name of the deployment is needed here, not a build id of this process.
-const settings = loadSettings({ ...process.env, TEMPORAL_WORKER_BUILD_ID: buildId ?? 'none' })
-const temporal = await connectTemporal(settings)
-try {
-  const versions = createWorkerVersions(temporal.client, settings.temporalNamespace, deploymentName)
-  if (command === 'current' && buildId !== undefined) await versions.makeCurrent(buildId)
-  if (command === 'ramp' && buildId !== undefined) await versions.ramp(buildId, percentage)
-  for (const version of await versions.list())
-    console.log(
-      `${version.buildId}\t${version.status}${version.rampPercent > 0 ? ` (${version.rampPercent} % of new workflows)` : ''}`,
-    )
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-} finally {
-  await temporal.close()
-}
+await runProgram(
+  async (settings) => {
+    const temporal = await connectTemporal(settings)
+    try {
+      const versions = createWorkerVersions(temporal.client, settings.temporalNamespace, deploymentName)
+      if (command === 'current' && buildId !== undefined) await versions.makeCurrent(buildId)
+      if (command === 'ramp' && buildId !== undefined) await versions.ramp(buildId, percentage)
+      for (const version of await versions.list())
+        console.log(
+          `${version.buildId}\t${version.status}${version.rampPercent > 0 ? ` (${version.rampPercent} % of new workflows)` : ''}`,
+        )
+    } finally {
+      await temporal.close()
+    }
+  },
+  // Only the name of the deployment is needed here, not a build id of this process.
+  { variables: { TEMPORAL_WORKER_BUILD_ID: buildId ?? 'none' } },
+)

@@ -1,30 +1,8 @@
-import { existsSync } from 'node:fs'
-import { flushCompileCache } from 'node:module'
-import closeWithGrace from 'close-with-grace'
-import { loadSettings } from '../infra/config.ts'
-import { createLogger } from '../infra/logger.ts'
+import { runService } from '../infra/program.ts'
 import { startWorker } from './start-worker.ts'
 
-if (existsSync('.env')) process.loadEnvFile('.env')
-
-try {
-  const settings = loadSettings(process.env)
-  const logger = createLogger('worker', settings.logLevel)
-  for (const warning of settings.warnings) logger.warn(warning)
+await runService('worker', async (settings, logger) => {
   const worker = await startWorker(settings, logger)
   logger.info({ queues: worker.queues }, 'worker ready')
-  // With NODE_COMPILE_CACHE, the next start finds the compiled code, also after a crash.
-  flushCompileCache()
-  const grace = closeWithGrace({ delay: (settings.shutdownGraceSeconds + 10) * 1000, logger }, async ({ err }) => {
-    if (err) logger.error({ err }, 'stopping after an unexpected error')
-    await worker.close()
-  })
-  worker.finished.catch((error: unknown) => {
-    logger.fatal({ err: error }, 'a worker failed')
-    grace.uninstall()
-    process.exit(1)
-  })
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exit(1)
-}
+  return worker
+})

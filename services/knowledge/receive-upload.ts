@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
-import type { AppError } from '../../domain/errors.ts'
+import { type AppError, invalidInput } from '../../domain/errors.ts'
+import { requestLimits } from '../../domain/limits.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -34,6 +35,7 @@ export async function receiveUpload(
   try {
     let refusal: AppError | undefined
     for await (const part of parts) {
+      if (records.length === requestLimits.uploadFiles) refusal ??= tooManyFiles()
       if (refusal !== undefined) {
         await readToEnd(part.content)
         continue
@@ -61,6 +63,11 @@ export async function receiveUpload(
   } finally {
     clearInterval(touch)
   }
+}
+
+function tooManyFiles(): AppError {
+  const most = requestLimits.uploadFiles
+  return invalidInput(['body', 'files'], `one upload holds at most ${most} files`, 'too_long')
 }
 
 async function readToEnd(content: Readable): Promise<void> {

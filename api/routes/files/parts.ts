@@ -3,8 +3,8 @@ import { invalidInput } from '../../../domain/errors.ts'
 import { type UploadPart, brokenOff } from '../../../services/knowledge/upload.ts'
 
 /**
- * Neither the size nor the number of files is limited. Fields are ignored, but kept in memory until the upload has
- * ended.
+ * The size of files is not limited, their number is (`requestLimits.uploadFiles`), where they are received. Fields are
+ * ignored, but kept in memory until the upload has ended.
  */
 export const uploadLimits = { fileSize: Infinity, files: Infinity, parts: Infinity, fields: 100, fieldSize: 16 * 1024 }
 
