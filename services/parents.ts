@@ -73,27 +73,19 @@ export async function parentsRemain(
 
 /**
  * As `parentsRemain`, for a run: its thread as it is now, undefined if it is being deleted; and whether its assistant may
- * still be run. One statement.
+ * still be run. Not one statement with `$lookup`: the embedded database reads all assistants for that.
  */
 export async function parentsOfRun(
   { threads, assistants }: Pick<HeldCollections, 'threads' | 'assistants'>,
   run: { thread_id: string; assistant_id: string },
 ): Promise<{ thread: Pick<ThreadRecord, 'last_seq' | 'last_entry_id'> | undefined; hasAssistant: boolean }> {
-  const usable = { _id: run.assistant_id, deleting: { $ne: true }, suspended: { $ne: true } }
-  const [found] = await threads.aggregate<
-    Pick<ThreadRecord, 'last_seq' | 'last_entry_id'> & { assistants: { _id: string }[] }
-  >([
-    { $match: { _id: run.thread_id, deleting: { $ne: true } } },
-    { $project: { last_seq: 1, last_entry_id: 1 } },
-    {
-      $lookup: {
-        from: assistants.collection.name,
-        pipeline: [{ $match: usable }, { $project: { _id: 1 } }],
-        as: 'assistants',
-      },
-    },
+  const [thread, assistant] = await Promise.all([
+    threads
+      .findOne({ _id: run.thread_id, deleting: { $ne: true } }, { last_seq: 1, last_entry_id: 1 })
+      .lean<Pick<ThreadRecord, 'last_seq' | 'last_entry_id'>>(),
+    assistants.exists({ _id: run.assistant_id, deleting: { $ne: true }, suspended: { $ne: true } }),
   ])
-  return { thread: found, hasAssistant: (found?.assistants.length ?? 0) > 0 }
+  return { thread: thread ?? undefined, hasAssistant: assistant !== null }
 }
 
 /** A real change: a write that changes nothing would not conflict with the deletion marker. */
