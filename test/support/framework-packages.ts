@@ -30,6 +30,14 @@ const frameworksPython = [
 ]
 /** They do not go together with version 3 of the official client. */
 const llamaIndexAndLiteLlm = ['openai==2.54.0', 'llama-index-llms-openai==0.8.3', 'litellm==1.110.2']
+/** Applications of the assistants interface; the last release of LlamaIndex that has one is an old one. */
+const assistantAgents = [
+  'openai==3.57.0',
+  'semantic-kernel==1.45.0',
+  'langchain-classic==1.0.8',
+  'langchain-openai==1.7.4',
+  'llama-index-agent-openai==0.2.9',
+]
 const officialPython1 = ['openai==1.109.1']
 
 /** Each answers the folder that holds `node_modules`. */
@@ -40,3 +48,4 @@ export const nodeClients = () => npmPackages('openai-npm', officialNode)
 export const pythonFrameworks = () => pythonPrograms('frameworks-python', frameworksPython)
 export const pythonLlamaIndexAndLiteLlm = () => pythonPrograms('llama-index-python', llamaIndexAndLiteLlm)
 export const pythonClient1 = () => pythonPrograms('openai-python', officialPython1)
+export const pythonAssistantAgents = () => pythonPrograms('assistants-python', assistantAgents)

@@ -4,6 +4,7 @@ import { run } from '../../../local/services/command.ts'
 import {
   nodeClients,
   nodeFrameworks,
+  pythonAssistantAgents,
   pythonClient1,
   pythonFrameworks,
   pythonLlamaIndexAndLiteLlm,
@@ -57,6 +58,13 @@ export const frameworks = {
   aiSdk: (given: Given) => runNode(nodeFrameworks(), 'ai-sdk.mjs', given),
   llamaIndex: (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'llama_index_agent.py', given),
   liteLlm: (given: Given) => runPython(pythonLlamaIndexAndLiteLlm(), 'litellm_client.py', given),
+}
+
+/** Applications of the assistants interface. */
+export const assistantAgents = {
+  semanticKernel: (given: Given) => runPython(pythonAssistantAgents(), 'semantic_kernel_assistant.py', given),
+  langchain: (given: Given) => runPython(pythonAssistantAgents(), 'langchain_assistant.py', given),
+  llamaIndex: (given: Given) => runPython(pythonAssistantAgents(), 'llama_index_assistant.py', given),
 }
 
 /** The official clients, by language and major version. */
