@@ -34,7 +34,7 @@ export function composeKnowledge({ settings, infra, collections, assistantConfig
       model: embedder?.model,
     }),
     passages: createPassages({ collections, vectors, embedder }),
-    files: createFiles({ collections, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),
+    files: createFiles({ collections, blobs, workflows, deletionWaitMs: settings.deletionWaitSeconds * 1000 }),
     ingestion: {
       workflows,
       extraction: createExtractor({

@@ -3,6 +3,7 @@ import { AnyKey } from './any-key.ts'
 import { ContentPartInput, MessagePart } from './content-parts.ts'
 import { newId } from './ids.ts'
 import { requestLimits } from './limits.ts'
+import { createMessageLine } from './message-line.ts'
 import { parseOwnJson } from './own-json.ts'
 
 /** A call of a tool that the model asks for. `args` is free-form and round-trips exactly. */
@@ -60,6 +61,15 @@ const kept = {
 }
 /** `content` is then the text of all parts, joined. */
 const withParts = { parts: Type.Optional(Type.Array(MessagePart)) }
+/** Members that begin another version of what follows a message. */
+const versioned = {
+  after: Type.Optional(
+    Type.Union([Type.String({ maxLength: 200 }), Type.Null()], {
+      description:
+        'The id of the message that this one follows, if that is not the newest: what followed it becomes an earlier version. Null, or an id that the thread does not have: it is the first.',
+    }),
+  ),
+}
 const keptOfAnswers = {
   ...kept,
   /** Set on an answer that the model cut off. */
@@ -74,7 +84,7 @@ const message = <const T extends string, D extends TProperties>(type: T, data: D
 /** A message as it is stored and returned. */
 export const Message = Type.Union(
   [
-    message('HumanMessage', { ...shared, ...kept, ...withParts }),
+    message('HumanMessage', { ...shared, ...kept, ...withParts, ...versioned }),
     message('AIMessage', { ...aiMembers, ...keptOfAnswers }),
     message('ToolMessage', toolMembers),
     message('SystemMessage', shared),
@@ -120,7 +130,7 @@ export const FlatMessageInput = Type.Object(
 export const MessageInput = Type.Union(
   [
     FlatMessageInput,
-    message('HumanMessage', inputMembers, 'HumanMessageInput'),
+    message('HumanMessage', { ...inputMembers, ...versioned }, 'HumanMessageInput'),
     message('AIMessage', aiInputMembers, 'AIMessageInput'),
     message('ToolMessage', { ...inputMembers, tool_call_id: foreignId }, 'ToolMessageInput'),
     message('SystemMessage', inputMembers, 'SystemMessageInput'),
@@ -140,7 +150,7 @@ const [, , ...otherInputs] = MessageInput.anyOf
 export const RunMessageInput = Type.Union(
   [
     Type.Object({ ...FlatMessageInput.properties, ...inParts }, { title: 'FlatRunMessageInput' }),
-    message('HumanMessage', inParts, 'HumanRunMessageInput'),
+    message('HumanMessage', { ...inParts, ...versioned }, 'HumanRunMessageInput'),
     ...otherInputs,
   ],
   { title: 'RunMessageInput' },
@@ -157,7 +167,10 @@ export function normaliseMessage(input: MessageInput): Message {
     case 'ai':
     case 'system':
       return { type: flatTypes[input.type], data: basics(input) }
-    case 'HumanMessage':
+    case 'HumanMessage': {
+      const { after } = input.data
+      return { type: input.type, data: { ...basics(input.data), ...(after === undefined ? {} : { after }) } }
+    }
     case 'SystemMessage':
       return { type: input.type, data: basics(input.data) }
     case 'AIMessage': {
@@ -179,17 +192,16 @@ function basics({ id, content, name }: { id?: string; content: string; name?: st
 
 /**
  * The state after further messages: a message with a known id replaces the earlier one in place, others are
- * appended. Returns a new array.
+ * appended; see `createMessageLine` for those that begin another version. With `last`, the id of a message, the state that
+ * ends with it: empty if there is none. Returns a new array.
  */
-export function foldMessages(state: readonly Message[], added: readonly Message[]): Message[] {
-  const result = [...state]
-  const positions = new Map(result.map((entry, position) => [entry.data.id, position]))
-  for (const entry of added) {
-    const position = positions.get(entry.data.id)
-    if (position === undefined) positions.set(entry.data.id, result.push(entry) - 1)
-    else result[position] = entry
-  }
-  return result
+export function foldMessages(state: readonly Message[], added: readonly Message[], last?: string): Message[] {
+  const line = createMessageLine()
+  const messages: Message[] = []
+  for (const entry of [...state, ...added]) messages[line.add(entry)] = entry
+  const end = last === undefined ? undefined : line.placeOf(last)
+  if (last !== undefined && end === undefined) return []
+  return line.places(end).flatMap((place) => messages[place] ?? [])
 }
 
 /** Whether the last message of a conversation is an answer whose tools must be called before the next one. */

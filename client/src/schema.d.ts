@@ -584,6 +584,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/assistants/{aid}/files/{file_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bytes of a file as it was uploaded */
+        get: operations["files.content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/assistants/{aid}/files/{file_id}/retry": {
         parameters: {
             query?: never;
@@ -3926,6 +3943,11 @@ export interface components {
             };
         };
         /**
+         * StateVersions
+         * @enum {unknown}
+         */
+        StateVersions: "newest" | "all";
+        /**
          * ImageDetail
          * @description How closely the model looks at an image.
          * @enum {unknown}
@@ -3976,6 +3998,8 @@ export interface components {
                 };
                 deleted?: boolean;
                 parts?: components["schemas"]["MessagePart"][];
+                /** @description The id of the message that this one follows, if that is not the newest: what followed it becomes an earlier version. Null, or an id that the thread does not have: it is the first. */
+                after?: string | null;
             };
         };
         /**
@@ -4124,6 +4148,8 @@ export interface components {
                 id?: string;
                 content: string;
                 name?: string;
+                /** @description The id of the message that this one follows, if that is not the newest: what followed it becomes an earlier version. Null, or an id that the thread does not have: it is the first. */
+                after?: string | null;
             };
         };
         /**
@@ -4795,6 +4821,8 @@ export interface components {
                 id?: string;
                 content: string | components["schemas"]["ContentPartInput"][];
                 name?: string;
+                /** @description The id of the message that this one follows, if that is not the newest: what followed it becomes an earlier version. Null, or an id that the thread does not have: it is the first. */
+                after?: string | null;
             };
         };
         /**
@@ -4976,6 +5004,8 @@ export interface components {
             finish_reason: components["schemas"]["FinishReason"] | null;
             /** @description When a run that waits for its client ends with an error. */
             expires_at: string | null;
+            /** @description Milliseconds between `started_at` and `finished_at` in which the run waited for decisions or for its client. */
+            waited_ms?: number;
         };
         /**
          * WaitsFor
@@ -11822,6 +11852,94 @@ export interface operations {
             };
         };
     };
+    "files.content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the assistant. */
+                aid: string;
+                /** @description Id of the file. */
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "files.retry": {
         parameters: {
             query?: never;
@@ -13087,6 +13205,8 @@ export interface operations {
             query?: {
                 /** @description The id of a message: only the messages before it. */
                 before?: string;
+                /** @description Which versions of the conversation: the newest (the default), or all, in the order in which their messages came. A message follows the one before it, unless it names another as `after`. */
+                versions?: components["schemas"]["StateVersions"];
             };
             header?: never;
             path: {

@@ -161,6 +161,10 @@ export interface RunRecord {
   finish_reason?: FinishReason
   /** When a run that waits for the client ends with an error. */
   expires_at?: Date
+  /** Since when the run has waited for people or its client; set while it is interrupted. */
+  waiting_since?: Date
+  /** How long the run has waited for people or its client, in all. */
+  waited_ms?: number
   /** From the creation of the run to the first token of its model. */
   first_token_ms?: number
   error?: RunError

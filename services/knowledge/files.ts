@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FileDeletionInput, fileDeletionContract } from '../../domain/contracts/file-deletion.ts'
 import { ingestionContract } from '../../domain/contracts/ingestion.ts'
@@ -9,6 +10,7 @@ import { type Page, type PageRange, readPage } from '../page.ts'
 import type { KnowledgeCollections } from './collections.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Collections } from '../collections.ts'
+import type { BlobStore } from './blob-store.ts'
 import { openReceipt } from './delete-file.ts'
 import { ingestionOf } from './ingestion-of.ts'
 
@@ -24,6 +26,7 @@ export interface IngestionView {
 
 interface FilesDeps {
   collections: Pick<KnowledgeCollections, 'files'> & Pick<Collections, 'receipts'>
+  blobs: Pick<BlobStore, 'read'>
   workflows: Pick<WorkflowClient, 'start' | 'result'>
   /** How long a request waits for the end of a deletion. */
   deletionWaitMs: number
@@ -36,7 +39,7 @@ export const firstFiles: PageRange = { limit: 1000, offset: 0 }
 const progressMembers = { status: 1, chunks: 1, extracted: 1, embedded: 1 } as const
 type FileProgress = Pick<FileRecord, keyof typeof progressMembers>
 
-export function createFiles({ collections: { files, receipts }, workflows, deletionWaitMs }: FilesDeps) {
+export function createFiles({ collections: { files, receipts }, blobs, workflows, deletionWaitMs }: FilesDeps) {
   const ofIngestion = (ingestionId: string, range: PageRange): Promise<Page<FileRecord>> =>
     readPage(
       files
@@ -67,6 +70,13 @@ export function createFiles({ collections: { files, receipts }, workflows, delet
         range,
         fileBytes,
       ),
+
+    /** The bytes of a file as it was uploaded. Throws `not_found`. */
+    async content(assistantId: string, fileId: string): Promise<{ file: FileRecord; bytes: Readable }> {
+      const file = await files.findOne({ _id: fileId, assistant_id: assistantId, ...visible }).lean<FileRecord>()
+      if (file === null) throw new AppError('not_found', 'There is no such file.')
+      return { file, bytes: blobs.read(file.blob_id) }
+    },
 
     /** A page of the files of an upload, in its order. */
     ofIngestion,

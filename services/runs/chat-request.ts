@@ -9,7 +9,7 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { ResponseFormat } from '../../domain/response-format.ts'
 import { tokenLimits } from '../../domain/token-limits.ts'
 import { promptPartsOf, readAttachments, tokensOfAttachments } from '../attachments/prompt-parts.ts'
-import type { Conversation } from '../threads/conversations.ts'
+import { type Conversation, earlierVersion } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ChatRequest, PromptMessage } from './chat-model.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -59,9 +59,10 @@ export async function chatRequestFor(
   const maxTokens = smaller(run.overrides.max_tokens, tokensLeft.completion)
   const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
   const budgetTokens = Math.min(questionTokens, tokensLeft.prompt ?? Infinity)
+  const maxBytes = Math.max(budgetTokens, 1) * bytesOfToken
   const [offered, before] = await Promise.all([
     tools,
-    deps.conversations.read(run.thread_id, Math.max(budgetTokens, 1) * bytesOfToken, {
+    deps.conversations.read(run.thread_id, maxBytes, {
       thread,
       runId: step === 0 ? undefined : run._id,
     }),
@@ -72,7 +73,9 @@ export async function chatRequestFor(
     parameters,
     ...(strict === undefined ? {} : { strict }),
   }))
-  const conversation = { ...before, messages: foldMessages(before.messages, added) }
+  const last = earlierVersion(before.messages, added)
+  const continued = last === undefined ? before : await deps.conversations.read(run.thread_id, maxBytes, { last })
+  const conversation = { ...continued, messages: foldMessages(continued.messages, added) }
   const fitting = await fitConversation(newestMessages(conversation.messages, lastMessages), {
     budgetTokens,
     fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],

@@ -43,6 +43,7 @@ export async function clientTurn(deps: StepDeps, { runId, step }: StepInput): Pr
     {
       $set: {
         status: 'interrupted',
+        waiting_since: new Date(),
         ...lastEvent,
         ...(seconds === undefined ? {} : { expires_at: new Date(Date.now() + seconds * 1000) }),
       },

@@ -37,7 +37,7 @@ export async function commitAnswer(
     guard: async (session) => {
       const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt }
       const status = isWaiting
-        ? { status: 'interrupted' as const, ...lastDataEvent(lastId), ...expiry }
+        ? { status: 'interrupted' as const, waiting_since: new Date(), ...lastDataEvent(lastId), ...expiry }
         : { status: 'running' as const }
       await takeIfMine(
         runs.updateOne(mine(run), { $set: { ...status, ...begun(run), step_fence: run.fence } }, { session }),

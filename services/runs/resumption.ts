@@ -42,10 +42,15 @@ export function createResumption({ collections, workflows, stream, onError }: Re
     let current = run
     const last = await toolCalls.findOne({ run_id: run._id }, { step: 1 }).sort({ step: -1 }).lean()
     if (last !== null && !(await toolCalls.exists({ run_id: run._id, ...undecided }))) {
+      const waitedMs = run.waiting_since === undefined ? 0 : Math.max(0, Date.now() - run.waiting_since.getTime())
       const resumed = await runs
         .findOneAndUpdate(
           { _id: run._id, status: 'interrupted' },
-          { $set: { status: 'running' }, $inc: { fence: 1 }, $unset: { last_data_event_id: 1, expires_at: 1 } },
+          {
+            $set: { status: 'running' },
+            $inc: { fence: 1, waited_ms: waitedMs },
+            $unset: { last_data_event_id: 1, expires_at: 1, waiting_since: 1 },
+          },
           { returnDocument: 'after' },
         )
         .lean<RunRecord>()

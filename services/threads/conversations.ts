@@ -80,12 +80,14 @@ export function createConversations(collections: Log, { clock = () => performanc
     /**
      * About the last `maxBytes` of the conversation. `thread` is the thread's record if it was read a moment ago. With
      * `runId`, it is the record as an earlier step of this run knew it: entries that others have added since are read.
+     * With `last`, the id of a message, it is the version of the conversation that ends with that message.
      */
     async read(
       threadId: string,
       maxBytes: number,
-      { thread, runId }: { thread?: Known | undefined; runId?: string | undefined } = {},
+      { thread, runId, last }: { thread?: Known | undefined; runId?: string | undefined; last?: string | undefined } = {},
     ): Promise<Conversation> {
+      if (last !== undefined) return readEnd(collections, threadId, maxBytes, last)
       const found = thread && keptOf(thread, maxBytes)
       if (found === undefined) return readEnd(collections, threadId, maxBytes)
       if (runId === undefined || thread?.last_seq === undefined) return found
@@ -120,7 +122,12 @@ export function createConversations(collections: Log, { clock = () => performanc
 }
 
 /** Reads the log from its end until there are enough bytes. */
-async function readEnd(collections: Log, threadId: string, maxBytes: number): Promise<Conversation> {
+async function readEnd(
+  collections: Log,
+  threadId: string,
+  maxBytes: number,
+  last?: string,
+): Promise<Conversation> {
   const newestFirst: CheckpointRecord[] = []
   let bytes = 0
   for (;;) {
@@ -141,13 +148,16 @@ async function readEnd(collections: Log, threadId: string, maxBytes: number): Pr
   const older = oldest > 1 ? await systemMessagesBefore(collections, threadId, oldest) : []
   const messages = newestFirst.toReversed().flatMap((entry) => messagesFromJson(entry.messages_json))
   return {
-    messages: foldMessages([], [...older, ...messages]),
+    messages: foldMessages([], [...older, ...messages], last),
     lastSeq: newestFirst[0]?.seq ?? 0,
     reach: bytes >= maxBytes ? maxBytes : Infinity,
   }
 }
 
-/** The conversation with the entries that other runs and people have added since; undefined if there are many. */
+/**
+ * The conversation with the entries that other runs and people have added since; undefined if there are many, or if they
+ * continue an earlier version.
+ */
 async function withEntriesOfOthers(
   { checkpoints }: Log,
   threadId: string,
@@ -161,7 +171,18 @@ async function withEntriesOfOthers(
     .lean<CheckpointRecord[]>()
   if (added.length === entriesAtOnce) return undefined
   const news = added.flatMap((entry) => messagesFromJson(entry.messages_json))
+  if (earlierVersion(messages, news) !== undefined) return undefined
   return { messages: foldMessages(messages, news), lastSeq: added.at(-1)?.seq ?? lastSeq, reach }
+}
+
+/** The message after which messages go on, if it is not in the conversation itself but in an earlier version of it. */
+export function earlierVersion(conversation: readonly Message[], added: readonly Message[]): string | undefined {
+  for (const { type, data } of added) {
+    if (type !== 'HumanMessage' || typeof data.after !== 'string') continue
+    const { after } = data
+    if (![...conversation, ...added].some((message) => message.data.id === after)) return after
+  }
+  return undefined
 }
 
 /** A conversation keeps its system messages, however old they are. Most threads have none, and their records say so. */

@@ -24,6 +24,14 @@ export interface HistoryPage {
   hasMore: boolean
 }
 
+/** What of a state is wanted. */
+export interface StatePart {
+  /** The id of a message: only what precedes it. */
+  before?: string | undefined
+  /** All versions of the conversation, in the order in which they came, instead of the newest. */
+  allVersions?: boolean | undefined
+}
+
 type Thread = Pick<ThreadRecord, '_id' | 'user_id' | 'last_seq'>
 
 export type ThreadStates = ReturnType<typeof createThreadStates>
@@ -78,9 +86,9 @@ export function createThreadStates({ collections: { checkpoints }, scan, pending
   }
 
   return {
-    /** The current state, or null while the log is empty. `before` is the id of a message: only what precedes it. */
-    async state(thread: Thread, before?: string): Promise<ThreadState | null> {
-      const window = createMessageWindow(answerBytes, before)
+    /** The current state, or null while the log is empty. */
+    async state(thread: Thread, part: StatePart = {}): Promise<ThreadState | null> {
+      const window = createMessageWindow(answerBytes, part)
       let newest: Omit<ThreadState, 'messages' | 'omitted'> | undefined
       await scan(partOf(thread), (checkpoint, added) => {
         for (const { message, bytes } of added) window.add(message, bytes)

@@ -2,7 +2,7 @@ import { checkFreeForm } from '../../domain/free-form.ts'
 import { checkMessageSize, maxMessageBytes } from '../../domain/message-size.ts'
 import { type Message, type MessageInput, normaliseMessage } from '../../domain/messages.ts'
 import type { ThreadLog } from './log.ts'
-import type { HistoryPage, ThreadState, ThreadStates } from './log-states.ts'
+import type { HistoryPage, StatePart, ThreadState, ThreadStates } from './log-states.ts'
 import type { PendingInput } from './pending-input.ts'
 import type { ThreadReads } from './read-threads.ts'
 import type { ThreadStatus } from './status.ts'
@@ -27,10 +27,10 @@ interface ThreadStateDeps {
 /** The messages of a thread: its state, its history, and entries that people add. */
 export function createThreadState({ reads, log, states, pendingInput }: ThreadStateDeps) {
   return {
-    /** The current state, null if the thread is empty; with `before`, the messages that precede that message. */
-    async state(userId: string, threadId: string, before?: string): Promise<CurrentState> {
+    /** The current state, null if the thread is empty. */
+    async state(userId: string, threadId: string, part?: StatePart): Promise<CurrentState> {
       const thread = await reads.readOwn(userId, threadId)
-      const [state, status] = await Promise.all([states.state(thread, before), reads.statusOf(thread)])
+      const [state, status] = await Promise.all([states.state(thread, part), reads.statusOf(thread)])
       return { state, status }
     },
 

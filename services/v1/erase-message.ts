@@ -4,9 +4,9 @@ import type { Collections } from '../collections.ts'
 /** What is left of a message: its place. Results of its calls are left out of conversations without it. */
 function tombstoneOf({ type, data }: Message): Message {
   const { id } = data
-  return type === 'AIMessage'
-    ? { type, data: { id, content: '', deleted: true } }
-    : { type: 'HumanMessage', data: { id, content: '', deleted: true } }
+  if (type === 'AIMessage') return { type, data: { id, content: '', deleted: true } }
+  const place = type === 'HumanMessage' && data.after !== undefined ? { after: data.after } : {}
+  return { type: 'HumanMessage', data: { id, content: '', deleted: true, ...place } }
 }
 
 /**

@@ -74,6 +74,7 @@ export const access: Record<string, Auth> = {
   'tools.try': 'project',
   'files.list': 'project',
   'files.chunks': 'project',
+  'files.content': 'project',
   'files.search': 'project',
   'files.upload': 'project',
   'files.retry': 'project',

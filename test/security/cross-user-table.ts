@@ -113,6 +113,7 @@ export const native: Record<string, Expectation> = {
   'files.delete': { foreign: 403 },
   'files.retry': { foreign: 403 },
   'files.chunks': { foreign: 403 },
+  'files.content': { foreign: 403 },
   'files.search': { foreign: 403, body: () => ({ query: 'anything' }) },
   'files.ingestion': { foreign: 403 },
   'files.ingestionEvents': { foreign: 403 },

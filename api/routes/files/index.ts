@@ -1,5 +1,7 @@
+import type { Readable } from 'node:stream'
 import multipart from '@fastify/multipart'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
 import { AppError } from '../../../domain/errors.ts'
 import type { FileRecord } from '../../../domain/records/file.ts'
 import { firstFiles } from '../../../services/knowledge/files.ts'
@@ -34,6 +36,7 @@ export const fileRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (a
   await app.register(multipart)
   await app.register(listRoutes, options)
   await app.register(uploadRoutes, options)
+  await app.register(contentRoutes, options)
   await app.register(oneFileRoutes, options)
 }
 
@@ -106,6 +109,37 @@ const uploadRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, o
       openStreams.track(waiting, () => stop.abort())
       await waiting
       return answer(await files.ofIngestion(ingestionId, firstFiles))
+    },
+  )
+}
+
+const contentRoutes: FastifyPluginAsyncTypebox<FileRoutesOptions> = async (app, { assistants, files }) => {
+  app.get(
+    '/assistants/:aid/files/:file_id/content',
+    {
+      config: { ...config, staysOpen: true },
+      schema: {
+        operationId: 'files.content',
+        summary: 'The bytes of a file as it was uploaded',
+        tags,
+        params: FileParams,
+        response: {
+          200: {
+            description: 'The bytes.',
+            content: {
+              'application/octet-stream': { schema: Type.Unsafe<Readable>({ type: 'string', format: 'binary' }) },
+            },
+          },
+          ...refusals(401, 403, 404),
+        },
+      },
+    },
+    async (request, reply) => {
+      const assistant = await assistants.readOwn(sessionOf(request).user._id, request.params.aid)
+      const { file, bytes } = await files.content(assistant._id, request.params.file_id)
+      // Never as what the uploader called it: no browser may take the bytes for a page of this site.
+      reply.header('content-length', file.size).header('content-disposition', 'attachment')
+      return reply.type('application/octet-stream').send(bytes)
     },
   )
 }

@@ -108,6 +108,12 @@ export const Run = Type.Object(
     expires_at: Type.Union([Timestamp, Type.Null()], {
       description: 'When a run that waits for its client ends with an error.',
     }),
+    waited_ms: Type.Optional(
+      Type.Integer({
+        description:
+          'Milliseconds between `started_at` and `finished_at` in which the run waited for decisions or for its client.',
+      }),
+    ),
   },
   { title: 'Run' },
 )
@@ -209,6 +215,7 @@ export function runView(run: ListedRun): Static<typeof Run> {
     usage: run.usage ?? null,
     finish_reason: run.finish_reason ?? null,
     expires_at: run.expires_at?.toISOString() ?? null,
+    ...(run.waited_ms ? { waited_ms: run.waited_ms } : {}),
   }
 }
 

@@ -16,12 +16,21 @@ const HistoryPage = Type.Object({
   before: Type.Optional(Type.String({ maxLength: 200, description: 'A checkpoint_id: only states before it.' })),
 })
 
-const StatePart = Type.Object({ before: BeforeMessage })
+const StatePart = Type.Object({
+  before: BeforeMessage,
+  versions: Type.Optional(
+    Type.Enum(['newest', 'all'], {
+      title: 'StateVersions',
+      description:
+        'Which versions of the conversation: the newest (the default), or all, in the order in which their messages came. A message follows the one before it, unless it names another as `after`.',
+    }),
+  ),
+})
 
 /** The current and past states of a thread. */
 export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'threads'>> = async (app, { threads }) => {
-  const currentState = async (userId: string, threadId: string, before?: string) => {
-    const { status, state } = await threads.state(userId, threadId, before)
+  const currentState = async (userId: string, threadId: string, part?: { before?: string; allVersions: boolean }) => {
+    const { status, state } = await threads.state(userId, threadId, part)
     return showState(threadId, state, nextOf(status, state))
   }
 
@@ -38,7 +47,10 @@ export const threadStateRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'thread
         response: { 200: ThreadStateView, ...refusals(401, 403, 404) },
       },
     },
-    (request) => currentState(callerOf(request).userId, request.params.tid, request.query.before),
+    (request) => {
+      const { versions, ...part } = request.query
+      return currentState(callerOf(request).userId, request.params.tid, { ...part, allVersions: versions === 'all' })
+    },
   )
 
   app.post(

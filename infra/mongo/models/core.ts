@@ -208,6 +208,8 @@ const run = new Schema<RunRecord>(
     model: String,
     finish_reason: String,
     expires_at: Date,
+    waiting_since: Date,
+    waited_ms: Number,
     first_token_ms: Number,
     error: Schema.Types.Mixed,
     traceparent: String,
