@@ -1,4 +1,4 @@
-import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
+import { costOf } from '../../domain/model-prices.ts'
 import { hasOwnBytes } from '../../domain/knowledge/project-files.ts'
 import { isAssistant } from '../../domain/records/assistant.ts'
 import type { Usage } from '../../domain/records/run.ts'
@@ -6,6 +6,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import { AppError } from '../../domain/errors.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 
 export interface UserUsage extends Usage {
   thread_counter: number
@@ -50,7 +51,6 @@ const rowsRead = 10_000
 const daysShown = 30
 
 export interface UsageSettings {
-  modelPrices: ModelPrices
   storageMaxMb: number | undefined
 }
 
@@ -59,9 +59,11 @@ type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | '
 /** What a user has now, and the tokens that models counted for runs that still exist. */
 export function createUsage(
   { users, projects, assistants, files, runs }: UsedCollections,
-  { modelPrices: prices, storageMaxMb }: UsageSettings,
+  { storageMaxMb }: UsageSettings,
+  models: ModelsNow,
 ) {
   return async function usageOf(userId: string): Promise<UserUsage> {
+    const { prices } = models.current()
     const own = { user_id: userId }
     // Imported runs cost nothing here.
     const ownRuns = { ...own, imported: { $ne: true } }

@@ -122,6 +122,7 @@ export const ModelList = Type.Object(
         fallbacks: Type.Array(Type.String(), { description: 'Models that answer in its place while it fails.' }),
       }),
     ),
+    is_demo: Type.Boolean({ description: 'Whether only the demo model of `npm start` answers.' }),
   },
   { title: 'ModelList' },
 )

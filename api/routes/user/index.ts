@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
-import type { ListedModel } from '../../../services/models.ts'
+import type { ListedModels } from '../../../services/models/list-models.ts'
 import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import {
@@ -17,7 +17,7 @@ import {
 
 interface UserRoutesOptions {
   accounts: Accounts
-  listModels: () => ListedModel[]
+  listModels: () => ListedModels
 }
 
 /** What a user sees of their own account. */
@@ -111,6 +111,6 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
         response: { 200: ModelList },
       },
     },
-    () => ({ models: listModels() }),
+    () => listModels(),
   )
 }
