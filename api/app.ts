@@ -38,6 +38,7 @@ import { adminRoutes } from './routes/admin/index.ts'
 import { adminModelQuestionRoutes } from './routes/admin/model-questions.ts'
 import { adminModelRoutes } from './routes/admin/models.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
+import { adminUserListRoutes } from './routes/admin/user-list.ts'
 import { adminUserRoutes } from './routes/admin/users.ts'
 import { budgetRoutes } from './routes/budgets/index.ts'
 import { auditRoutes } from './routes/audit/index.ts'
@@ -163,6 +164,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(codecRoutes, deps.services)
   await app.register(adminRoutes, deps.services)
   await app.register(adminUserRoutes, deps.services)
+  await app.register(adminUserListRoutes, deps.services)
   await app.register(adminOperationRoutes, deps.services)
   await app.register(adminModelRoutes, deps.services)
   await app.register(adminModelQuestionRoutes, deps.services)

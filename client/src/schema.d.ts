@@ -1209,6 +1209,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/users/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users, newest first; with `search` those whose e-mail address contains the text */
+        get: operations["admin.listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/activity": {
         parameters: {
             query?: never;
@@ -3348,7 +3365,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description Days with runs among the last 30 days, oldest first. */
+            /** @description Days with runs among the last days (30 unless asked otherwise), oldest first. */
             days: {
                 /** @description Such as 2026-11-22, in UTC. */
                 date: string;
@@ -3356,6 +3373,7 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                cost: number;
             }[];
             /** @description The fifty assistants with the most tokens, including deleted ones. */
             assistants_used: {
@@ -4410,6 +4428,10 @@ export interface components {
         AuditPage: {
             entries: components["schemas"]["AuditEntry"][];
             has_more: boolean;
+            /** @description By id: what the accounts, projects, assistants, threads and files of the entries are called. */
+            names: {
+                [key: string]: string;
+            };
         };
         /**
          * Budget
@@ -4687,6 +4709,32 @@ export interface components {
          */
         StorageMaxRequest: {
             storage_max_mb: number | null;
+        };
+        /**
+         * ListedUser
+         * @description A user in the list of all.
+         */
+        ListedUser: {
+            user_id: string;
+            email: string | null;
+            provider: string;
+            verified: boolean;
+            thread_counter: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_active_at: string;
+            suspended_at: string | null;
+        };
+        /**
+         * ListedUsers
+         * @description A page of users.
+         */
+        ListedUsers: {
+            users: components["schemas"]["ListedUser"][];
+            total: number;
+            limit: number;
+            offset: number;
         };
         /**
          * Activity
@@ -5249,6 +5297,10 @@ export interface components {
             finished_at: string | null;
             error: components["schemas"]["RunError"] | null;
             usage: components["schemas"]["TokenUsage"] | null;
+            model: string | null;
+            cost: number | null;
+            /** @description Of `cost`. */
+            currency: string;
             /** @description Why the model ended the last answer of a run that ended with success. */
             finish_reason: components["schemas"]["FinishReason"] | null;
             /** @description When a run that waits for its client ends with an error. */
@@ -9855,7 +9907,10 @@ export interface operations {
     };
     "users.usage": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only the runs of so many days, today included. */
+                days?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9878,6 +9933,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
                 };
             };
             /** @description Default Response */
@@ -16022,6 +16086,78 @@ export interface operations {
             };
             /** @description Default Response */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.listUsers": {
+        parameters: {
+            query?: {
+                /** @description A part of an address, or an id. */
+                search?: string;
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedUsers"];
+                };
+            };
+            /** @description Default Response */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -107,6 +107,7 @@ export const access: Record<string, Auth> = {
   'admin.cleanupOrphans': 'admin',
   'admin.readReceipt': 'admin',
   'admin.findUser': 'admin',
+  'admin.listUsers': 'admin',
   'admin.audit': 'admin',
   'admin.suspendUser': 'admin',
   'admin.restoreUser': 'admin',

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
 import type { FastifyRequest } from 'fastify'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
@@ -94,10 +95,15 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
         operationId: 'users.usage',
         summary: 'The resources and tokens that the current user has used',
         tags: ['users'],
+        querystring: Type.Object({
+          days: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 366, description: 'Only the runs of so many days, today included.' }),
+          ),
+        }),
         response: { 200: Usage },
       },
     },
-    (request) => accounts.usageOf(sessionOf(request).user._id),
+    (request) => accounts.usageOf(sessionOf(request).user._id, request.query.days),
   )
 
   app.get(
