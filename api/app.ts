@@ -35,7 +35,10 @@ import { ingestionRoutes } from './routes/files/ingestions.ts'
 import { reembeddingRoutes } from './routes/files/reembedding.ts'
 import { passageRoutes } from './routes/files/passages.ts'
 import { adminRoutes } from './routes/admin/index.ts'
+import { adminModelQuestionRoutes } from './routes/admin/model-questions.ts'
+import { adminModelRoutes } from './routes/admin/models.ts'
 import { adminOperationRoutes } from './routes/admin/operation.ts'
+import { adminUserListRoutes } from './routes/admin/user-list.ts'
 import { adminUserRoutes } from './routes/admin/users.ts'
 import { budgetRoutes } from './routes/budgets/index.ts'
 import { auditRoutes } from './routes/audit/index.ts'
@@ -68,7 +71,6 @@ export interface AppDeps {
     corsOrigins: string[]
     shutdownGraceSeconds: number
     maxBodyMb: number
-    modelPrices: { currency: string }
     checkResponses?: boolean
   } & BodyTimeouts &
     ConnectionLimits &
@@ -157,12 +159,15 @@ export async function buildApp(deps: AppDeps) {
   await app.register(threadStateRoutes, deps.services)
   await app.register(billingRoutes, deps.services)
   await app.register(auditRoutes, deps.services)
-  await app.register(budgetRoutes, { ...deps.services, currency: settings.modelPrices.currency })
+  await app.register(budgetRoutes, deps.services)
   await app.register(deletionRoutes, deps.services)
   await app.register(codecRoutes, deps.services)
   await app.register(adminRoutes, deps.services)
   await app.register(adminUserRoutes, deps.services)
+  await app.register(adminUserListRoutes, deps.services)
   await app.register(adminOperationRoutes, deps.services)
+  await app.register(adminModelRoutes, deps.services)
+  await app.register(adminModelQuestionRoutes, deps.services)
   await app.register(feedbackRoutes, deps.services)
   await app.register(describeRoutes, deps.services)
   await app.register(runRoutes, { ...deps.services, openStreams })

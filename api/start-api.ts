@@ -1,3 +1,5 @@
+import { defaultServer } from '../domain/model-catalog.ts'
+import type { ModelsNow } from '../services/models/live-models.ts'
 import { connectPlatform } from '../composition/platform.ts'
 import type { Settings } from '../infra/config.ts'
 import { createMetrics } from '../infra/metrics/create-metrics.ts'
@@ -25,7 +27,7 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
       { name: 'temporal', check: infra.temporal.ping, isNeeded: true },
       { name: 'workers', check: createPollerCheck(infra.temporal.client, settings) },
       { name: 'mail', check: platform.core.mailer.ping },
-      ...modelProbes(settings),
+      ...modelProbes(platform.core.models, settings),
       { name: 'vectors', check: async () => infra.knowledge.vectors.ping().then(() => infra.knowledge.vectors.name) },
     ],
     version,
@@ -69,10 +71,11 @@ export async function startApi(settings: Settings & { checkResponses?: boolean }
 }
 
 /** The embedding server has a check of its own if it is another one than that of the answers. */
-function modelProbes({ openaiApiKey: apiKey, openaiBaseUrl: baseUrl, defaultModel: model, embedding }: Settings) {
+function modelProbes(models: ModelsNow, { embedding }: Settings) {
+  const answering = () => ({ ...defaultServer(models.current()), model: models.current().defaultModel })
   const isSeparate = embedding.names.baseUrl === 'EMBEDDING_BASE_URL'
   return [
-    { name: 'model', check: createModelProbe({ apiKey, baseUrl, model }) },
-    ...(isSeparate ? [{ name: 'embeddings', check: createModelProbe(embedding) }] : []),
+    { name: 'model', check: createModelProbe(answering) },
+    ...(isSeparate ? [{ name: 'embeddings', check: createModelProbe(() => embedding) }] : []),
   ]
 }

@@ -34,6 +34,7 @@ export function composeAccounts(core: Core) {
       homeMembers: createHomeMembers({ collections, assistants, createThread }),
       identity: { socialProvider: createSocialProvider(settings), verifyIdToken: createIdTokenVerifier() },
       secretBox,
+      models: core.models,
       settings,
     }),
   }

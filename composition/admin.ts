@@ -1,8 +1,15 @@
+import { createChatModel } from '../infra/model/chat.ts'
+import { contextWindowOf } from '../infra/model/context-window.ts'
+import { embeddingLength, listServedModels } from '../infra/model/model-server.ts'
 import { createQueueStatus } from '../infra/temporal/queue-status.ts'
 import { createAccountAdmin } from '../services/admin/accounts.ts'
 import { createActivity } from '../services/admin/activity.ts'
 import { openIngestions } from '../services/admin/ingestions.ts'
 import { createSuspension } from '../services/admin/suspension.ts'
+import { createModelOperation } from '../services/models/operation.ts'
+import type { ServerAccount } from '../services/models/model-servers.ts'
+import { createModelSettings } from '../services/models/model-settings.ts'
+import { createTryModel } from '../services/models/try-model.ts'
 import type { Accounts } from '../services/accounts/index.ts'
 import type { Runs } from '../services/runs/index.ts'
 import type { Core } from './core.ts'
@@ -11,10 +18,30 @@ export type Administration = ReturnType<typeof composeAdministration>
 
 /** Operations for operators, except clean-ups. */
 export function composeAdministration(
-  { settings, infra, collections, transaction }: Core,
+  { settings, infra, collections, transaction, secretBox, models }: Core,
   { accounts, runs }: { accounts: Pick<Accounts, 'usageOf'>; runs: Pick<Runs, 'cancel'> },
 ) {
+  const { ownFetch } = infra.outbound
+  const servers = {
+    list: (account: ServerAccount, signal: AbortSignal) => listServedModels({ ...account, signal, fetch: ownFetch }),
+    embeddingLength: (account: ServerAccount, model: string, signal: AbortSignal) =>
+      embeddingLength({ ...account, signal, fetch: ownFetch }, model),
+  }
   return {
+    models: createModelOperation({
+      settings: createModelSettings({ collections, secretBox, models }),
+      servers,
+      tryModel: createTryModel({
+        // The addresses are those of operators, so nothing needs the guard.
+        chat: createChatModel({
+          ownFetch,
+          guardedFetch: ownFetch,
+          silenceMs: settings.modelSilenceSeconds * 1000,
+        }),
+        servers,
+        listedWindow: (model) => contextWindowOf(model, settings.modelContextTokens),
+      }),
+    }),
     accounts: createAccountAdmin({ collections, transaction, usageOf: accounts.usageOf }),
     suspension: createSuspension({ collections, transaction, runs }),
     activity: createActivity(collections),

@@ -9,6 +9,7 @@ import { createDerivedSecrets } from '../services/accounts/derived-secrets.ts'
 import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createBudgetCounting } from '../services/budgets/counting.ts'
+import { createLiveModels } from '../services/models/live-models.ts'
 import { createAccountOf } from '../services/runs/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
@@ -32,6 +33,13 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const assistantConfigs = createAssistantConfigs(secretBox, tokenHashes)
   const { embedder, vectors } = infra.knowledge
   const workflows = createWorkflowClient(infra.temporal, settings)
+  const models = createLiveModels({
+    collections,
+    secretBox,
+    environment: settings.models,
+    onError: (error) => logger.warn({ err: error }, 'the settings of models could not be read'),
+  })
+  const contextWindowOf = windowOf(models, settings)
   const log = createThreadLog({ collections, transaction })
   const pendingInput = createPendingInput(collections)
   const scanLog = createLogScan(collections, pendingInput)
@@ -51,13 +59,14 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     mailer: createSmtpMailer(settings),
     stream: createRunStream(infra.redis, { keptSeconds: settings.runStreamHours * 3600 }),
     workflows,
+    models,
+    contextWindowOf,
     timetable: createTimetable(infra.temporal.client, settings),
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,
-      prices: settings.modelPrices,
-      defaultModel: settings.defaultModel,
-      contextWindowOf: windowOf(settings),
+      models,
+      contextWindowOf,
     }),
     log,
     scanLog,
@@ -67,7 +76,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     createThread,
     threads: createThreads({ collections, createThread, log, states, pendingInput }),
     assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
-    accountOf: createAccountOf(settings, secretBox),
+    accountOf: createAccountOf(models, secretBox),
     /** Where the images, sounds and files of messages come from. */
     partSources: { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) },
     tools: createTools({

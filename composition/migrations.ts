@@ -114,6 +114,11 @@ const steps: MigrationStep<MigrationContext>[] = [
     name: 'schedules',
     run: ({ database: { connection } }) => makeDeclared(connection, ['schedules', 'schedule_runs']),
   },
+  {
+    number: 14,
+    name: 'model settings',
+    run: ({ database: { connection } }) => makeDeclared(connection, ['model_settings']),
+  },
 ]
 
 /** What the processes of this version need; see `requireSchema`. */

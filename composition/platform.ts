@@ -3,10 +3,12 @@ import { createArchiveReader } from '../infra/archives/read-archive.ts'
 import { connectInfra } from '../infra/index.ts'
 import type { Logger } from '../infra/logger.ts'
 import { codecTokenOf } from '../infra/temporal/codec-token.ts'
+import { isServed } from '../domain/model-catalog.ts'
 import { codecFor } from '../infra/temporal/data-converter.ts'
 import { requireSchema } from '../infra/mongo/schema-version.ts'
 import { registerSearchAttributes } from '../infra/temporal/register-search-attributes.ts'
 import { createBudgets } from '../services/budgets/index.ts'
+import type { ModelsNow } from '../services/models/live-models.ts'
 import { createRetention } from '../services/retention/index.ts'
 import { createAudit } from '../services/audit/index.ts'
 import { createCodecService } from '../services/codec.ts'
@@ -32,9 +34,13 @@ export type Services = Platform['services']
 export async function connectPlatform(
   settings: Settings,
   logger: Logger,
-  options: Parameters<typeof connectInfra>[2] = {},
+  options: Pick<NonNullable<Parameters<typeof connectInfra>[2]>, 'metrics'> = {},
 ) {
-  const infra = await connectInfra(settings, logger, options)
+  const served: { models?: ModelsNow } = {}
+  const infra = await connectInfra(settings, logger, {
+    ...options,
+    isServed: (model) => served.models !== undefined && isServed(served.models.current(), model),
+  })
   await Promise.all([
     requireSchema(infra.database.connection, schemaVersionNeeded, {
       waitSeconds: settings.schemaWaitSeconds,
@@ -43,6 +49,8 @@ export async function connectPlatform(
     registerSearchAttributes(infra.temporal.client, settings.temporalNamespace),
   ])
   const core = composeCore(settings, infra, logger)
+  served.models = core.models
+  await core.models.start()
   const accounts = composeAccounts(core)
   const knowledge = composeKnowledge(core)
   const runs = composeRuns(core)
@@ -76,6 +84,7 @@ export async function connectPlatform(
       idempotency,
       billing,
       administration,
+      models: core.models,
       audit,
       imports: createImports({
         ...core,
@@ -97,6 +106,7 @@ export async function connectPlatform(
     },
     close: async () => {
       runs.runs.close()
+      core.models.close()
       core.mailer.close()
       await runs.schemaChecker.close()
       await knowledge.ingestion.extraction.close()

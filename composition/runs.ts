@@ -10,7 +10,7 @@ import { wantedTools } from '../services/runs/wanted-tools.ts'
 import { createStepSlots } from '../services/runs/step-slots.ts'
 import { createSteps } from '../services/runs/steps.ts'
 import { createFeedback } from '../services/feedback/index.ts'
-import { createModelList } from '../services/models.ts'
+import { createModelList } from '../services/models/list-models.ts'
 import { createPublicFamily } from '../services/public/index.ts'
 import { createDescribeAssistant } from '../services/assistants/describe-assistant.ts'
 import { createRuns } from '../services/runs/index.ts'
@@ -18,7 +18,6 @@ import { createLiveRuns } from '../services/runs/live-runs.ts'
 import { createRunUpkeep } from '../services/runs/upkeep.ts'
 import { createTryTool } from '../services/tools/try-tool.ts'
 import { createSemaphore } from '../services/semaphore.ts'
-import { windowOf } from './context-window.ts'
 import type { Core } from './core.ts'
 
 /** Runs: starting, following and deciding about them (API), and their steps and clean-ups (worker). */
@@ -31,13 +30,13 @@ export function composeRuns(core: Core) {
   const runs = createRuns({ ...stepDeps, ...core, steps })
   return {
     schemaChecker,
-    listModels: createModelList({ ...settings, contextWindowOf: windowOf(settings) }),
+    listModels: createModelList(core),
     runs,
     stepDeps,
     steps,
     runUpkeep: createRunUpkeep({ ...stepDeps, ...core }),
     tryTool: createTryTool({ tools: core.tools, checkForeignArguments: schemaChecker.check }),
-    describeAssistant: createDescribeAssistant({ ...core, defaultModel: settings.defaultModel }),
+    describeAssistant: createDescribeAssistant(core),
     compatAccounts: createCompatAccounts({
       collections,
       assistants,
@@ -67,17 +66,15 @@ function composeSteps(core: Core, schemaChecker: ReturnType<typeof createSchemaC
         guardedFetch: infra.outbound.fetchWith({ maxRedirects: 0 }),
         silenceMs: settings.modelSilenceSeconds * 1000,
       }),
-      providers: settings.providers,
+      providers: () => core.models.current().providers,
       onFallback: (from, to, failure) =>
         logger.warn(
           { model: from.id, provider: from.provider, type: failure.type, cause: failure.details, next: to.provider },
           'a model failed before it answered; the next one is asked',
         ),
     }),
-    defaultModel: settings.defaultModel,
     countTokens: infra.tokenCounter.count,
     checkForeignArguments: schemaChecker.check,
-    contextWindowOf: windowOf(settings),
     async toolsOf(assistant, run, signal) {
       const resolved = await tools.resolve(assistant, signal, wantedTools(core.secretBox, run))
       for (const problem of resolved.problems)

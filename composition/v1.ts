@@ -81,7 +81,7 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       deletions,
       vectorStores,
       createStore,
-      defaultModel: settings.defaultModel,
+      models: core.models,
     }),
     threads: createV1Threads({ ...core, deletions }),
     runs: createV1Runs({ ...core, runs }),

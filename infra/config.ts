@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
+import { noKey, usualModel, type EnvironmentModels } from '../domain/model-catalog.ts'
 import type { Setting } from './settings/kinds.ts'
 import { droppedSettings, isSetting, settingsSchema } from './settings/schema.ts'
 import { createVariables } from './settings/variables.ts'
@@ -97,9 +98,6 @@ function incompletePairs(textOf: (name: string) => string | undefined): string[]
     .map(([one, other]) => `${one} and ${other} must be set together or not at all`)
 }
 
-/** For servers without a key, such as Ollama and vLLM, because the client library requires one. */
-const noKey = 'none'
-
 /** With what depends on other settings. */
 function complete(values: Values) {
   const isProduction = values.nodeEnv === 'production'
@@ -113,6 +111,9 @@ function complete(values: Values) {
     rateLimitsOn: values.rateLimitsOn ?? isProduction,
     jwtAudience: values.jwtAudience ?? values.jwtIssuer,
     openaiApiKey,
+    /** The model that is asked while nothing else is set. */
+    defaultModel: values.defaultModel ?? usualModel,
+    models: modelsOf({ ...values, openaiApiKey }),
     embedding: embeddingOf({ ...values, openaiApiKey }),
     /** Deployment and build of this process's workers; without it they are not versioned. */
     workerVersion: deployment !== undefined && build !== undefined ? ([deployment, build] as const) : undefined,
@@ -121,6 +122,19 @@ function complete(values: Values) {
      * way, every four fifths of it cost one transaction of the server, which counts in production.
      */
     runTaskTimeoutSeconds: isProduction ? 5 : 2,
+  }
+}
+
+/** `npm start` names its demo model by these settings. */
+function modelsOf(values: Values): EnvironmentModels {
+  const { openaiApiKey: apiKey, openaiBaseUrl: baseUrl } = values
+  return {
+    account: apiKey === undefined ? undefined : { apiKey, baseUrl },
+    isDemo: values.demoModel === 'on' && apiKey === 'demo',
+    providers: values.providers,
+    defaultModel: values.defaultModel,
+    prices: values.modelPrices,
+    found: values.foundServers,
   }
 }
 

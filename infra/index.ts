@@ -21,7 +21,14 @@ export type Infra = Awaited<ReturnType<typeof connectInfra>>
 export async function connectInfra(
   settings: Settings,
   logger: Logger,
-  { metrics }: { metrics?: Metrics | undefined } = {},
+  {
+    metrics,
+    isServed = () => false,
+  }: {
+    metrics?: Metrics | undefined
+    /** Whether a model is among those that the service offers now. */
+    isServed?: (model: string) => boolean
+  } = {},
 ) {
   const named = async <T>(name: string, variable: string, connecting: Promise<T>): Promise<T> =>
     connecting.catch((cause: unknown) => {
@@ -51,7 +58,7 @@ export async function connectInfra(
   ])
   const outbound = createOutbound(settings)
   const spans = await createTracing(settings)
-  const tracing = metrics ? observeRuns(spans, metrics, ownModels(settings)) : spans
+  const tracing = metrics ? observeRuns(spans, metrics, isServed) : spans
   const stores = createKnowledge(settings, database, outbound.ownFetch)
   const knowledge = metrics ? { ...stores, vectors: observeVectors(stores.vectors, metrics) } : stores
   const stopObservingRedis = metrics ? observeRedis(metrics) : () => undefined
@@ -77,8 +84,4 @@ export async function connectInfra(
       ])
     },
   }
-}
-
-function ownModels({ defaultModel, providers }: Settings): string[] {
-  return [defaultModel, ...providers.models.map(({ id }) => id)]
 }

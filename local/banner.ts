@@ -1,10 +1,19 @@
 import path from 'node:path'
+import type { FoundServer } from '../domain/model-catalog.ts'
+import { seemsToChat } from '../domain/served-models.ts'
 import { secretFile } from './secrets.ts'
 
-type BannerFacts = { port: number; env: NodeJS.ProcessEnv; dataDir: string; isDemo: boolean; seconds: number }
+type BannerFacts = {
+  port: number
+  env: NodeJS.ProcessEnv
+  dataDir: string
+  isDemo: boolean
+  found: FoundServer[]
+  seconds: number
+}
 
 /** What a developer needs to begin, within one screen. Secrets are named by their file, never shown. */
-export function banner({ port, env, dataDir, isDemo, seconds }: BannerFacts): string {
+export function banner({ port, env, dataDir, isDemo, found, seconds }: BannerFacts): string {
   const api = `http://127.0.0.1:${port}`
   const relative = (file: string) => path.relative(process.cwd(), file) || '.'
   const adminToken = process.env.ADMIN_TOKEN
@@ -15,7 +24,7 @@ export function banner({ port, env, dataDir, isDemo, seconds }: BannerFacts): st
     ['API pages', `${api}/docs and ${api}/redoc`],
     ['Temporal UI', env.TEMPORAL_UI_URL ?? `the one of ${env.TEMPORAL_ADDRESS}`],
     ['Mailbox', env.MAILBOX_URL ?? 'mail goes to the server in SMTP_URL'],
-    ['Model', modelLine(env, isDemo)],
+    ['Model', modelLine(env, isDemo, found)],
     ['Admin token', adminToken],
     ['Data and logs', `${relative(dataDir)} and ${relative(path.join(dataDir, 'logs'))}`],
   ]
@@ -36,8 +45,17 @@ Ctrl-C stops everything; the data stays.
 `
 }
 
-function modelLine(env: NodeJS.ProcessEnv, isDemo: boolean): string {
-  if (isDemo) return 'the built-in demo model, for trying things out; set OPENAI_API_KEY for a real one'
+function modelLine(env: NodeJS.ProcessEnv, isDemo: boolean, found: FoundServer[]): string {
+  const page = `http://127.0.0.1:${env.PORT}/admin/#models`
+  const [only, ...more] = found
+  if (only !== undefined && more.length === 0 && (isDemo || !env.OPENAI_BASE_URL))
+    return `${firstChatModel(only)} at ${only.name} on this machine, unless another is chosen at ${page}`
+  if (only !== undefined) return `choose one of ${found.map(({ name }) => name).join(', ')} at ${page}`
+  if (isDemo) return `the built-in demo model, for trying things out; connect a real one at ${page}`
   if (!env.OPENAI_API_KEY && !env.OPENAI_BASE_URL) return 'none: runs are answered with 503; set OPENAI_API_KEY'
   return `${env.DEFAULT_MODEL ?? 'the default'} at ${env.OPENAI_BASE_URL ?? 'api.openai.com'}`
+}
+
+function firstChatModel({ models }: FoundServer): string {
+  return (models.find(({ id }) => seemsToChat(id)) ?? models[0])?.id ?? ''
 }

@@ -1,3 +1,5 @@
+import { demoModel } from '../domain/model-catalog.ts'
+
 /** Whether the environment names no model, and the demo model is not turned off. */
 export function wantsDemoModel(env: NodeJS.ProcessEnv): boolean {
   return !env.OPENAI_API_KEY && !env.OPENAI_BASE_URL && env.DEMO_MODEL?.toLowerCase() !== 'off'
@@ -9,7 +11,8 @@ export function demoModelEnv(port: number, env: NodeJS.ProcessEnv = {}): Record<
     DEMO_MODEL: 'on',
     OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
     OPENAI_API_KEY: 'demo',
-    DEFAULT_MODEL: 'demo-model',
+    // With MODELS, the demo model only embeds files.
+    DEFAULT_MODEL: ((env.MODELS || env.MODELS_FILE) && env.DEFAULT_MODEL) || demoModel,
     ...(env.EMBEDDING_BASE_URL ? {} : { EMBEDDING_MODEL: 'demo-embedding', EMBEDDING_DIMENSIONS: '512' }),
   }
 }

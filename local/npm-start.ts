@@ -9,6 +9,8 @@ import { finishSwap } from './data-backup/swap.ts'
 import { takeDataDir } from './data-dir.ts'
 import { demoModelEnv, wantsDemoModel } from './demo-model-settings.ts'
 import { readableLine } from './log-lines.ts'
+import { findModelServers, wantsDiscovery } from './model-discovery.ts'
+import { foundServersText } from '../infra/model/found-servers.ts'
 import { scriptOf } from '../scripts/process-bundle.ts'
 import { buildProcesses } from './build-for-next-start.ts'
 import { ensureSecrets } from './secrets.ts'
@@ -45,6 +47,7 @@ async function start(): Promise<void> {
   const env: NodeJS.ProcessEnv = { ...base, ...ensureSecrets(dataDir, base) }
   const settings = loadSettings(env)
   const port = await requireFreePort(settings)
+  const looking = wantsDiscovery(env) ? findModelServers(env, port) : Promise.resolve([])
 
   shutdown.add('the data folder', takeDataDir(dataDir))
   const addresses = createAddresses(dataDir)
@@ -87,6 +90,8 @@ async function start(): Promise<void> {
   const isDemo = wantsDemoModel(env)
   const demoPort = Number(env.DEMO_MODEL_PORT) || (await freePort())
   if (isDemo) Object.assign(serviceEnv, demoModelEnv(demoPort, env))
+  const found = await looking
+  if (found.length > 0) serviceEnv.MODEL_SERVERS_FOUND = foundServersText(found)
   const stopLimitMs = settings.shutdownGraceSeconds * 1000 + 5_000
   // It loads its code while the servers start.
   const serversReady = Promise.withResolvers<void>()
@@ -104,7 +109,7 @@ async function start(): Promise<void> {
   await Promise.all(answers)
   shutdown.add('the list of addresses', addresses.remove)
   addresses.publish({ port, env: serviceEnv })
-  say(banner({ port, env: serviceEnv, dataDir, isDemo, seconds: (Date.now() - startedAt) / 1000 }))
+  say(banner({ port, env: serviceEnv, dataDir, isDemo, found, seconds: (Date.now() - startedAt) / 1000 }))
   // Started after the API, whose start it would slow down. Work of the first seconds waits in its queues.
   run('worker', () => scriptOf('worker'), serviceEnv, { stopLimitMs })
   // Built last, because it is for the next start: this one does not wait for it.

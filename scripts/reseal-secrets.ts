@@ -5,6 +5,8 @@ import { createAssistantConfigs } from '../services/assistants/configs.ts'
 import { createAssistants } from '../services/assistants/index.ts'
 import { createCompatAccounts } from '../services/assistants/compat-accounts.ts'
 import { createStoredConfigs } from '../services/assistants/stored-configs.ts'
+import { createLiveModels } from '../services/models/live-models.ts'
+import { createModelSettings } from '../services/models/model-settings.ts'
 import { createSecretBox, createTokenHashes } from '../services/secrets.ts'
 
 /**
@@ -20,12 +22,17 @@ await runProgram(async (settings) => {
     const configs = createAssistantConfigs(secretBox, tokenHashes)
     const assistants = createAssistants({ collections, transaction, configs })
     const accounts = createCompatAccounts({ collections, assistants, outbound, secretBox })
+    const models = createLiveModels({ collections, secretBox, environment: settings.models, onError: console.error })
+    const modelSettings = createModelSettings({ collections, secretBox, models })
     const stored = createStoredConfigs({
       collections,
       configs,
       onTakenToken: (id) => console.warn(`another assistant holds the public token of assistant ${id}`),
     })
     console.log(`${await accounts.reseal()} stored keys were encrypted again under the current SECRETS_KEY`)
+    console.log(
+      `${await modelSettings.reseal()} keys of model servers were encrypted again under the current SECRETS_KEY`,
+    )
     console.log(`${await stored.reseal()} configurations were encrypted again under the current SECRETS_KEY`)
   } finally {
     await outbound.close()

@@ -7,6 +7,7 @@ import type { BudgetRecord } from '../domain/records/budget.ts'
 import type { FeedbackRecord } from '../domain/records/feedback.ts'
 import type { IdempotencyKeyRecord } from '../domain/records/idempotency-key.ts'
 import type { LoginFailuresRecord } from '../domain/records/login-failures.ts'
+import type { ModelSettingsRecord } from '../domain/records/model-settings.ts'
 import type { PasswordResetRecord, PendingPasswordRecord } from '../domain/records/password-reset.ts'
 import type { BillingEventRecord, PurchaseRecord } from '../domain/records/purchase.ts'
 import type { ProjectRecord } from '../domain/records/project.ts'
@@ -40,4 +41,5 @@ export interface Collections extends KnowledgeCollections {
   billingEvents: Model<BillingEventRecord>
   schedules: Model<ScheduleRecord>
   scheduleRuns: Model<ScheduleRunRecord>
+  modelSettings: Model<ModelSettingsRecord>
 }

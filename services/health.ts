@@ -4,8 +4,8 @@ import { within } from './within.ts'
 
 export interface Probe {
   name: string
-  /** Resolves if the dependency answers; undefined if the settings do not name one. */
-  check?: (() => Promise<string | void>) | undefined
+  /** Resolves if the dependency answers. Undefined, or returns undefined, if none is configured. */
+  check?: (() => Promise<string | void> | undefined) | undefined
   /** Whether every request needs it. */
   isNeeded?: boolean
 }
@@ -56,9 +56,10 @@ function cached<Answer extends object>(ask: () => Promise<Answer>): () => Promis
 }
 
 async function stateOf(probe: Probe): Promise<DependencyState> {
-  if (probe.check === undefined) return { status: 'not_configured' }
   try {
-    const answer = probe.check().then((detail) => ({ detail }))
+    const asked = probe.check?.()
+    if (asked === undefined) return { status: 'not_configured' }
+    const answer = asked.then((detail) => ({ detail }))
     const found = await within(timeoutMs, answer)
     if (found === undefined) return { status: 'down' }
     return { status: 'ok', ...(found.detail === undefined ? {} : { detail: found.detail }) }

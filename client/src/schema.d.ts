@@ -1226,6 +1226,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/users/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users, newest first; with `search` those whose e-mail address contains the text */
+        get: operations["admin.listUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/activity": {
         parameters: {
             query?: never;
@@ -1271,6 +1288,92 @@ export interface paths {
         get: operations["admin.ingestions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Model servers, their models, the default one, fallbacks and prices */
+        get: operations["admin.readModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/servers/{server_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Add or change a model server; its key is stored encrypted */
+        put: operations["admin.putModelServer"];
+        post?: never;
+        /** Remove a model server that was stored */
+        delete: operations["admin.deleteModelServer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set the default model, fallbacks and prices */
+        put: operations["admin.chooseModels"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/look": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a server for its models; an address without `/v1` is tried with it, too */
+        post: operations["admin.lookForModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/servers/{server_id}/try": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Find out by short questions what a model can do, and how fast */
+        post: operations["admin.tryModel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3279,7 +3382,7 @@ export interface components {
                 completion_tokens: number;
                 total_tokens: number;
             }[];
-            /** @description Days with runs among the last 30 days, oldest first. */
+            /** @description Days with runs among the last days (30 unless asked otherwise), oldest first. */
             days: {
                 /** @description Such as 2026-11-22, in UTC. */
                 date: string;
@@ -3287,6 +3390,7 @@ export interface components {
                 prompt_tokens: number;
                 completion_tokens: number;
                 total_tokens: number;
+                cost: number;
             }[];
             /** @description The fifty assistants with the most tokens, including deleted ones. */
             assistants_used: {
@@ -3340,6 +3444,8 @@ export interface components {
                 /** @description Models that answer in its place while it fails. */
                 fallbacks: string[];
             }[];
+            /** @description Whether only the demo model of `npm start` answers. */
+            is_demo: boolean;
         };
         /**
          * ExportLink
@@ -4348,6 +4454,10 @@ export interface components {
         AuditPage: {
             entries: components["schemas"]["AuditEntry"][];
             has_more: boolean;
+            /** @description By id: what the accounts, projects, assistants, threads and files of the entries are called. */
+            names: {
+                [key: string]: string;
+            };
         };
         /**
          * Budget
@@ -4367,7 +4477,7 @@ export interface components {
             };
             /** @description The day of `used`, in UTC. */
             day: string;
-            /** @description Of `money`: that of the prices in the settings. */
+            /** @description Of `money`: that of the prices of models. */
             currency: string;
         };
         /**
@@ -4627,6 +4737,32 @@ export interface components {
             storage_max_mb: number | null;
         };
         /**
+         * ListedUser
+         * @description A user in the list of all.
+         */
+        ListedUser: {
+            user_id: string;
+            email: string | null;
+            provider: string;
+            verified: boolean;
+            thread_counter: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            last_active_at: string;
+            suspended_at: string | null;
+        };
+        /**
+         * ListedUsers
+         * @description A page of users.
+         */
+        ListedUsers: {
+            users: components["schemas"]["ListedUser"][];
+            total: number;
+            limit: number;
+            offset: number;
+        };
+        /**
          * Activity
          * @description What happened on each day.
          */
@@ -4682,6 +4818,195 @@ export interface components {
                 /** Format: date-time */
                 updated_at: string;
             }[];
+        };
+        /**
+         * ModelSource
+         * @description Where it was set: by the environment or by an operator, or found by `npm start`.
+         * @enum {unknown}
+         */
+        ModelSource: "environment" | "stored" | "found" | "demo" | "automatic";
+        /**
+         * ModelServerKey
+         * @description Whether a key is sent to the server; `unreadable`: it is encrypted under another `SECRETS_KEY`.
+         * @enum {unknown}
+         */
+        ModelServerKey: "none" | "set" | "unreadable";
+        /**
+         * ModelServer
+         * @description A server with models, and where it was set.
+         */
+        ModelServer: {
+            server_id: string;
+            name: string;
+            base_url: string | null;
+            source: components["schemas"]["ModelSource"];
+            key: components["schemas"]["ModelServerKey"];
+            /** @description The first characters of the key, at most six. */
+            key_hint: string;
+            models: {
+                /** @description The name by which assistants choose it. */
+                id: string;
+                /** @description The server's own name of it. */
+                provider_model: string;
+                context_tokens: number | null;
+            }[];
+        };
+        /**
+         * ModelSettings
+         * @description What is set about models. What the environment says wins, and cannot be changed here.
+         */
+        ModelSettings: {
+            /** @description In the order in which they are asked for a model. */
+            servers: components["schemas"]["ModelServer"][];
+            default_model: string;
+            default_source: components["schemas"]["ModelSource"];
+            fallbacks: {
+                model: string;
+                others: string[];
+                source: components["schemas"]["ModelSource"];
+            }[];
+            currency: string;
+            /** @description For a million tokens; `*` stands for all other models. */
+            prices: {
+                model: string;
+                input: number;
+                output: number;
+            }[];
+            prices_source: components["schemas"]["ModelSource"];
+            /** @description Whether only the demo model of `npm start` answers. */
+            is_demo: boolean;
+        };
+        /**
+         * ModelServerRequest
+         * @description A model server. Its address may be a private one.
+         * @example {
+         *       "name": "Own machines",
+         *       "base_url": "http://vllm.internal:8000/v1",
+         *       "api_key": "sk-example",
+         *       "models": [
+         *         {
+         *           "id": "llama3.2",
+         *           "context_tokens": 131072
+         *         }
+         *       ]
+         *     }
+         */
+        ModelServerRequest: {
+            name: string;
+            base_url: string;
+            api_key?: string | null;
+            models: {
+                id: string;
+                provider_model?: string;
+                context_tokens?: number;
+            }[];
+        };
+        /**
+         * ModelChoicesRequest
+         * @description The default model, fallbacks and prices.
+         * @example {
+         *       "default_model": "llama3.2",
+         *       "fallbacks": {},
+         *       "currency": "usd",
+         *       "prices": {
+         *         "llama3.2": {
+         *           "input": 0.1,
+         *           "output": 0.2
+         *         }
+         *       }
+         *     }
+         */
+        ModelChoicesRequest: {
+            default_model: string | null;
+            fallbacks: {
+                [key: string]: string[];
+            };
+            currency: string;
+            /** @description For a million tokens, by model. */
+            prices: {
+                [key: string]: {
+                    input: number;
+                    output: number;
+                };
+            };
+        };
+        /**
+         * LookForModelsRequest
+         * @description A known server, or an address with its key.
+         * @example {
+         *       "base_url": "http://127.0.0.1:11434/v1"
+         *     }
+         */
+        LookForModelsRequest: {
+            /** @description A known server, whose key is used. */
+            server_id?: string;
+            base_url?: string;
+            api_key?: string;
+        };
+        /**
+         * ServedModels
+         * @description The models that a server lists.
+         */
+        ServedModels: {
+            base_url: string | null;
+            models: {
+                id: string;
+                context_tokens: number | null;
+                /** @description By its name: whether it writes answers. */
+                seems_to_chat: boolean;
+            }[];
+        };
+        /**
+         * TryModelRequest
+         * @description The model to try.
+         * @example {
+         *       "model": "llama3.2"
+         *     }
+         */
+        TryModelRequest: {
+            model: string;
+        };
+        /**
+         * ContextSource
+         * @description Whether the server names the context window, or the service knows or assumes it.
+         * @enum {unknown}
+         */
+        ContextSource: "server" | "known";
+        /**
+         * ModelTrial
+         * @description What a model can do, and how fast.
+         */
+        ModelTrial: {
+            model: string;
+            streaming: {
+                works: boolean;
+                /** @description How long it took. */
+                ms: number;
+                problem: string | null;
+                first_token_ms: number | null;
+                tokens_per_second: number | null;
+            };
+            tools: {
+                works: boolean;
+                /** @description How long it took. */
+                ms: number;
+                problem: string | null;
+            };
+            json: {
+                works: boolean;
+                /** @description How long it took. */
+                ms: number;
+                problem: string | null;
+            };
+            embeddings: {
+                works: boolean;
+                /** @description How long it took. */
+                ms: number;
+                problem: string | null;
+                dimensions: number | null;
+            };
+            context_tokens: number;
+            context_source: components["schemas"]["ContextSource"];
         };
         /**
          * FeedbackCreateRequest
@@ -5000,6 +5325,10 @@ export interface components {
             finished_at: string | null;
             error: components["schemas"]["RunError"] | null;
             usage: components["schemas"]["TokenUsage"] | null;
+            model: string | null;
+            cost: number | null;
+            /** @description Of `cost`. */
+            currency: string;
             /** @description Why the model ended the last answer of a run that ended with success. */
             finish_reason: components["schemas"]["FinishReason"] | null;
             /** @description When a run that waits for its client ends with an error. */
@@ -9608,7 +9937,10 @@ export interface operations {
     };
     "users.usage": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only the runs of so many days, today included. */
+                days?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -9631,6 +9963,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
                 };
             };
             /** @description Default Response */
@@ -15910,6 +16251,78 @@ export interface operations {
             };
         };
     };
+    "admin.listUsers": {
+        parameters: {
+            query?: {
+                /** @description A part of an address, or an id. */
+                search?: string;
+                /** @description Maximum number of entries. */
+                limit?: number;
+                /** @description Number of entries to skip. */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListedUsers"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
     "admin.activity": {
         parameters: {
             query?: {
@@ -16063,6 +16476,592 @@ export interface operations {
             };
             /** @description Default Response */
             401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.readModels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelSettings"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.putModelServer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the model server. */
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelServerRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelSettings"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.deleteModelServer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the model server. */
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelSettings"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.chooseModels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelChoicesRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelSettings"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.lookForModels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LookForModelsRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServedModels"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            /** @description Default Response */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+        };
+    };
+    "admin.tryModel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the model server. */
+                server_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryModelRequest"];
+            };
+        };
+        responses: {
+            /** @description Default Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTrial"];
+                };
+            };
+            /** @description Default Response */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorDetail"];
+                };
+            };
+            /** @description Default Response */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

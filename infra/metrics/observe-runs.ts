@@ -8,11 +8,14 @@ type RunMetrics = Pick<
   'runsEnded' | 'runSeconds' | 'runWaitSeconds' | 'modelSeconds' | 'modelTokens' | 'toolSeconds'
 >
 
-/** Wraps `tracing`, which all runs use, to measure runs, model answers and tool calls. `ownModels`: of the settings. */
-export function observeRuns<T extends Tracing>(tracing: T, metrics: RunMetrics, ownModels: readonly string[]): T {
-  const known = new Set(ownModels)
+/** Wraps `tracing`, which all runs use, to measure runs, model answers and tool calls. */
+export function observeRuns<T extends Tracing>(
+  tracing: T,
+  metrics: RunMetrics,
+  isServed: (model: string) => boolean,
+): T {
   // Users may name any model: unknown models are counted together.
-  const labelOf = (model: string) => (known.has(model) || isListedModel(model) ? model : 'other')
+  const labelOf = (model: string) => (isServed(model) || isListedModel(model) ? model : 'other')
 
   return {
     ...tracing,

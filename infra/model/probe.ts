@@ -12,16 +12,14 @@ const believedMs = 15_000
 
 /**
  * Asks the model server for its list of models (`GET /models`), at most every fifteen seconds. Returns the name of
- * the model; rejects if the server does not answer, refuses our key or fails. Undefined if no model is
- * configured.
+ * the model; rejects if the server does not answer, refuses our key or fails. Returns undefined while no model is
+ * configured. `probed` says which server it is now.
  */
-export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
-  if (apiKey === undefined) return undefined
-  const url = `${baseUrl ?? defaultBaseUrl}/models`
-
-  async function ask(): Promise<string> {
-    const response = await fetch(url, {
-      headers: { authorization: `Bearer ${apiKey}` },
+export function createModelProbe(probed: () => ProbedModel) {
+  async function ask(_key: string, _old: unknown, { context }: { context: ProbedModel }): Promise<string> {
+    const { apiKey, baseUrl, model } = context
+    const response = await fetch(`${baseUrl ?? defaultBaseUrl}/models`, {
+      headers: { authorization: `Bearer ${apiKey ?? ''}` },
       signal: AbortSignal.timeout(1800),
     })
     await response.body?.cancel()
@@ -30,6 +28,10 @@ export function createModelProbe({ apiKey, baseUrl, model }: ProbedModel) {
     throw new Error(`the model's server answered ${response.status}`)
   }
 
-  const answers = new LRUCache<string, string>({ max: 1, ttl: believedMs, fetchMethod: ask })
-  return () => answers.forceFetch(model)
+  const answers = new LRUCache<string, string, ProbedModel>({ max: 1, ttl: believedMs, fetchMethod: ask })
+  return () => {
+    const context = probed()
+    const { apiKey, baseUrl = '', model } = context
+    return apiKey === undefined ? undefined : answers.forceFetch(JSON.stringify([baseUrl, apiKey, model]), { context })
+  }
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { Value } from 'typebox/value'
 import { AnyKey } from '../../domain/any-key.ts'
+import { noKey } from '../../domain/model-catalog.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 200 })
@@ -35,9 +36,6 @@ const ModelsFile = Type.Object(
   },
   { additionalProperties: false },
 )
-
-/** Sent to servers that need no key, because the client library requires one. */
-const noKey = 'none'
 
 /** Reads the text of the setting `MODELS`. `problem` gets each fault, with its place and without values. */
 export function readProviders(

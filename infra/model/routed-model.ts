@@ -4,7 +4,8 @@ import type { ChatModel, ChatRequest } from '../../services/runs/chat-model.ts'
 
 interface RoutedModelOptions {
   chat: ChatModel
-  providers: ProviderSettings
+  /** Those of now. */
+  providers(): ProviderSettings
   /** A model failed before it had answered anything, and another one is asked in its place. */
   onFallback(from: ProvidedModel, to: ProvidedModel, failure: ModelFailure): void
 }
@@ -25,10 +26,9 @@ const passingTypes = new Set<ModelFailure['type']>([
  * that no provider has, go where the request says. A fallback that answers is named before its answer.
  */
 export function createRoutedModel({ chat, providers, onFallback }: RoutedModelOptions): ChatModel {
-  if (providers.models.length === 0) return chat
   return {
     async *stream(request) {
-      const candidates = request.account.setByUser ? [] : providersOf(providers, request.model)
+      const candidates = request.account.setByUser ? [] : providersOf(providers(), request.model)
       if (candidates.length === 0) {
         if (request.account.apiKey === '') throw noProvider(request.model)
         yield* chat.stream(request)

@@ -12,6 +12,7 @@ import { feedbackModels } from './models/feedback.ts'
 import { coreModels } from './models/core.ts'
 import { deletionModels } from './models/deletion.ts'
 import { idempotencyModels } from './models/idempotency.ts'
+import { modelSettingsModels } from './models/model-settings.ts'
 import { knowledgeModels } from './models/knowledge.ts'
 
 export interface Database {
@@ -96,6 +97,7 @@ export async function connectDatabase(
     ...auditModels(connection),
     ...budgetModels(connection),
     ...scheduleModels(connection),
+    ...modelSettingsModels(connection),
   }
   return {
     collections,

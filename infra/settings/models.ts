@@ -1,6 +1,8 @@
 import Type from 'typebox'
-import { type ModelPrices, noPrices, parseModelPrices } from '../../domain/model-prices.ts'
+import { type ModelPrices, parseModelPrices } from '../../domain/model-prices.ts'
+import type { FoundServer } from '../../domain/model-catalog.ts'
 import { type ProviderSettings, noProviders } from '../../domain/provided-models.ts'
+import { readFoundServers } from '../model/found-servers.ts'
 import { readProviders } from '../model/provider-settings.ts'
 import { credential, hostsAndRanges, integer, kind, oneOf, readBy, text, url } from './kinds.ts'
 
@@ -17,6 +19,12 @@ const providers = kind<ProviderSettings>(
   { isSecret: true },
 )
 
+const foundServers = kind<FoundServer[]>(
+  'JSON',
+  readFoundServers,
+  Type.Unsafe<FoundServer[]>(Type.Array(Type.Object({}))),
+)
+
 /** docs/models.md */
 export const modelSettings = {
   openaiApiKey: credential('OPENAI_API_KEY', 'Key of the model server.', { defaultText: 'none is sent' }),
@@ -30,11 +38,18 @@ export const modelSettings = {
     'Several model servers with fallbacks, as JSON, best in a file that MODELS_FILE names (docs/models.md).',
     { default: noProviders, defaultText: 'all models are at OPENAI_BASE_URL' },
   ),
-  defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', { default: 'gpt-4o-mini' }),
+  defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', {
+    defaultText: 'the choice of the model page, else gpt-4o-mini',
+  }),
   modelPrices: modelPrices(
     'MODEL_PRICES',
     'What models cost for a million tokens, as JSON, best in a file that MODEL_PRICES_FILE names (docs/budgets.md).',
-    { default: noPrices, defaultText: 'nothing' },
+    { defaultText: 'the prices of the model page' },
+  ),
+  foundServers: foundServers(
+    'MODEL_SERVERS_FOUND',
+    'Model servers that `npm start` has found on this machine, which it sets, as JSON.',
+    { default: [], defaultText: 'none' },
   ),
   modelContextTokens: integer(
     'MODEL_CONTEXT_TOKENS',
@@ -64,6 +79,11 @@ export const modelSettings = {
     demoModel: text('DEMO_MODEL', '`off`: no demo model is started, and without a model key runs are answered 503.', {
       defaultText: 'on without a model key',
     }),
+    modelDiscovery: text(
+      'MODEL_DISCOVERY',
+      '`off`: no model servers are looked for on this machine. Or the base URLs to ask, separated by commas.',
+      { defaultText: 'the usual ports of Ollama, LM Studio, vLLM and llama.cpp' },
+    ),
   }),
 }
 

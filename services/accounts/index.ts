@@ -1,6 +1,7 @@
 import type { WorkflowClient } from '../workflow-client.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import type { Collections } from '../collections.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import type { DerivedSecrets } from './derived-secrets.ts'
 import { type ExchangeSettings, type VerifyIdToken, createExchange } from './exchange.ts'
@@ -33,6 +34,7 @@ export interface AccountsDeps {
   homeMembers: HomeMembers
   identity: IdentityPorts
   secretBox: SecretBox
+  models: ModelsNow
   settings: ExchangeSettings & UsageSettings & { threadMaxDefault: number; frontendUrl: string }
 }
 
@@ -52,7 +54,7 @@ export function createAccounts(deps: AccountsDeps) {
     ...createSignup({ collections, passwords, homes, workflows, threadMaxDefault }),
     verification: createVerification({ collections, secrets, workflows }),
     passwordReset: createPasswordReset({ collections, passwords, workflows }),
-    usageOf: createUsage(collections, settings),
+    usageOf: createUsage(collections, settings, deps.models),
     profile: createProfile({ collections, passwords, guard }),
     login,
     loginAttempts: createLoginAttempts(deps.secretBox),

@@ -6,6 +6,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import { AppError } from '../../domain/errors.ts'
 import { storageMaxMbOf } from '../../domain/storage-max.ts'
 import type { Collections } from '../collections.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 
 export interface UserUsage extends Usage {
   thread_counter: number
@@ -19,8 +20,8 @@ export interface UserUsage extends Usage {
   runs: number
   /** The threads with the most tokens, among those that exist. */
   threads: ThreadUsage[]
-  /** The last 30 days with runs, oldest first; days are in UTC. */
-  days: (Usage & { date: string; runs: number })[]
+  /** The last days with runs, oldest first; days are in UTC. */
+  days: (Usage & { date: string; runs: number; cost: number })[]
   /** The assistants that cost most. */
   assistants_used: (Row & { assistant_id: string; cost: number })[]
   /** The same for runs of public callers: the use of each public token. */
@@ -50,8 +51,14 @@ const rowsRead = 10_000
 const daysShown = 30
 
 export interface UsageSettings {
-  modelPrices: ModelPrices
   storageMaxMb: number | undefined
+}
+
+const sums = {
+  runs: { $sum: 1 },
+  prompt_tokens: { $sum: '$usage.prompt_tokens' },
+  completion_tokens: { $sum: '$usage.completion_tokens' },
+  total_tokens: { $sum: '$usage.total_tokens' },
 }
 
 type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | 'files' | 'runs'>
@@ -59,19 +66,18 @@ type UsedCollections = Pick<Collections, 'users' | 'projects' | 'assistants' | '
 /** What a user has now, and the tokens that models counted for runs that still exist. */
 export function createUsage(
   { users, projects, assistants, files, runs }: UsedCollections,
-  { modelPrices: prices, storageMaxMb }: UsageSettings,
+  { storageMaxMb }: UsageSettings,
+  models: ModelsNow,
 ) {
-  return async function usageOf(userId: string): Promise<UserUsage> {
+  /** With `days`, only the runs of the last days count, today included. */
+  return async function usageOf(userId: string, days?: number): Promise<UserUsage> {
+    const { prices } = models.current()
     const own = { user_id: userId }
     // Imported runs cost nothing here.
-    const ownRuns = { ...own, imported: { $ne: true } }
-    const sums = {
-      runs: { $sum: 1 },
-      prompt_tokens: { $sum: '$usage.prompt_tokens' },
-      completion_tokens: { $sum: '$usage.completion_tokens' },
-      total_tokens: { $sum: '$usage.total_tokens' },
-    }
-    const [user, projectCount, assistantCount, [stored], [totals], byThread, byDay, byOne, bySeveral] =
+    const since = (count: number) => ({ created_at: { $gte: startOfDays(count) } })
+    const ownRuns = { ...own, imported: { $ne: true }, ...(days === undefined ? {} : since(days)) }
+    const day = { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }
+    const [user, projectCount, assistantCount, [stored], [totals], byThread, byDay, byOne, bySeveral, costs] =
       await Promise.all([
         users.findById(userId, { thread_counter: 1, thread_max: 1, storage_max_mb: 1 }).lean<UserRecord>(),
         projects.countDocuments(own),
@@ -94,8 +100,8 @@ export function createUsage(
           { $limit: threadsShown },
         ]),
         runs.aggregate<Usage & { _id: string; runs: number }>([
-          { $match: { ...ownRuns, created_at: { $gte: new Date(Date.now() - daysShown * 86_400_000) } } },
-          { $group: { _id: { $dateToString: { format: '%Y-%m-%d', date: '$created_at' } }, ...sums } },
+          { $match: { ...ownRuns, ...since(days ?? daysShown) } },
+          { $group: { _id: day, ...sums } },
           { $sort: { _id: 1 } },
         ]),
         // One row for each pair of assistant and model, private and public: the lists below are made of these.
@@ -119,6 +125,7 @@ export function createUsage(
           },
           { $limit: rowsRead },
         ]),
+        costsByDay({ runs, prices }, { ...ownRuns, ...since(days ?? daysShown) }, day),
       ])
     const rows = [...byOne, ...bySeveral].map(({ _id, ...row }) => ({
       ..._id,
@@ -145,7 +152,7 @@ export function createUsage(
       completion_tokens: totals?.completion_tokens ?? 0,
       total_tokens: totals?.total_tokens ?? 0,
       threads: byThread.map(({ _id, ...counts }) => ({ ...counts, thread_id: _id })),
-      days: byDay.map(({ _id, ...counts }) => ({ ...counts, date: _id })),
+      days: byDay.map(({ _id, ...counts }) => ({ ...counts, date: _id, cost: costs.get(_id) ?? 0 })),
       assistants_used: byAssistant.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
       public_assistants_used: byPublic.slice(0, assistantsShown).map(([id, sum]) => ({ assistant_id: id, ...sum })),
       models_used: byModel.slice(0, modelsShown).map(([model, sum]) => ({ model, ...sum })),
@@ -153,6 +160,36 @@ export function createUsage(
       currency: prices.currency,
     }
   }
+}
+
+/** Prices are by model, so a day's cost is made of one row for each model. */
+async function costsByDay(
+  { runs, prices }: { runs: UsedCollections['runs']; prices: ModelPrices },
+  filter: object,
+  day: object,
+): Promise<Map<string, number>> {
+  const rows = await runs.aggregate<{ _id: { day: string; model?: string } } & Usage>([
+    { $match: { ...filter, usage: { $exists: true } } },
+    { $set: { parts: { $ifNull: ['$usage_by_model', [{ $mergeObjects: ['$usage', { model: '$model' }] }]] } } },
+    { $unwind: '$parts' },
+    {
+      $group: {
+        _id: { day, model: '$parts.model' },
+        prompt_tokens: { $sum: '$parts.prompt_tokens' },
+        completion_tokens: { $sum: '$parts.completion_tokens' },
+      },
+    },
+    { $limit: rowsRead },
+  ])
+  const costs = new Map<string, number>()
+  for (const { _id, ...row } of rows) costs.set(_id.day, (costs.get(_id.day) ?? 0) + costOf(prices, _id.model, row))
+  return costs
+}
+
+/** Midnight in UTC of the first of so many days, of which today is the last. */
+function startOfDays(count: number): Date {
+  const dayMs = 86_400_000
+  return new Date((Math.floor(Date.now() / dayMs) - count + 1) * dayMs)
 }
 
 /** Sums of the rows with the same key, those that cost most tokens first. */

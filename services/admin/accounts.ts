@@ -5,6 +5,7 @@ import type { UserRecord } from '../../domain/records/user.ts'
 import type { UserUsage } from '../accounts/usage.ts'
 import { applyThreadMax } from '../billing/thread-max.ts'
 import type { Collections } from '../collections.ts'
+import type { PageRange } from '../page.ts'
 import { type ListedRun, withoutInput } from '../runs/index.ts'
 import type { RunInTransaction } from '../transactions.ts'
 
@@ -23,6 +24,8 @@ export interface AccountView {
 }
 
 const recentRuns = 20
+/** A search reads all addresses. */
+const searchMs = 10_000
 const purchasesShown = 50
 
 /** One user, as administrators see and change it. */
@@ -35,6 +38,23 @@ export function createAccountAdmin({ collections, transaction, usageOf }: Accoun
       view(await users.findOne({ email: normalizeEmail(email) }, shown).lean<UserRecord>()),
 
     byId: async (userId: string): Promise<AccountView> => view(await users.findById(userId, shown).lean<UserRecord>()),
+
+    /** Those whose address contains the text, the newest first; without a text all. */
+    async list(
+      search: string | undefined,
+      { limit, offset }: PageRange,
+    ): Promise<{ users: UserRecord[]; total: number }> {
+      const text = search
+        ?.trim()
+        .toLowerCase()
+        .replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+      const filter = text ? { $or: [{ email: { $regex: text } }, { _id: search?.trim() }] } : {}
+      const [found, total] = await Promise.all([
+        users.find(filter, shown).sort({ _id: -1 }).skip(offset).limit(limit).maxTimeMS(searchMs).lean<UserRecord[]>(),
+        users.countDocuments(filter).maxTimeMS(searchMs),
+      ])
+      return { users: found, total }
+    },
 
     /** Sets the thread quota without plans; active plans can still raise it. */
     async setThreadMax(userId: string, base: number): Promise<void> {

@@ -3,6 +3,7 @@ import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from './configs.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import type { ModelAccount } from '../runs/chat-model.ts'
 import type { Tools } from '../tools/index.ts'
 
@@ -10,7 +11,7 @@ interface DescribeDeps {
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf' | 'textOf'>
   tools: Pick<Tools, 'resolve'>
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
-  defaultModel: string
+  models: ModelsNow
 }
 
 /**
@@ -18,7 +19,7 @@ interface DescribeDeps {
  * with defaults, the model, and the tools as the model is offered them. `resolved` lists each member explicitly, so
  * that it cannot contain a secret of the configuration (tokens, headers, keys).
  */
-export function createDescribeAssistant({ assistantConfigs, tools, accountOf, defaultModel }: DescribeDeps) {
+export function createDescribeAssistant({ assistantConfigs, tools, accountOf, models }: DescribeDeps) {
   return async (assistant: AssistantRecord, signal: AbortSignal) => {
     const settings = assistantConfigs.settingsOf(assistant)
     const account = accountOf(assistant)
@@ -30,7 +31,7 @@ export function createDescribeAssistant({ assistantConfigs, tools, accountOf, de
       resolved: {
         access_mode: settings.accessMode,
         has_public_token: settings.publicToken !== undefined,
-        model: settings.model ?? defaultModel,
+        model: settings.model ?? models.current().defaultModel,
         system_message: settings.systemMessage,
         temperature: settings.temperature ?? null,
         retrieval_description: settings.retrievalDescription,

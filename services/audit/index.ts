@@ -5,6 +5,7 @@ import type { AuditEntryRecord } from '../../domain/records/audit-entry.ts'
 import type { Collections } from '../collections.ts'
 import { isDuplicateKey } from '../duplicate-key.ts'
 import { type Page, readPage } from '../page.ts'
+import { namesOf } from './names.ts'
 
 export type AuditedAct = Pick<AuditEntryRecord, 'actor' | 'action' | 'outcome' | 'subjects'> & {
   userId?: string | undefined
@@ -13,7 +14,7 @@ export type AuditedAct = Pick<AuditEntryRecord, 'actor' | 'action' | 'outcome' |
 }
 
 interface AuditDeps {
-  collections: Pick<Collections, 'auditEntries' | 'users'>
+  collections: Pick<Collections, 'auditEntries' | 'users' | 'projects' | 'assistants' | 'threads' | 'files'>
   keepDays: number
   /** Maximum number of entries of one user; the oldest are removed first. */
   maxOfUser?: number
@@ -39,7 +40,8 @@ interface AuditFilter {
 export type Audit = ReturnType<typeof createAudit>
 
 /** Who did what, when and from where. */
-export function createAudit({ collections: { auditEntries, users }, keepDays, maxOfUser = 10_000 }: AuditDeps) {
+export function createAudit({ collections, keepDays, maxOfUser = 10_000 }: AuditDeps) {
+  const { auditEntries, users } = collections
   let written = 0
 
   return {
@@ -79,6 +81,9 @@ export function createAudit({ collections: { auditEntries, users }, keepDays, ma
     async userOf(email: string): Promise<string | undefined> {
       return (await users.findOne({ email: normalizeEmail(email) }, { _id: 1 }).lean())?._id
     },
+
+    /** Names by id of what the entries are about; with `userId`, only what belongs to this user. */
+    namesOf: (entries: AuditEntryRecord[], userId?: string) => namesOf(collections, entries, userId),
 
     /** Newest first; for one user, or for all. */
     list({ userId, actions, before }: AuditFilter, limit: number): Promise<Page<AuditEntryRecord>> {

@@ -1,4 +1,4 @@
-import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
+import { type ModelPrices, costOf, priceOf } from '../../domain/model-prices.ts'
 import type { ModelUsage, RunRecord } from '../../domain/records/run.ts'
 
 export type EndedRun = Pick<
@@ -24,8 +24,22 @@ export const usedRuns = [
 ]
 
 /** The tokens of a run by the model that counted them. */
-export function usagesOf({ usage, usage_by_model: byModel, model = '' }: EndedRun): ModelUsage[] {
+export function usagesOf({
+  usage,
+  usage_by_model: byModel,
+  model = '',
+}: Pick<EndedRun, 'usage' | 'usage_by_model' | 'model'>): ModelUsage[] {
   return byModel ?? (usage === undefined ? [] : [{ ...usage, model }])
+}
+
+/** What a run has cost; null if it asked no model, or one without a price. */
+export function knownCost(
+  prices: ModelPrices,
+  run: Pick<EndedRun, 'usage' | 'usage_by_model' | 'model'>,
+): number | null {
+  const usages = usagesOf(run)
+  const isKnown = usages.length > 0 && usages.every(({ model }) => priceOf(prices, model) !== undefined)
+  return isKnown ? costOfUsages(prices, usages).money : null
 }
 
 export function costOfUsages(prices: ModelPrices, usages: ModelUsage[]): { tokens: number; money: number } {

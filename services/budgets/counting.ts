@@ -30,7 +30,7 @@ const triesMax = 10
  * does it and however often. The list belongs to the day of the record and is emptied with it.
  */
 export function createBudgetCounting(deps: BudgetCountingDeps) {
-  const { now = () => new Date(), prices } = deps
+  const { now = () => new Date(), models } = deps
   const { budgets } = deps.collections
   const leftovers = createLeftovers({ ...deps, now }, { giveBack, settleStored })
 
@@ -84,7 +84,7 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     if (usages.length === 0 && wasUnused(run)) return giveBack(run)
     await budgets.updateMany(
       { _id: { $in: run.budgets }, 'held.run': run._id },
-      { $pull: { held: { run: run._id } }, $inc: costOfUsages(prices, usages) },
+      { $pull: { held: { run: run._id } }, $inc: costOfUsages(models.current().prices, usages) },
     )
   }
 

@@ -1,13 +1,13 @@
 import type { ToolType } from '../../domain/tool-types.ts'
-import { type ModelPrices, costOf } from '../../domain/model-prices.ts'
+import { costOf } from '../../domain/model-prices.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunOverrides } from '../../domain/records/run.ts'
 import { tokenLimits } from '../../domain/token-limits.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 
 export interface EstimateDeps {
-  prices: ModelPrices
-  defaultModel: string
+  models: ModelsNow
   contextWindowOf(model: string): number
   assistantConfigs: Pick<AssistantConfigs, 'settingsOf'>
 }
@@ -25,9 +25,10 @@ export interface ExpectedQuestion {
  * long their descriptions and results are. Only one step of the run is included.
  */
 export function estimateOf(
-  { prices, defaultModel, contextWindowOf, assistantConfigs }: EstimateDeps,
+  { models, contextWindowOf, assistantConfigs }: EstimateDeps,
   { assistant, overrides = {}, bytes = Infinity }: ExpectedQuestion,
 ): { tokens: number; money: number } {
+  const { prices, defaultModel } = models.current()
   const settings = assistantConfigs.settingsOf(assistant)
   const { model = settings.model ?? defaultModel, system_message: systemMessage = settings.systemMessage } = overrides
   const window = contextWindowOf(model)

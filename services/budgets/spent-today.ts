@@ -1,16 +1,16 @@
 import { firstIdAt } from '../../domain/ids.ts'
-import type { ModelPrices } from '../../domain/model-prices.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type BudgetHold, type BudgetScope, budgetId } from '../../domain/records/budget.ts'
 import { type ModelUsage, type RunRecord, openRunStatuses } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import type { BudgetCounting } from './counting.ts'
 import { costOfUsages, usedRuns } from './cost-of-run.ts'
 
 export interface SpentTodayDeps {
   collections: Pick<Collections, 'assistants' | 'runs'>
   budgetCounting: Pick<BudgetCounting, 'estimateOf'>
-  settings: { modelPrices: ModelPrices }
+  models: ModelsNow
 }
 
 export interface Spent {
@@ -33,7 +33,7 @@ const openRead = 1000
  * What the runs of a day have cost that a budget has not counted, because it did not exist when they began. Open runs
  * are counted too, and become holds. Deleted runs are not known any more.
  */
-export function createSpentToday({ collections, budgetCounting, settings }: SpentTodayDeps) {
+export function createSpentToday({ collections, budgetCounting, models }: SpentTodayDeps) {
   const { assistants, runs } = collections
   return async ({ scope, id, userId }: BudgetSubject, day: string): Promise<Spent> => {
     const members = await assistants
@@ -75,6 +75,6 @@ export function createSpentToday({ collections, budgetCounting, settings }: Spen
       if (assistant === undefined) return []
       return [{ run: _id, ...budgetCounting.estimateOf({ assistant, overrides }), at: new Date() }]
     })
-    return { runs: count + open.length, ...costOfUsages(settings.modelPrices, usages), held }
+    return { runs: count + open.length, ...costOfUsages(models.current().prices, usages), held }
   }
 }

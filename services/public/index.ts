@@ -21,6 +21,7 @@ import type { CreateThread } from '../threads/create-thread.ts'
 import type { ThreadLog } from '../threads/log.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import { createPublicAccess } from './access.ts'
 import { type OriginSettings, createPublicOrigins } from './origins.ts'
 import { createPublicThreads } from './threads.ts'
@@ -35,7 +36,8 @@ interface PublicFamilyDeps {
   pendingInput: Pick<PendingInput, 'missingFromLog'>
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'cancel'>
   workflows: Pick<WorkflowClient, 'start'>
-  settings: OriginSettings & { defaultModel: string }
+  settings: OriginSettings
+  models: ModelsNow
 }
 
 /** What public callers may see of an assistant: no instructions, tools or accounts. */
@@ -72,7 +74,7 @@ export function createPublicFamily(deps: PublicFamilyDeps) {
         id: assistant._id,
         name: assistant.name,
         description,
-        model: model ?? settings.defaultModel,
+        model: model ?? deps.models.current().defaultModel,
         temperature,
         createdAt: assistant.created_at,
       }

@@ -50,7 +50,7 @@ export async function chatRequestFor(
 ): Promise<{ request: ChatRequest; conversation: Conversation }> {
   const account = deps.accountOf(assistant)
   if (account === undefined) throw new AppError('unavailable', 'No model is configured.')
-  const model = run.overrides.model ?? config.model ?? deps.defaultModel
+  const model = run.overrides.model ?? config.model ?? deps.models.current().defaultModel
   const { system_message: systemMessage = config.systemMessage, instructions = '' } = run.overrides
   const { logit_bias_json: biasJson, last_messages: lastMessages } = run.overrides
   const { response_format_json: formatJson = config.responseFormat && JSON.stringify(config.responseFormat) } =

@@ -4,6 +4,7 @@ import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import type { Collections } from '../collections.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import type { RunStream } from './run-stream.ts'
 import type { Conversations } from '../threads/conversations.ts'
 import type { ThreadLog } from '../threads/log.ts'
@@ -24,7 +25,7 @@ export interface StepDeps {
   conversations: Conversations
   stream: RunStream
   model: ChatModel
-  defaultModel: string
+  models: ModelsNow
   /** The account that pays for the assistant's runs; undefined if no model is configured. */
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   /** The current tools of an assistant, and those that the client of the run brings. */

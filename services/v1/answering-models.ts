@@ -2,7 +2,7 @@ import { AppError, invalidInput } from '../../domain/errors.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { ListedModel } from '../models.ts'
+import type { ListedModels } from '../models/list-models.ts'
 
 /** What answers a request: an assistant, or, under the project's gateway, a model of the settings. */
 export interface AnsweringModel {
@@ -14,7 +14,7 @@ export interface AnsweringModel {
 interface AnsweringModelsDeps {
   assistants: Pick<Assistants, 'readIn' | 'named'>
   gateway: (caller: Caller) => Promise<AssistantRecord>
-  listModels: () => ListedModel[]
+  listModels: () => ListedModels
 }
 
 /**
@@ -32,7 +32,7 @@ export function createAnsweringModels({ assistants, gateway, listModels }: Answe
     if (second !== undefined)
       throw invalidInput(['body', 'model'], `several assistants are called ${name}: name one by its id`, 'ambiguous')
     if (byName !== undefined) return { assistant: byName, model: undefined }
-    if (listModels().some(({ id }) => id === name)) return { assistant: await gateway(caller), model: name }
+    if (listModels().models.some(({ id }) => id === name)) return { assistant: await gateway(caller), model: name }
     throw new AppError('not_found', `There is no model ${name}.`)
   }
 }

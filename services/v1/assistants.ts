@@ -9,6 +9,7 @@ import type { DeletionResult } from '../deletion/requests.ts'
 import type { NewEntry } from '../knowledge/add-entries.ts'
 import type { VectorStoreMembers, VectorStores } from '../knowledge/vector-stores.ts'
 import type { Page } from '../page.ts'
+import type { ModelsNow } from '../models/live-models.ts'
 import type { CreateStore } from './create-store.ts'
 import {
   type AssistantMembers,
@@ -24,7 +25,7 @@ interface V1AssistantsDeps {
   deletions: { deleteAssistant(userId: string, assistantId: string): Promise<DeletionResult> }
   vectorStores: Pick<VectorStores, 'find' | 'remove'>
   createStore: CreateStore
-  defaultModel: string
+  models: ModelsNow
 }
 
 /** A vector store that is made together with the assistant which searches it. */
@@ -51,7 +52,7 @@ export interface V1Assistant {
 
 /** The assistants of a project. Members that the assistants API does not know stay as they are. */
 export function createV1Assistants(deps: V1AssistantsDeps) {
-  const { assistants, configs, deletions, vectorStores, createStore, defaultModel } = deps
+  const { assistants, configs, deletions, vectorStores, createStore, models } = deps
 
   /** Searches leave out stores that are gone; naming one is a mistake. */
   async function requireStores(caller: Caller, { vectorStores: ids = [] }: AssistantMembers): Promise<void> {
@@ -66,7 +67,7 @@ export function createV1Assistants(deps: V1AssistantsDeps) {
       name: assistant.name,
       description: settings.description,
       instructions: settings.systemMessage,
-      model: settings.model ?? defaultModel,
+      model: settings.model ?? models.current().defaultModel,
       temperature: settings.temperature,
       topP: settings.topP,
       responseFormat: settings.responseFormat,

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts'
 import type { Assistants } from '../assistants/index.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { ListedModel } from '../models.ts'
+import type { ListedModels } from '../models/list-models.ts'
 
 /** What a client of `/v1` can name as a model. */
 export interface NamedModel {
@@ -13,7 +13,7 @@ export interface NamedModel {
 
 interface V1ModelsDeps {
   assistants: Pick<Assistants, 'newestIds' | 'readIn'>
-  listModels: () => ListedModel[]
+  listModels: () => ListedModels
   /** Undefined if none is configured. */
   embeddingModel: string | undefined
 }
@@ -25,7 +25,7 @@ const ownOwner = 'assistant-platform'
 /** The assistants of a project, and the models of the settings. An assistant hides a model with the name of its id. */
 export function createV1Models({ assistants, listModels, embeddingModel }: V1ModelsDeps) {
   function ofSettings(): NamedModel[] {
-    const answering = listModels().map(({ id, providers }) => ({ id, ownedBy: providers[0] ?? ownOwner }))
+    const answering = listModels().models.map(({ id, providers }) => ({ id, ownedBy: providers[0] ?? ownOwner }))
     const embedding = embeddingModel === undefined ? [] : [{ id: embeddingModel, ownedBy: ownOwner }]
     const unique = new Map([...embedding, ...answering].map((model) => [model.id, { ...model, createdAt: undefined }]))
     return [...unique.values()]

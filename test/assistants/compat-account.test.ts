@@ -1,4 +1,3 @@
-import { noProviders } from '../../domain/provided-models.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSecretBox } from '../../services/secrets.ts'
 import { createAccountOf } from '../../services/runs/model-account.ts'
@@ -141,7 +140,7 @@ describe('the provider account of an assistant', () => {
     const rotated = createSecretBox(newKey, [oldKey])
     const keyOf = async (box: ReturnType<typeof createSecretBox>) => {
       const record = await stored(id)
-      return record === null ? undefined : createAccountOf({ providers: noProviders }, box)(record)?.apiKey
+      return record === null ? undefined : createAccountOf(service.api.platform.core.models, box)(record)?.apiKey
     }
     expect(await keyOf(createSecretBox(newKey))).toBeUndefined()
     expect(await keyOf(rotated)).toBe(key)

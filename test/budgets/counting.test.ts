@@ -22,8 +22,12 @@ const toolsOf: Record<string, { type: string }[]> = {
 
 /** One answer costs at most 1,000 tokens of the answer beside the question; each token costs one. */
 const settings = {
-  prices: { currency: 'eur', models: new Map([['m', { input: 1_000_000, output: 1_000_000 }]]) },
-  defaultModel: 'm',
+  models: {
+    current: () => ({
+      prices: { currency: 'eur', models: new Map([['m', { input: 1_000_000, output: 1_000_000 }]]) },
+      defaultModel: 'm',
+    }),
+  },
   contextWindowOf: () => 4000,
   assistantConfigs: {
     settingsOf: ({ name }: AssistantRecord) => ({ systemMessage: '', model: 'm', tools: toolsOf[name] ?? [] }),

@@ -19,7 +19,7 @@ async function start(env: Record<string, string>): Promise<{ code: number | null
   const child = spawn(process.execPath, ['local/bootstrap.mjs', 'local/start.ts'], {
     cwd: root,
     // Little is passed on: vitest sets variables that are settings of ours, such as BASE_URL.
-    env: { ...plainEnv(), DATA_DIR: dataDir, ...env },
+    env: { ...plainEnv(), DATA_DIR: dataDir, MODEL_DISCOVERY: 'off', ...env },
   })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))

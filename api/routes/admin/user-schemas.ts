@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { runStatuses } from '../../../domain/records/run.ts'
+import type { UserRecord } from '../../../domain/records/user.ts'
 import type { AccountView } from '../../../services/admin/accounts.ts'
 import { Checkout, showCheckout } from '../billing/schemas.ts'
 import { Usage } from '../auth/schemas.ts'
@@ -37,6 +38,17 @@ export const AdminUserDetails = Type.Object(
   },
   { title: 'AdminUserDetails' },
 )
+
+const ListedUser = Type.Object({ ...AdminUser.properties, suspended_at: nullable(Timestamp) }, { title: 'ListedUser' })
+
+export const ListedUsers = Type.Object(
+  { users: Type.Array(ListedUser), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
+  { title: 'ListedUsers' },
+)
+
+export function showListedUser(user: UserRecord): Static<typeof ListedUser> {
+  return { ...showAdminUser(user), suspended_at: user.suspended_at?.toISOString() ?? null }
+}
 
 export const SuspendUserRequest = Type.Object(
   { reason: Type.String({ minLength: 1, maxLength: 1000, description: 'For operators; the user is not told.' }) },

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type, { type Static } from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { AnyKey } from '../../../domain/any-key.ts'
 import type { AuditEntryRecord } from '../../../domain/records/audit-entry.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { AdminQuery, config as adminConfig } from '../admin/declare.ts'
@@ -25,7 +26,16 @@ const AuditEntry = Type.Object(
   { title: 'AuditEntry' },
 )
 
-const AuditPage = Type.Object({ entries: Type.Array(AuditEntry), has_more: Type.Boolean() }, { title: 'AuditPage' })
+const AuditPage = Type.Object(
+  {
+    entries: Type.Array(AuditEntry),
+    has_more: Type.Boolean(),
+    names: Type.Record(AnyKey, Type.String(), {
+      description: 'By id: what the accounts, projects, assistants, threads and files of the entries are called.',
+    }),
+  },
+  { title: 'AuditPage' },
+)
 
 const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: 500, default: 100 }),
@@ -56,7 +66,8 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
     async (request) => {
       const userId = sessionOf(request).user._id
       const page = await audit.list(filterOf({ ...request.query, user_id: userId }), request.query.limit)
-      return { entries: page.entries.map((entry) => showEntry(withoutAdmin(entry))), has_more: page.hasMore }
+      const names = await audit.namesOf(page.entries, userId)
+      return { entries: page.entries.map((entry) => showEntry(withoutAdmin(entry))), has_more: page.hasMore, names }
     },
   )
 
@@ -74,7 +85,8 @@ export const auditRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'audit'>> = a
     },
     async ({ query }) => {
       const page = await audit.list(filterOf(query), query.limit)
-      return { entries: page.entries.map(showEntry), has_more: page.hasMore }
+      const names = await audit.namesOf(page.entries)
+      return { entries: page.entries.map(showEntry), has_more: page.hasMore, names }
     },
   )
 }

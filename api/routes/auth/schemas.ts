@@ -122,6 +122,7 @@ export const ModelList = Type.Object(
         fallbacks: Type.Array(Type.String(), { description: 'Models that answer in its place while it fails.' }),
       }),
     ),
+    is_demo: Type.Boolean({ description: 'Whether only the demo model of `npm start` answers.' }),
   },
   { title: 'ModelList' },
 )
@@ -139,8 +140,8 @@ export const Usage = Type.Object(
     threads: Type.Array(Type.Object({ thread_id: Type.String(), ...counted }), {
       description: 'The hundred threads with the most tokens.',
     }),
-    days: Type.Array(Type.Object({ date: Type.String({ description: 'Such as 2026-11-22, in UTC.' }), ...counted }), {
-      description: 'Days with runs among the last 30 days, oldest first.',
+    days: Type.Array(Type.Object({ date: Type.String({ description: 'Such as 2026-11-22, in UTC.' }), ...priced }), {
+      description: 'Days with runs among the last days (30 unless asked otherwise), oldest first.',
     }),
     assistants_used: Type.Array(Type.Object({ assistant_id: Type.String(), ...priced }), {
       description: 'The fifty assistants with the most tokens, including deleted ones.',

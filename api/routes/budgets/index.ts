@@ -26,7 +26,7 @@ const Budget = Type.Object(
     ),
     used: Type.Object({ runs: Type.Integer(), tokens: Type.Integer(), money: Type.Number() }),
     day: Type.String({ description: 'The day of `used`, in UTC.' }),
-    currency: Type.String({ description: 'Of `money`: that of the prices in the settings.' }),
+    currency: Type.String({ description: 'Of `money`: that of the prices of models.' }),
   },
   { title: 'Budget' },
 )
@@ -52,8 +52,8 @@ const scopes = [
 
 /** Daily budgets of projects and of public tokens. */
 export const budgetRoutes: FastifyPluginAsyncTypebox<
-  Pick<Services, 'budgets' | 'projects' | 'assistants'> & { currency: string }
-> = async (app, { budgets, projects, assistants, currency }) => {
+  Pick<Services, 'budgets' | 'projects' | 'assistants' | 'models'>
+> = async (app, { budgets, projects, assistants, models }) => {
   for (const { path, scope, name, tag, params, of } of scopes) {
     const config = { auth: scope === 'project' ? 'user' : 'project' } as const
     const response = { 200: Budget, ...refusals(401, 403, 404) }
@@ -77,7 +77,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
         const id = idOf(request.params)
         const userId = sessionOf(request).user._id
         await requireOwn(userId, id)
-        return show(await budgets.read({ scope, id, userId }), currency)
+        return show(await budgets.read({ scope, id, userId }), models.current().prices.currency)
       },
     )
 
@@ -98,7 +98,7 @@ export const budgetRoutes: FastifyPluginAsyncTypebox<
         const id = idOf(request.params)
         const userId = sessionOf(request).user._id
         await requireOwn(userId, id)
-        return show(await budgets.set({ scope, id, userId }, limitsOf(request.body)), currency)
+        return show(await budgets.set({ scope, id, userId }, limitsOf(request.body)), models.current().prices.currency)
       },
     )
   }

@@ -34,7 +34,7 @@ const eventStream = {
   },
 }
 
-type Deps = Pick<Services, 'runs' | 'threads'> & { openStreams: OpenStreams }
+type Deps = Pick<Services, 'runs' | 'threads' | 'models'> & { openStreams: OpenStreams }
 
 /** `/runs`: start, stream, join, read, cancel and resume. */
 export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
@@ -44,7 +44,7 @@ export const runRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, deps) => {
   await app.register(listRoutes, deps)
 }
 
-const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
+const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, openStreams }) => {
   const prepared = async (userId: string, request: FastifyRequest<{ Body: CreateRunPayload }>, confirm: Confirm) => {
     const newRun = await runs.prepare(userId, request.body)
     await confirm()
@@ -103,12 +103,12 @@ const startRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStr
       })
       logRun(reply, run)
       reply.header('content-location', `/runs/${run._id}`)
-      return runView(run)
+      return runView(run, models.current().prices)
     },
   )
 }
 
-const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStreams }) => {
+const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, openStreams }) => {
   app.get(
     '/runs/:run_id',
     {
@@ -126,7 +126,11 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStre
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
       const { messages, omitted } = await runs.output(run, request.query.before)
       const waiting = await runs.waitingCalls(run)
-      const shown = { ...runView(run), output: messages, waiting_calls: waiting.map(waitingCallView) }
+      const shown = {
+        ...runView(run, models.current().prices),
+        output: messages,
+        waiting_calls: waiting.map(waitingCallView),
+      }
       return { ...shown, ...(omitted === 0 ? {} : { omitted_messages: omitted }) }
     },
   )
@@ -162,7 +166,7 @@ const readRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, openStre
   )
 }
 
-const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs }) => {
+const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models }) => {
   app.post(
     '/runs/:run_id/cancel',
     {
@@ -175,7 +179,10 @@ const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs }) => 
         response: { 200: Run, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => runView(await runs.cancel(await runs.get(sessionOf(request).user._id, request.params.run_id))),
+    async (request) => {
+      const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
+      return runView(await runs.cancel(run), models.current().prices)
+    },
   )
 
   app.post(
@@ -196,15 +203,15 @@ const controlRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs }) => 
       const run = await runs.get(sessionOf(request).user._id, request.params.run_id)
       if (outputs === undefined) {
         if (action === undefined) throw invalidInput(['body', 'action'], 'is required without tool_outputs', 'missing')
-        return runView(await runs.resume(run, { action, ...decision }))
+        return runView(await runs.resume(run, { action, ...decision }), models.current().prices)
       }
       if (action !== undefined) throw invalidInput(['body', 'action'], 'cannot be sent together with tool_outputs')
-      return runView(await runs.submitOutputs(run, outputs))
+      return runView(await runs.submitOutputs(run, outputs), models.current().prices)
     },
   )
 }
 
-const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, threads }) => {
+const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, models, threads }) => {
   app.get(
     '/threads/:tid/runs',
     {
@@ -222,7 +229,7 @@ const listRoutes: FastifyPluginAsyncTypebox<Deps> = async (app, { runs, threads 
       const thread = await threads.readOwn(sessionOf(request).user._id, request.params.tid)
       const page = await runs.list(thread._id, request.query)
       linkNextPart(request, reply, page)
-      return { runs: page.entries.map(runView), ...request.query }
+      return { runs: page.entries.map((run) => runView(run, models.current().prices)), ...request.query }
     },
   )
 }

@@ -3,11 +3,13 @@ import { ClientFunction, ToolChoice, maxClientFunctions } from '../../../domain/
 import { requestLimits } from '../../../domain/limits.ts'
 import { Message, RunMessageInput, TokenUsage } from '../../../domain/messages.ts'
 import { objectFromJsonText } from '../../../domain/json-text.ts'
+import type { ModelPrices } from '../../../domain/model-prices.ts'
 import type { ToolCallRecord } from '../../../domain/records/tool-call.ts'
 import { eventIdPattern } from '../../../domain/event-ids.ts'
 import { clientCallModes, runStatuses } from '../../../domain/records/run.ts'
+import { knownCost } from '../../../services/budgets/cost-of-run.ts'
 import type { ListedRun } from '../../../services/runs/index.ts'
-import { BeforeMessage, PathId, Timestamp, freeForm } from '../schemas.ts'
+import { BeforeMessage, PathId, Timestamp, freeForm, nullable } from '../schemas.ts'
 
 const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 
@@ -101,6 +103,9 @@ export const Run = Type.Object(
     finished_at: Type.Union([Timestamp, Type.Null()]),
     error: Type.Union([RunError, Type.Null()]),
     usage: Type.Union([TokenUsage, Type.Null()]),
+    model: nullable(Type.String({ description: 'The model that gave the last answer.' })),
+    cost: nullable(Type.Number({ description: 'At the prices of now; null if a model has no price.' })),
+    currency: Type.String({ description: 'Of `cost`.' }),
     finish_reason: Type.Union(
       [Type.Enum(['stop', 'length', 'content_filter', 'tool_calls'], { title: 'FinishReason' }), Type.Null()],
       { description: 'Why the model ended the last answer of a run that ended with success.' },
@@ -202,7 +207,8 @@ export const ResumePayload = Type.Object(
   { title: 'ResumeRunPayload' },
 )
 
-export function runView(run: ListedRun): Static<typeof Run> {
+/** `prices`: those of now. */
+export function runView(run: ListedRun, prices: ModelPrices): Static<typeof Run> {
   return {
     run_id: run._id,
     thread_id: run.thread_id,
@@ -213,6 +219,9 @@ export function runView(run: ListedRun): Static<typeof Run> {
     finished_at: run.finished_at?.toISOString() ?? null,
     error: run.error ?? null,
     usage: run.usage ?? null,
+    model: run.model ?? null,
+    cost: knownCost(prices, run),
+    currency: prices.currency,
     finish_reason: run.finish_reason ?? null,
     expires_at: run.expires_at?.toISOString() ?? null,
     ...(run.waited_ms ? { waited_ms: run.waited_ms } : {}),

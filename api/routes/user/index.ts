@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import Type from 'typebox'
 import type { FastifyRequest } from 'fastify'
 import { publicUser } from '../../../domain/accounts.ts'
 import type { Accounts } from '../../../services/accounts/index.ts'
-import type { ListedModel } from '../../../services/models.ts'
+import type { ListedModels } from '../../../services/models/list-models.ts'
 import { accountBodyBytes } from '../../plugins/body-limits.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import {
@@ -17,7 +18,7 @@ import {
 
 interface UserRoutesOptions {
   accounts: Accounts
-  listModels: () => ListedModel[]
+  listModels: () => ListedModels
 }
 
 /** What a user sees of their own account. */
@@ -94,10 +95,15 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
         operationId: 'users.usage',
         summary: 'The resources and tokens that the current user has used',
         tags: ['users'],
+        querystring: Type.Object({
+          days: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: 366, description: 'Only the runs of so many days, today included.' }),
+          ),
+        }),
         response: { 200: Usage },
       },
     },
-    (request) => accounts.usageOf(sessionOf(request).user._id),
+    (request) => accounts.usageOf(sessionOf(request).user._id, request.query.days),
   )
 
   app.get(
@@ -111,6 +117,6 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (a
         response: { 200: ModelList },
       },
     },
-    () => ({ models: listModels() }),
+    () => listModels(),
   )
 }

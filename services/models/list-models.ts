@@ -1,10 +1,8 @@
-import { type ModelPrices, priceOf } from '../domain/model-prices.ts'
-import type { ProviderSettings } from '../domain/provided-models.ts'
+import { priceOf } from '../../domain/model-prices.ts'
+import type { ModelsNow } from './live-models.ts'
 
 interface ModelListDeps {
-  providers: ProviderSettings
-  defaultModel: string
-  modelPrices: ModelPrices
+  models: ModelsNow
   contextWindowOf(model: string): number
 }
 
@@ -15,27 +13,35 @@ export interface ListedModel {
   context_tokens: number
   /** Names of the providers, in the order in which they are asked. Empty for the server of `OPENAI_BASE_URL`. */
   providers: string[]
-  /** For a million tokens, if the settings name them. */
+  /** For a million tokens, if they are known. */
   prices?: { currency: string; input: number; output: number }
   /** Models that answer in its place while it fails. */
   fallbacks: string[]
 }
 
-/** The models of the settings, the default one first. Keys and addresses are not shown. */
-export function createModelList({ providers, defaultModel, modelPrices, contextWindowOf }: ModelListDeps) {
-  return function listModels(): ListedModel[] {
+export interface ListedModels {
+  models: ListedModel[]
+  /** Only the demo model answers. */
+  is_demo: boolean
+}
+
+/** The models that can be used now, the default one first. Keys and addresses are not shown. */
+export function createModelList({ models, contextWindowOf }: ModelListDeps) {
+  return function listModels(): ListedModels {
+    const { providers, defaultModel, prices, isDemo } = models.current()
     const ids = [...new Set([defaultModel, ...providers.models.map(({ id }) => id)])]
-    return ids.map((id) => {
+    const listed = ids.map((id) => {
       const own = providers.models.filter((one) => one.id === id)
-      const price = priceOf(modelPrices, id)
+      const price = priceOf(prices, id)
       return {
         id,
         is_default: id === defaultModel,
         context_tokens: contextWindowOf(id),
         providers: own.map(({ provider }) => provider),
-        ...(price === undefined ? {} : { prices: { currency: modelPrices.currency, ...price } }),
+        ...(price === undefined ? {} : { prices: { currency: prices.currency, ...price } }),
         fallbacks: [...(providers.fallbacks.get(id) ?? [])],
       }
     })
+    return { models: listed, is_demo: isDemo }
   }
 }

@@ -1,0 +1,130 @@
+import Type from 'typebox'
+import { AnyKey } from '../../../domain/any-key.ts'
+import { modelNameMax, servedModelsMax } from '../../../domain/served-models.ts'
+import { nullable } from '../schemas.ts'
+
+const ModelName = Type.String({ minLength: 1, maxLength: modelNameMax })
+const Window = Type.Integer({ minimum: 256, maximum: 100_000_000 })
+const Price = Type.Number({ minimum: 0, maximum: 1_000_000 })
+const BaseUrl = Type.String({ minLength: 8, maxLength: 2000, pattern: '^https?://' })
+const Key = Type.String({ minLength: 1, maxLength: 2000 })
+const Source = Type.Enum(['environment', 'stored', 'found', 'demo', 'automatic'], { title: 'ModelSource' })
+
+const ModelServer = Type.Object(
+  {
+    server_id: Type.String(),
+    name: Type.String(),
+    base_url: nullable(Type.String({ description: "Null: OpenAI's own." })),
+    source: Source,
+    key: Type.Enum(['none', 'set', 'unreadable'], { title: 'ModelServerKey' }),
+    key_hint: Type.String({ description: 'The first characters of the key, at most six.' }),
+    models: Type.Array(
+      Type.Object({
+        id: Type.String({ description: 'The name by which assistants choose it.' }),
+        provider_model: Type.String({ description: "The server's own name of it." }),
+        context_tokens: nullable(Type.Integer()),
+      }),
+    ),
+  },
+  { title: 'ModelServer' },
+)
+
+export const ModelSettings = Type.Object(
+  {
+    servers: Type.Array(ModelServer, { description: 'In the order in which they are asked for a model.' }),
+    default_model: Type.String(),
+    default_source: Source,
+    fallbacks: Type.Array(Type.Object({ model: Type.String(), others: Type.Array(Type.String()), source: Source })),
+    currency: Type.String(),
+    prices: Type.Array(Type.Object({ model: Type.String(), input: Type.Number(), output: Type.Number() }), {
+      description: 'For a million tokens; `*` stands for all other models.',
+    }),
+    prices_source: Source,
+    is_demo: Type.Boolean({ description: 'Whether only the demo model of `npm start` answers.' }),
+  },
+  { title: 'ModelSettings' },
+)
+
+export const ModelServerRequest = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: 100 }),
+    base_url: BaseUrl,
+    api_key: Type.Optional(
+      nullable(
+        Type.Unsafe<string>({ ...Key, description: 'Absent: the key stays, if the address stays. Null: none.' }),
+      ),
+    ),
+    models: Type.Array(
+      Type.Object({
+        id: ModelName,
+        provider_model: Type.Optional(ModelName),
+        context_tokens: Type.Optional(Window),
+      }),
+      { maxItems: servedModelsMax },
+    ),
+  },
+  { title: 'ModelServerRequest' },
+)
+
+export const ModelChoicesRequest = Type.Object(
+  {
+    default_model: nullable(ModelName),
+    fallbacks: Type.Record(AnyKey, Type.Array(ModelName, { maxItems: 10 }), { maxProperties: 200 }),
+    currency: Type.String({ minLength: 1, maxLength: 10 }),
+    prices: Type.Record(AnyKey, Type.Object({ input: Price, output: Price }), {
+      maxProperties: 1000,
+      description: 'For a million tokens, by model.',
+    }),
+  },
+  { title: 'ModelChoicesRequest' },
+)
+
+export const LookForModelsRequest = Type.Object(
+  {
+    server_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: 'A known server, whose key is used.' }),
+    ),
+    base_url: Type.Optional(BaseUrl),
+    api_key: Type.Optional(Key),
+  },
+  { title: 'LookForModelsRequest' },
+)
+
+export const ServedModels = Type.Object(
+  {
+    base_url: nullable(Type.String({ description: 'The address that answered.' })),
+    models: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        context_tokens: nullable(Type.Integer()),
+        seems_to_chat: Type.Boolean({ description: 'By its name: whether it writes answers.' }),
+      }),
+    ),
+  },
+  { title: 'ServedModels' },
+)
+
+export const TryModelRequest = Type.Object({ model: ModelName }, { title: 'TryModelRequest' })
+
+const trial = {
+  works: Type.Boolean(),
+  ms: Type.Integer({ description: 'How long it took.' }),
+  problem: nullable(Type.String()),
+}
+
+export const ModelTrial = Type.Object(
+  {
+    model: Type.String(),
+    streaming: Type.Object({
+      ...trial,
+      first_token_ms: nullable(Type.Integer()),
+      tokens_per_second: nullable(Type.Number()),
+    }),
+    tools: Type.Object(trial),
+    json: Type.Object(trial),
+    embeddings: Type.Object({ ...trial, dimensions: nullable(Type.Integer()) }),
+    context_tokens: Type.Integer(),
+    context_source: Type.Enum(['server', 'known'], { title: 'ContextSource' }),
+  },
+  { title: 'ModelTrial' },
+)

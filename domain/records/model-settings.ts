@@ -1,0 +1,34 @@
+/** What operators set on the model page. There is one record; settings of the environment win over it. */
+export interface ModelSettingsRecord {
+  _id: typeof modelSettingsId
+  /** Increases with every change: processes see by it that something changed, and changes exclude each other by it. */
+  revision: number
+  servers: ModelServerRecord[]
+  default_model?: string
+  /** By a model's name: models that answer in its place while it fails. As JSON, because names may hold dots. */
+  fallbacks_json: string
+  /** As `MODEL_PRICES`. */
+  prices_json?: string
+  updated_at: Date
+}
+
+export interface ModelServerRecord {
+  server_id: string
+  name: string
+  base_url: string
+  /** Sealed for this server and this address; absent if no key is sent. */
+  sealed_key?: string
+  /** The first characters of the key. */
+  key_hint: string
+  models: ModelServerModel[]
+}
+
+export interface ModelServerModel {
+  /** The name by which assistants choose it. */
+  id: string
+  /** The server's own name of it, if it differs. */
+  provider_model?: string
+  context_tokens?: number
+}
+
+export const modelSettingsId = 'models'

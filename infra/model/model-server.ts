@@ -1,0 +1,90 @@
+import { parseForeignJson } from '../../domain/foreign-json.ts'
+import { isJsonObject } from '../../domain/is-json-object.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import { type ServedModel, readServedModels } from '../../domain/served-models.ts'
+import type { ServerAccount } from '../../services/models/model-servers.ts'
+import { guardFetch } from './guarded-fetch.ts'
+import { defaultBaseUrl } from './open-client.ts'
+
+interface Asked extends ServerAccount {
+  fetch: typeof fetch
+  signal: AbortSignal
+  path: string
+  body?: unknown
+}
+
+/** What the list of a server's models, or one vector, may hold. */
+const answerLimits = { bytes: 4 * 1024 * 1024, containers: 20_000, members: 100_000 }
+
+/**
+ * The models that a server lists (`GET /models`). An address without `/v1` is tried with it, too, and the one that
+ * answered is returned. Throws `ModelFailure`, which quotes nothing of the answer.
+ */
+export async function listServedModels(
+  asked: Omit<Asked, 'path' | 'body'>,
+): Promise<{ baseUrl: string; models: ServedModel[] }> {
+  const given = (asked.baseUrl ?? defaultBaseUrl).replace(/\/+$/, '')
+  try {
+    return { baseUrl: given, models: await modelsAt({ ...asked, baseUrl: given }) }
+  } catch (error) {
+    if (new URL(given).pathname !== '/') throw error
+    const baseUrl = `${given}/v1`
+    return { baseUrl, models: await modelsAt({ ...asked, baseUrl }) }
+  }
+}
+
+async function modelsAt(asked: Omit<Asked, 'path' | 'body'>): Promise<ServedModel[]> {
+  const models = readServedModels(await askServer({ ...asked, path: '/models' }))
+  if (models === undefined) throw failed('answered something else than a list of models')
+  return models
+}
+
+/** The length of the vectors that a model makes of texts. Throws `ModelFailure`. */
+export async function embeddingLength(asked: Omit<Asked, 'path' | 'body'>, model: string): Promise<number> {
+  const answer = await askServer({ ...asked, path: '/embeddings', body: { model, input: ['a short text'] } })
+  const data: unknown = isJsonObject(answer) ? answer['data'] : undefined
+  const first: unknown = Array.isArray(data) ? data[0] : undefined
+  const vector: unknown = isJsonObject(first) ? first['embedding'] : undefined
+  if (!Array.isArray(vector) || vector.length === 0) throw failed('answered something else than a vector')
+  return vector.length
+}
+
+async function askServer({ apiKey, baseUrl, fetch, signal, path, body }: Asked): Promise<unknown> {
+  const whole = { containers: answerLimits.containers, members: answerLimits.members }
+  const guard = guardFetch(fetch, { silenceMs: 60_000, maxBytes: answerLimits.bytes, whole })
+  try {
+    const response = await guard.fetch(`${baseUrl}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal,
+    })
+    if (!response.ok) {
+      await response.body?.cancel()
+      throw failed(refusalOf(response.status), response.status)
+    }
+    const text = await response.text()
+    return parseForeignJson(text, answerLimits)
+  } catch (error) {
+    if (guard.failure !== undefined) throw guard.failure
+    if (error instanceof ModelFailure) throw error
+    if (error instanceof SyntaxError) throw failed('answered something else than JSON')
+    if (signal.aborted) throw failed('did not answer in time', 504)
+    throw failed('could not be reached')
+  } finally {
+    guard.close()
+  }
+}
+
+function refusalOf(status: number): string {
+  if (status === 401 || status === 403) return `refused the key (${status})`
+  return status === 404 ? 'has nothing at this address (404)' : `answered ${status}`
+}
+
+function failed(what: string, status = 502): ModelFailure {
+  return new ModelFailure(`The server ${what}.`, {
+    statusCode: status,
+    type: status === 401 || status === 403 ? 'model_credentials_refused' : 'model_error',
+    retryable: false,
+  })
+}

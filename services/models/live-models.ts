@@ -1,0 +1,65 @@
+import {
+  type EnvironmentModels,
+  type ModelCatalog,
+  type StoredModels,
+  catalogOf,
+  nothingStored,
+} from '../../domain/model-catalog.ts'
+import { modelSettingsId, type ModelSettingsRecord } from '../../domain/records/model-settings.ts'
+import type { Collections } from '../collections.ts'
+import type { SecretBox } from '../secrets.ts'
+import { storedModels } from './stored-models.ts'
+
+/** The models that runs can use now. Ask for each use anew: operators change them while the service runs. */
+export interface ModelsNow {
+  current(): ModelCatalog
+}
+
+interface LiveModelsDeps {
+  collections: Pick<Collections, 'modelSettings'>
+  secretBox: Pick<SecretBox, 'open'>
+  environment: EnvironmentModels
+  onError(error: unknown): void
+}
+
+/** How soon another process notices a change. */
+const lookEveryMs = 2_000
+
+export type LiveModels = ReturnType<typeof createLiveModels>
+
+/** What settings and operators say about models. Each process reads the record anew when its revision has changed. */
+export function createLiveModels({ collections, secretBox, environment, onError }: LiveModelsDeps) {
+  const { modelSettings } = collections
+  let catalog = catalogOf(environment, nothingStored)
+  let revision = 0
+  let timer: NodeJS.Timeout | undefined
+
+  async function refresh(): Promise<void> {
+    const known = await modelSettings.findById(modelSettingsId, { revision: 1 }).lean<{ revision: number }>()
+    if (known === null || known.revision === revision) return
+    const record = await modelSettings.findById(modelSettingsId).lean<ModelSettingsRecord>()
+    if (record !== null) take(record)
+  }
+
+  function take(record: ModelSettingsRecord): void {
+    // An answer that was under way while a newer one was taken.
+    if (record.revision < revision) return
+    const stored: StoredModels = storedModels(record, secretBox)
+    catalog = catalogOf(environment, stored)
+    revision = record.revision
+  }
+
+  return {
+    environment,
+    current: () => catalog,
+    /** Takes a record that this process has just stored. */
+    take,
+
+    /** Reads what is stored, and looks for changes from then on. */
+    async start(): Promise<void> {
+      await refresh()
+      timer = setInterval(() => void refresh().catch(onError), lookEveryMs).unref()
+    },
+    close: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,153 @@
+import { AppError, invalidInput } from '../../domain/errors.ts'
+import { type ModelCatalog, isServed } from '../../domain/model-catalog.ts'
+import type { ModelPrices } from '../../domain/model-prices.ts'
+import {
+  type ModelServerRecord,
+  type ModelSettingsRecord,
+  modelSettingsId,
+} from '../../domain/records/model-settings.ts'
+import type { Collections } from '../collections.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
+import type { SecretBox } from '../secrets.ts'
+import type { LiveModels } from './live-models.ts'
+import type { ServerAccount } from './model-servers.ts'
+import { type OperatorView, accountOfServer, operatorView } from './operator-view.ts'
+import { type ModelServerChange, resealed, serverAfter } from './server-record.ts'
+
+interface ModelSettingsDeps {
+  collections: Pick<Collections, 'modelSettings'>
+  secretBox: SecretBox
+  models: Pick<LiveModels, 'environment' | 'current' | 'take'>
+}
+
+export interface ModelChoices {
+  /** Null: the service chooses. */
+  default_model: string | null
+  fallbacks: Record<string, string[]>
+  currency: string
+  prices: Record<string, { input: number; output: number }>
+}
+
+const serversMax = 50
+const modelsMax = 2000
+/** How often a change is tried, because another operator may change something at the same time. */
+const triesMax = 10
+
+export type ModelSettings = ReturnType<typeof createModelSettings>
+
+/** What operators set about models, besides the settings of the environment. */
+export function createModelSettings({ collections, secretBox, models }: ModelSettingsDeps) {
+  const { modelSettings } = collections
+
+  async function read(): Promise<ModelSettingsRecord> {
+    const record = await modelSettings.findById(modelSettingsId).lean<ModelSettingsRecord>()
+    return record ?? { _id: modelSettingsId, revision: 0, servers: [], fallbacks_json: '{}', updated_at: new Date(0) }
+  }
+
+  /** Stores a change if nobody else changed the record in the meantime; otherwise makes it again. */
+  async function change(next: (record: ModelSettingsRecord) => ModelSettingsRecord): Promise<OperatorView> {
+    for (let tries = 1; tries <= triesMax; tries++) {
+      const known = await read()
+      const record = { ...next(known), revision: known.revision + 1, updated_at: new Date() }
+      if (!(await store(known, record))) continue
+      models.take(record)
+      return view(record)
+    }
+    throw new AppError('conflict', 'Somebody else is changing the settings of models. Try again.')
+  }
+
+  async function store({ revision }: ModelSettingsRecord, record: ModelSettingsRecord): Promise<boolean> {
+    try {
+      if (revision === 0) await modelSettings.create(record)
+      else {
+        const { matchedCount } = await modelSettings.replaceOne({ _id: modelSettingsId, revision }, record)
+        return matchedCount > 0
+      }
+      return true
+    } catch (error) {
+      if (isDuplicateKey(error)) return false
+      throw error
+    }
+  }
+
+  function view(record: ModelSettingsRecord): OperatorView {
+    return operatorView(models.environment, record, models.current(), secretBox)
+  }
+
+  return {
+    view: async (): Promise<OperatorView> => {
+      const record = await read()
+      models.take(record)
+      return view(record)
+    },
+
+    putServer: (serverId: string, given: ModelServerChange): Promise<OperatorView> =>
+      change((record) => {
+        const known = record.servers.find((server) => server.server_id === serverId)
+        const server = serverAfter(secretBox, serverId, known, given)
+        const servers =
+          known === undefined
+            ? [...record.servers, server]
+            : record.servers.map((other) => (other === known ? server : other))
+        requireRoom(servers)
+        return { ...record, servers }
+      }),
+
+    deleteServer: (serverId: string): Promise<OperatorView> =>
+      change((record) => {
+        const servers = record.servers.filter((server) => server.server_id !== serverId)
+        if (servers.length === record.servers.length) throw noServer()
+        return { ...record, servers }
+      }),
+
+    choose: ({ default_model: model, fallbacks, currency, prices }: ModelChoices): Promise<OperatorView> =>
+      change((record) => {
+        const { default_model: _old, ...rest } = record
+        requireServed(models.current(), model, fallbacks)
+        const written: Omit<ModelPrices, 'models'> & { models: ModelChoices['prices'] } = {
+          currency: currency.toLowerCase(),
+          models: prices,
+        }
+        return {
+          ...rest,
+          ...(model === null ? {} : { default_model: model }),
+          fallbacks_json: JSON.stringify(fallbacks),
+          prices_json: JSON.stringify(written),
+        }
+      }),
+
+    /** Where a server is that the view lists, and its key. */
+    async accountOf(serverId: string): Promise<ServerAccount> {
+      const account = accountOfServer(models.environment, await read(), serverId, secretBox)
+      if (account === undefined) throw noServer()
+      return { apiKey: account.apiKey, baseUrl: account.baseUrl }
+    },
+
+    /** Seals every key again that is sealed under a previous `SECRETS_KEY`. Returns how many there were. */
+    async reseal(): Promise<number> {
+      const old = (await read()).servers.filter(({ sealed_key: key }) => key !== undefined && !secretBox.isCurrent(key))
+      if (old.length === 0) return 0
+      await change((record) => ({ ...record, servers: record.servers.map((server) => resealed(secretBox, server)) }))
+      return old.length
+    },
+  }
+}
+
+function requireServed(catalog: ModelCatalog, model: string | null, fallbacks: ModelChoices['fallbacks']): void {
+  const isKnown = (id: string) => catalog.account !== undefined || isServed(catalog, id)
+  if (model !== null && !isKnown(model)) throw invalidInput(['body', 'default_model'], 'no server has this model')
+  for (const [one, others] of Object.entries(fallbacks))
+    for (const other of [one, ...others])
+      if (!catalog.providers.models.some(({ id }) => id === other))
+        throw invalidInput(['body', 'fallbacks', one], `no server lists ${other}`)
+}
+
+function requireRoom(servers: ModelServerRecord[]): void {
+  if (servers.length > serversMax) throw invalidInput(['path', 'server_id'], `there can be ${serversMax} servers`)
+  const count = servers.reduce((total, server) => total + server.models.length, 0)
+  if (count > modelsMax) throw invalidInput(['body', 'models'], `all servers together can have ${modelsMax} models`)
+}
+
+function noServer(): AppError {
+  return new AppError('not_found', 'There is no such model server.')
+}

@@ -1,0 +1,41 @@
+import { AppError } from '../../domain/errors.ts'
+import { noKey } from '../../domain/model-catalog.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
+import type { ServedModel } from '../../domain/served-models.ts'
+import type { ModelServers } from './model-servers.ts'
+import type { ModelSettings } from './model-settings.ts'
+import { checkedUrl } from './server-record.ts'
+import type { createTryModel } from './try-model.ts'
+
+interface ModelOperationDeps {
+  settings: ModelSettings
+  servers: ModelServers
+  tryModel: ReturnType<typeof createTryModel>
+}
+
+type Looked = { serverId: string } | { baseUrl: string; apiKey: string | undefined }
+
+const lookMs = 15_000
+
+/** What operators do on the model page. */
+export function createModelOperation({ settings, servers, tryModel }: ModelOperationDeps) {
+  return {
+    settings,
+
+    /** The models that a server lists. */
+    async look(where: Looked): Promise<{ baseUrl: string; models: ServedModel[] }> {
+      const account =
+        'serverId' in where
+          ? await settings.accountOf(where.serverId)
+          : { baseUrl: checkedUrl(where.baseUrl), apiKey: where.apiKey ?? noKey }
+      try {
+        return await servers.list(account, AbortSignal.timeout(lookMs))
+      } catch (error) {
+        if (error instanceof ModelFailure) throw new AppError('upstream_failed', error.message)
+        throw error
+      }
+    },
+
+    tryModel: async (serverId: string, model: string) => tryModel(await settings.accountOf(serverId), model),
+  }
+}

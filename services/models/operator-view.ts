@@ -1,0 +1,170 @@
+import type { EnvironmentModels, ModelCatalog } from '../../domain/model-catalog.ts'
+import { noKey } from '../../domain/model-catalog.ts'
+import { noPrices, parseModelPrices } from '../../domain/model-prices.ts'
+import { parseOwnJson } from '../../domain/own-json.ts'
+import type { ModelServerRecord, ModelSettingsRecord } from '../../domain/records/model-settings.ts'
+import type { SecretBox } from '../secrets.ts'
+import type { ServerAccount } from './model-servers.ts'
+import { keyOf } from './stored-models.ts'
+
+/** Where something was set. What the environment says cannot be changed on the model page. */
+export type ModelSource = 'environment' | 'stored' | 'found' | 'demo' | 'automatic'
+
+export interface ServerView {
+  server_id: string
+  name: string
+  base_url: string | null
+  source: ModelSource
+  /** `unreadable`: sealed under a key that this process does not have. */
+  key: 'none' | 'set' | 'unreadable'
+  key_hint: string
+  models: { id: string; provider_model: string; context_tokens: number | null }[]
+}
+
+/** What operators see of the models. Contains no keys. */
+export interface OperatorView {
+  servers: ServerView[]
+  default_model: string
+  default_source: ModelSource
+  fallbacks: { model: string; others: string[]; source: ModelSource }[]
+  currency: string
+  prices: { model: string; input: number; output: number }[]
+  prices_source: ModelSource
+  is_demo: boolean
+}
+
+export function operatorView(
+  environment: EnvironmentModels,
+  record: ModelSettingsRecord,
+  catalog: ModelCatalog,
+  secretBox: Pick<SecretBox, 'open'>,
+): OperatorView {
+  const storedFallbacks = parseOwnJson<Record<string, string[]>>(record.fallbacks_json)
+  const storedPrices = record.prices_json === undefined ? undefined : parseModelPrices(record.prices_json)
+  const { currency, models: prices } = environment.prices ?? storedPrices ?? noPrices
+  const isNamed = environment.defaultModel === catalog.defaultModel
+  return {
+    servers: [
+      ...environmentServers(environment),
+      ...record.servers.map((server) => storedServer(server, secretBox)),
+      ...environment.found.map(({ name, baseUrl, models }, place) => ({
+        server_id: `found-${place}`,
+        name,
+        base_url: baseUrl,
+        source: 'found' as const,
+        key: 'none' as const,
+        key_hint: '',
+        models: models.map(({ id, contextTokens }) => ({
+          id,
+          provider_model: id,
+          context_tokens: contextTokens ?? null,
+        })),
+      })),
+    ],
+    default_model: catalog.defaultModel,
+    default_source: isNamed ? (catalog.isDemo ? 'demo' : 'environment') : defaultSource(record, catalog),
+    fallbacks: [
+      ...[...environment.providers.fallbacks].map(([model, others]) => ({
+        model,
+        others: [...others],
+        source: 'environment' as const,
+      })),
+      ...Object.entries(storedFallbacks)
+        .filter(([model]) => !environment.providers.fallbacks.has(model))
+        .map(([model, others]) => ({ model, others, source: 'stored' as const })),
+    ],
+    currency,
+    prices: [...prices].map(([model, price]) => ({ model, ...price })),
+    prices_source: environment.prices === undefined ? 'stored' : 'environment',
+    is_demo: catalog.isDemo,
+  }
+}
+
+/** Of a server in the list of the view: where it is, and its key. */
+export function accountOfServer(
+  environment: EnvironmentModels,
+  record: ModelSettingsRecord,
+  serverId: string,
+  secretBox: Pick<SecretBox, 'open'>,
+): ServerAccount | undefined {
+  const stored = record.servers.find((server) => server.server_id === serverId)
+  if (stored !== undefined) {
+    const apiKey = keyOf(stored, secretBox)
+    return apiKey === undefined ? undefined : { apiKey, baseUrl: stored.base_url }
+  }
+  if (serverId === openAiId) return environment.account
+  const found = environment.found[placeIn(serverId, 'found-')]
+  if (found !== undefined) return { apiKey: noKey, baseUrl: found.baseUrl }
+  const provider = providerNames(environment)[placeIn(serverId, 'models-')]
+  return environment.providers.models.find((model) => model.provider === provider)
+}
+
+const openAiId = 'openai'
+
+function placeIn(serverId: string, prefix: string): number {
+  return serverId.startsWith(prefix) ? Number(serverId.slice(prefix.length)) : -1
+}
+
+function providerNames({ providers }: EnvironmentModels): string[] {
+  return [...new Set(providers.models.map(({ provider }) => provider))]
+}
+
+function environmentServers(environment: EnvironmentModels): ServerView[] {
+  const { account, isDemo, providers } = environment
+  const ofModels = providerNames(environment).map((name, place) => {
+    const models = providers.models.filter(({ provider }) => provider === name)
+    const apiKey = models[0]?.apiKey ?? noKey
+    return {
+      server_id: `models-${place}`,
+      name,
+      base_url: models[0]?.baseUrl ?? null,
+      source: 'environment' as const,
+      key: keyState(apiKey),
+      key_hint: '',
+      models: models.map(({ id, providerModel, contextTokens }) => ({
+        id,
+        provider_model: providerModel,
+        context_tokens: contextTokens ?? null,
+      })),
+    }
+  })
+  if (account === undefined) return ofModels
+  const source = isDemo ? ('demo' as const) : ('environment' as const)
+  return [
+    {
+      server_id: openAiId,
+      name: isDemo ? 'Demo model' : 'OPENAI_BASE_URL',
+      base_url: account.baseUrl ?? null,
+      source,
+      key: isDemo ? 'none' : keyState(account.apiKey),
+      key_hint: '',
+      models: [],
+    },
+    ...ofModels,
+  ]
+}
+
+function keyState(apiKey: string): 'none' | 'set' {
+  return apiKey === noKey ? 'none' : 'set'
+}
+
+function storedServer(server: ModelServerRecord, secretBox: Pick<SecretBox, 'open'>): ServerView {
+  const key = keyOf(server, secretBox)
+  return {
+    server_id: server.server_id,
+    name: server.name,
+    base_url: server.base_url,
+    source: 'stored',
+    key: key === undefined ? 'unreadable' : server.sealed_key === undefined ? 'none' : 'set',
+    key_hint: server.key_hint,
+    models: server.models.map(({ id, provider_model, context_tokens }) => ({
+      id,
+      provider_model: provider_model ?? id,
+      context_tokens: context_tokens ?? null,
+    })),
+  }
+}
+
+function defaultSource(record: ModelSettingsRecord, catalog: ModelCatalog): ModelSource {
+  return record.default_model === catalog.defaultModel ? 'stored' : 'automatic'
+}

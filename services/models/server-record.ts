@@ -1,0 +1,55 @@
+import { invalidInput } from '../../domain/errors.ts'
+import type { ModelServerModel, ModelServerRecord } from '../../domain/records/model-settings.ts'
+import type { SecretBox } from '../secrets.ts'
+import { keyContext, keyOf } from './stored-models.ts'
+
+export interface ModelServerChange {
+  name: string
+  base_url: string
+  /** Absent: the key stays, if the address stays. Null: no key. */
+  api_key?: string | null
+  models: ModelServerModel[]
+}
+
+/** A server after an operator's change. */
+export function serverAfter(
+  secretBox: SecretBox,
+  serverId: string,
+  known: ModelServerRecord | undefined,
+  { name, base_url: given, api_key: key, models: served }: ModelServerChange,
+): ModelServerRecord {
+  const baseUrl = checkedUrl(given)
+  const facts = { server_id: serverId, name, base_url: baseUrl, key_hint: '', models: distinct(served) }
+  if (key) return { ...facts, key_hint: hintOf(key), sealed_key: secretBox.seal(key, keyContext(serverId, baseUrl)) }
+  // A key was given for its address: it is never sent to another one.
+  const isKept = key === undefined && known?.base_url === baseUrl && known.sealed_key !== undefined
+  return isKept ? { ...facts, key_hint: known.key_hint, sealed_key: known.sealed_key } : facts
+}
+
+/** The server with its key sealed under the current `SECRETS_KEY`. */
+export function resealed(secretBox: SecretBox, server: ModelServerRecord): ModelServerRecord {
+  const key = server.sealed_key === undefined ? undefined : keyOf(server, secretBox)
+  if (key === undefined) return server
+  return { ...server, sealed_key: secretBox.seal(key, keyContext(server.server_id, server.base_url)) }
+}
+
+/** The first characters of a key, at most six and at most a quarter of it. */
+function hintOf(key: string): string {
+  return key.slice(0, Math.min(6, Math.floor(key.length / 4)))
+}
+
+function distinct(models: ModelServerModel[]): ModelServerModel[] {
+  const ids = new Set(models.map(({ id }) => id))
+  if (ids.size < models.length) throw invalidInput(['body', 'models'], 'two models have the same name')
+  return models
+}
+
+/** Addresses of operators may be private. One with a password would show it in logs. */
+export function checkedUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw invalidInput(['body', 'base_url'], 'must be an http or https URL')
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw invalidInput(['body', 'base_url'], 'must hold no user name, password, query or fragment')
+  return text.replace(/\/+$/, '')
+}
