@@ -5,7 +5,7 @@ import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { openConnection } from '../support/raw-connection.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 const megabyte = 1024 * 1024
@@ -131,7 +131,7 @@ describe('clients that stop reading', () => {
 })
 
 /** A client that reads nothing at first, and the server's side of its connection. */
-async function openUnread(service: TestService) {
+async function openUnread(service: RunningService) {
   const connections: Socket[] = []
   const note = (socket: Socket) => connections.push(socket)
   service.api.app.server.on('connection', note)
@@ -145,7 +145,7 @@ async function openUnread(service: TestService) {
 }
 
 /** A user with a thread whose state is larger than what the system holds of an unread answer. */
-async function ownerOfLargeThread(service: TestService) {
+async function ownerOfLargeThread(service: RunningService) {
   const user = await insertUser(service)
   const { thread_id: threadId } = await user.post('/threads/', {})
   const messages = [{ type: 'human', content: 'x'.repeat(1.9 * megabyte) }]

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { historyText } from '../support/histories.ts'
 import { mailTo } from '../support/mailbox.ts'
 import { useModelService } from '../support/model-service.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { signUpUser } from '../support/users.ts'
 
 const words = {
@@ -73,7 +73,7 @@ function codesIn(text: string): string[] {
 }
 
 /** All that a history says, and the line that the UI shows for it. */
-async function readHistory(service: TestService, workflowId: string): Promise<{ text: string; summary: string }> {
+async function readHistory(service: RunningService, workflowId: string): Promise<{ text: string; summary: string }> {
   const handle = service.temporal.workflow.getHandle(workflowId)
   const description = await handle.describe()
   return { text: historyText(await handle.fetchHistory()), summary: (await description.staticSummary()) ?? '' }
