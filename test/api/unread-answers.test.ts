@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import type { RunningService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 const megabyte = 1024 * 1024
@@ -13,7 +14,7 @@ const ask = (path: string, ...lines: string[]) =>
   `${[`GET ${path} HTTP/1.1`, 'host: x', ...lines].join('\r\n')}\r\n\r\n`
 
 describe('clients that send further requests before they have read an answer', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('are disconnected with more than 16 unanswered ones, and others are answered meanwhile', async () => {
     const requests = [
@@ -57,7 +58,7 @@ describe('clients that send further requests before they have read an answer', (
 })
 
 describe('a client that waits for leave to send its body', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('gets it when it is its turn, and an answer', async () => {
     const { token } = await insertUser(service)
