@@ -9,7 +9,7 @@ import { tarEnd } from '../support/tar.ts'
 import { apiClient } from '../support/api-client.ts'
 import { archiveOf, importInto, lines, linesIn, manifest, member } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 import { cases } from '../fuzz/settings.ts'
@@ -37,7 +37,7 @@ const deed = fc.oneof(
 type Deed = typeof deed extends fc.Arbitrary<infer D> ? D : never
 
 describe('an archive', () => {
-  const service = useModelService({
+  const service = useSharedService({
     respond: ({ body }) => {
       const last = body.messages.at(-1)
       const asked = String(body.messages.findLast(({ role }) => role === 'user')?.content)

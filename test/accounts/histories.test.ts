@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { passwordResetContract } from '../../domain/contracts/password-reset.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { codeTo, mailTo } from '../support/mailbox.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { goodPassword, newEmail } from '../support/users.ts'
 
 /** Whether a word stands by itself in a text: six digits turn up by chance within longer numbers and ids. */
@@ -15,11 +15,7 @@ function standsIn(text: string, word: string): boolean {
 }
 
 describe('histories of account workflows', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   const post = (path: string, body: unknown) => apiClient(service.url).call('POST', path, body)
 

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { newEmail, signUpUser } from '../support/users.ts'
 
 describe('a token whose user does not exist', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   const tokenOf = (claims: Record<string, string>) =>
     new SignJWT(claims)

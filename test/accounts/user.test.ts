@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { serviceEnv, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { goodPassword, newEmail, signUpUser } from '../support/users.ts'
 
 describe('the account of the current user', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   const login = (email: string, password: string) =>
     apiClient(service.url).call('POST', '/auth/login', { email, password })

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { conversation } from '../runs/support.ts'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 const megabyte = 1024 * 1024
 const repeated = (piece: string, bytes: number) => piece.repeat(Math.ceil(bytes / piece.length))
@@ -14,7 +14,7 @@ const hostile: [name: string, value: (bytes: number) => string, type: string][] 
 ]
 
 describe('a hostile body', () => {
-  const service = useModelService({ respond: () => ({ text: 'Hi' }) })
+  const service = useSharedService({ respond: () => ({ text: 'Hi' }) })
   afterEach(() => {
     vi.restoreAllMocks()
   })

@@ -10,7 +10,7 @@ import { conversation } from '../runs/support.ts'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser, newEmail } from '../support/users.ts'
 
 /** The API as a client at this address sees it, behind a proxy. */
@@ -259,7 +259,7 @@ describe('while Redis is unreachable', () => {
 })
 
 /** Ends all open windows of a limit, as their time does. */
-async function endWindows(service: TestService, name: string): Promise<void> {
+async function endWindows(service: RunningService, name: string): Promise<void> {
   const keys = await service.redis.keys(`${service.settings.taskQueuePrefix}rate:${name}:*`)
   expect(keys.length).toBeGreaterThan(0)
   await service.redis.del(keys)

@@ -4,7 +4,7 @@ import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { openConnection } from '../support/raw-connection.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 const head = (lines: string[]) => `${[...lines, 'host: x', 'content-type: application/json'].join('\r\n')}\r\n\r\n`
@@ -180,7 +180,7 @@ describe('open streams', () => {
 })
 
 /** A user who streams runs, each on a thread of its own. */
-async function runner(service: TestService) {
+async function runner(service: RunningService) {
   const user = await insertUser(service)
   const { assistant_id: assistantId } = await user.post('/assistants/', { name: 'a' })
   return {

@@ -5,7 +5,8 @@ import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { openConnection } from '../support/raw-connection.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 const megabyte = 1024 * 1024
@@ -13,7 +14,7 @@ const ask = (path: string, ...lines: string[]) =>
   `${[`GET ${path} HTTP/1.1`, 'host: x', ...lines].join('\r\n')}\r\n\r\n`
 
 describe('clients that send further requests before they have read an answer', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('are disconnected with more than 16 unanswered ones, and others are answered meanwhile', async () => {
     const requests = [
@@ -57,7 +58,7 @@ describe('clients that send further requests before they have read an answer', (
 })
 
 describe('a client that waits for leave to send its body', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('gets it when it is its turn, and an answer', async () => {
     const { token } = await insertUser(service)
@@ -131,7 +132,7 @@ describe('clients that stop reading', () => {
 })
 
 /** A client that reads nothing at first, and the server's side of its connection. */
-async function openUnread(service: TestService) {
+async function openUnread(service: RunningService) {
   const connections: Socket[] = []
   const note = (socket: Socket) => connections.push(socket)
   service.api.app.server.on('connection', note)
@@ -145,7 +146,7 @@ async function openUnread(service: TestService) {
 }
 
 /** A user with a thread whose state is larger than what the system holds of an unread answer. */
-async function ownerOfLargeThread(service: TestService) {
+async function ownerOfLargeThread(service: RunningService) {
   const user = await insertUser(service)
   const { thread_id: threadId } = await user.post('/threads/', {})
   const messages = [{ type: 'human', content: 'x'.repeat(1.9 * megabyte) }]

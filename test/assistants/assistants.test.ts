@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readAssistantConfig } from '../../domain/assistant-config.ts'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 const mode = 'type==agent/access_mode'
 const token = 'type==agent/public_token'
 
 describe('assistants', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   it('creates with defaults, lists, reads, replaces', async () => {
     const { call, projectId } = await insertUser(service)

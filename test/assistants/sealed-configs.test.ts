@@ -12,7 +12,7 @@ import { createStoredConfigs } from '../../services/assistants/stored-configs.ts
 import { createSecretBox, createTokenHashes } from '../../services/secrets.ts'
 import { apiClient } from '../support/api-client.ts'
 import { everythingIn } from '../support/everything-in.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
@@ -122,7 +122,7 @@ describe('the configurations of assistants in the database', () => {
       await storeInClear(id, withToken(token, { [description]: 'an old one' }))
     }
     const [first = '', firstToken = ''] = [ids[0], tokens[0]]
-    const readable = async (base: TestService) => {
+    const readable = async (base: RunningService) => {
       expect((await apiClient(base.url, user.token).get(`/assistants/${first}`)).config).toEqual(
         withToken(firstToken, { [description]: 'an old one' }),
       )

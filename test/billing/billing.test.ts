@@ -1,8 +1,8 @@
 import Stripe from 'stripe'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 import { useBilling } from './support.ts'
 
@@ -264,11 +264,7 @@ describe('billing', () => {
 })
 
 describe('billing without keys', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   it('lists no plans, and returns 503 for checkouts and events', async () => {
     const user = await insertUser(service)

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { type BudgetRecord, budgetId, dayOf, unlimited } from '../../domain/records/budget.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { createBudgetCounting } from '../../services/budgets/counting.ts'
 import { offeredRun } from '../runs/offered-run.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 /** `BUDGET_TRIALS=200 npm test -- test/budgets/counting.test.ts` repeats the race 200 times. */
 const trials = Number(process.env['BUDGET_TRIALS'] ?? 30)
@@ -35,11 +35,7 @@ const settings = {
 } as unknown as Omit<Parameters<typeof createBudgetCounting>[0], 'collections' | 'now'>
 
 describe('the count of a budget', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   const countingAt = (now: () => Date) => createBudgetCounting({ ...settings, collections: service.collections, now })
   const read = async (id: string) => {

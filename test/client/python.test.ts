@@ -8,15 +8,15 @@ import { linesOf } from '../../infra/lines.ts'
 import { run } from '../../local/services/command.ts'
 import { conversation } from '../runs/support.ts'
 import { apiGenerators } from '../support/api-generators.ts'
-import { useModelService } from '../support/model-service.ts'
 import { installTimeoutMs, pythonPrograms } from '../support/python-packages.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 
 const source = path.join(import.meta.dirname, '../../client/python/assistant_platform_client')
 const packages = ['httpx==0.28.1', 'attrs==26.1.0', 'python-dateutil==2.9.0.post0']
 
 describe('the Python client', () => {
-  const service = useModelService()
+  const service = useSharedService()
   let proxy: Awaited<ReturnType<typeof startTcpProxy>>
   let folder: string
   let python: string

@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids.ts'
 import { createDeletion } from '../../services/deletion/index.ts'
 import { keptCollections, createStores, ownerCollections } from '../../services/deletion/stores.ts'
 import { fillEstate, fingerprint, tracesOf } from '../support/estate.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('the steps of a deletion', () => {
@@ -107,7 +107,7 @@ describe('the steps of a deletion', () => {
   })
 })
 
-function createDeletionDeps(service: TestService) {
+function createDeletionDeps(service: RunningService) {
   const { collections } = service
   const { transaction } = service.api.infra.database
   return {

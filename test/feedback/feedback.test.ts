@@ -7,7 +7,8 @@ import type { ApiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { readJson, sendJson, startHttpServer } from '../support/http-server.ts'
-import { type ModelService, startModelService, useModelService } from '../support/model-service.ts'
+import { type ModelService, startModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 interface Delivery {
@@ -123,7 +124,7 @@ describe('feedback', () => {
 })
 
 describe('feedback without a tracing service', () => {
-  const service = useModelService({ respond: () => ({ text: 'Fine.' }) })
+  const service = useSharedService({ respond: () => ({ text: 'Fine.' }) })
 
   it('is stored, and deleted with its thread', async () => {
     const client = await insertUser(service)

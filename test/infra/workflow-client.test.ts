@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { emailVerificationContract } from '../../domain/contracts/email-verification.ts'
 import { feedbackContract } from '../../domain/contracts/feedback.ts'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { newId } from '../../domain/ids.ts'
 import { createWorkflowClient } from '../../infra/temporal/workflow-client.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 describe('the workflow client', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   const clientOf = (dependencyTimeoutSeconds = 15) =>
     createWorkflowClient(

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('an upload whose connection breaks before its body is read', () => {
-  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
+  const service = useSharedService()
 
   it('ends, so that the same request with the same key is executed', async () => {
     const { assistantId, token, fetch, list } = await knowledgeClient(await insertUser(service))

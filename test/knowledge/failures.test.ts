@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('a file that failed', () => {
-  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '32' } })
+  const service = useSharedService()
 
   async function failedFile() {
     const client = await knowledgeClient(await insertUser(service))

@@ -4,11 +4,11 @@ import { ingestionContract } from '../../domain/contracts/ingestion.ts'
 import { reembeddingContract } from '../../domain/contracts/reembedding.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('the histories of ingestions', () => {
-  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '32' } })
+  const service = useSharedService()
 
   it('contain neither text nor name of a file, and have a readable summary', async () => {
     const client = await knowledgeClient(await insertUser(service))

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chunksOf } from '../../domain/records/chunk-group.ts'
 import { type Extractor, createExtractor } from '../../infra/extract/extractor.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { useModelService } from '../support/model-service.ts'
 import { oddFiles } from '../support/odd-text.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 const files = oddFiles()
@@ -34,7 +34,7 @@ function missingWords(text: string, words: string[]): string[] {
 }
 
 describe('an upload of such documents, one of each format', () => {
-  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
+  const service = useSharedService()
 
   it('is stored unchanged, embedded and found', async () => {
     const { upload, assistantId } = await knowledgeClient(await insertUser(service))

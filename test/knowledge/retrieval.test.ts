@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('retrieval in a run', () => {
-  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '256' } })
+  const service = useSharedService()
 
   async function ask(client: Awaited<ReturnType<typeof knowledgeClient>>, question: string) {
     const { body: thread } = await client.call('POST', '/threads/', { assistant_id: client.assistantId })

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { silentPdf } from '../support/hostile-files.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
 import { useModelService } from '../support/model-service.ts'
-import { type TestService } from '../support/service.ts'
+import { type RunningService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 const slow = { name: 'slow.pdf', content: Uint8Array.from(silentPdf()) }
@@ -20,7 +20,7 @@ const queued = Number(process.env['QUEUED_FILES'] ?? 12)
 const slotsOfOneUser = embeddingSlots.slotsPerOwner
 
 /** Resolves when `count` files of an assistant are being read. */
-function reading({ collections }: TestService, assistantId: string, count: number) {
+function reading({ collections }: RunningService, assistantId: string, count: number) {
   return eventually(`${count} files that are read`, async () => {
     return (await collections.files.countDocuments({ assistant_id: assistantId, status: 'processing' })) === count
   })

@@ -3,14 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { chunksOf } from '../../domain/records/chunk-group.ts'
 import { newId } from '../../domain/ids.ts'
 import { knowledgeClient } from '../support/knowledge.ts'
-import { startModelService, useModelService } from '../support/model-service.ts'
+import { startModelService } from '../support/model-service.ts'
 import { startWorker } from '../../worker/start-worker.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { eventually } from '../support/eventually.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('uploading files', () => {
-  const service = useModelService({ env: { EMBEDDING_DIMENSIONS: '64' } })
+  const service = useSharedService()
 
   it('stores several files in order, and is answered when they are ready', async () => {
     const { upload, list, assistantId } = await knowledgeClient(await insertUser(service))

@@ -11,7 +11,7 @@ import { loadSettings } from '../../infra/config.ts'
 import { createLogger } from '../../infra/logger.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
-import { type TestService, serviceEnv, startService } from '../support/service.ts'
+import { type RunningService, serviceEnv, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import { plainEnv } from '../support/plain-env.ts'
 
@@ -31,7 +31,7 @@ describe('a backup', () => {
   let service: ModelService
   let folder: string
   const saved = () => path.join(folder, 'saved')
-  const backupOf = (of: TestService) => connectBackup(of.settings, () => undefined)
+  const backupOf = (of: RunningService) => connectBackup(of.settings, () => undefined)
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'backup-'))
     service = await startModelService()

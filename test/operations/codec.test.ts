@@ -8,7 +8,7 @@ import { codecTokenOf } from '../../infra/temporal/codec-token.ts'
 import { createPayloadCodec, keyIdOf } from '../../infra/temporal/payload-codec.ts'
 import { apiClient } from '../support/api-client.ts'
 import { eventually } from '../support/eventually.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { goodPassword, insertUser } from '../support/users.ts'
 
 const uiOrigin = 'http://127.0.0.1:8233'
@@ -135,7 +135,7 @@ describe('the payload codec', () => {
 const encodingOf = (payload: JsonPayload) => Buffer.from(payload.metadata['encoding'] ?? '', 'base64').toString()
 
 /** Every payload of a history as it is stored; search attributes are no secret and are left out. */
-async function payloadsOf(service: TestService, workflowId: string): Promise<JsonPayload[]> {
+async function payloadsOf(service: RunningService, workflowId: string): Promise<JsonPayload[]> {
   const { history } = await service.temporal.workflowService.getWorkflowExecutionHistory({
     namespace: service.settings.temporalNamespace,
     execution: { workflowId },

@@ -3,8 +3,8 @@ import { deletionContract } from '../../domain/contracts/deletion.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText } from '../support/histories.ts'
 import { mailTo } from '../support/mailbox.ts'
-import { useModelService } from '../support/model-service.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { signUpUser } from '../support/users.ts'
 
 const words = {
@@ -16,7 +16,7 @@ const words = {
 const password = 'a-password-of-nobody-else'
 
 describe('histories of all workflows, without a codec', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('contain only ids, counts and states, and each workflow is found by its user', async () => {
     const email = `life-${Date.now()}@example.com`
@@ -73,7 +73,7 @@ function codesIn(text: string): string[] {
 }
 
 /** All that a history says, and the line that the UI shows for it. */
-async function readHistory(service: TestService, workflowId: string): Promise<{ text: string; summary: string }> {
+async function readHistory(service: RunningService, workflowId: string): Promise<{ text: string; summary: string }> {
   const handle = service.temporal.workflow.getHandle(workflowId)
   const description = await handle.describe()
   return { text: historyText(await handle.fetchHistory()), summary: (await description.staticSummary()) ?? '' }

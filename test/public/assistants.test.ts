@@ -1,11 +1,11 @@
 import OpenAI from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe('the assistants API', () => {
-  const service = useModelService()
+  const service = useSharedService()
   let assistant: Awaited<ReturnType<typeof newPublicAssistant>>
   let client: OpenAI
 

@@ -1,12 +1,12 @@
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe.each(['/public/compat/v1', '/public/v1'])('%s/chat/completions', (base) => {
-  const service = useModelService()
+  const service = useSharedService()
   let token: string
   let client: OpenAI
 

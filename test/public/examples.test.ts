@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { run } from '../../local/services/command.ts'
-import { useModelService } from '../support/model-service.ts'
 import { pythonWithClients, runPython } from '../support/python-clients.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
 import { plainEnv } from '../support/plain-env.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('the examples of the public family', () => {
-  const service = useModelService({
+  const service = useSharedService({
     respond: ({ body }) => ({ text: ['You said: ', String(body.messages.at(-1)?.content)] }),
   })
   let python: string

@@ -5,7 +5,7 @@ import { failureOf } from '../../infra/model/failures.ts'
 import { ModelFailure } from '../../domain/model-failure.ts'
 import { refusalOf } from '../../services/public/run-failure.ts'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
@@ -14,7 +14,7 @@ const words = 'Deployment tiger-7 of ACME has no such parameter'
 const foreign = /tiger-7|ACME|scripted_error/
 
 describe("a provider's error messages", () => {
-  const service = useModelService({ respond: () => ({ status: 400, errorMessage: words }) })
+  const service = useSharedService({ respond: () => ({ status: 400, errorMessage: words }) })
   const base = '/public/compat/v1'
 
   it('are shown to the owner of a run, and not to public callers of the native stream', async () => {

@@ -1,11 +1,11 @@
 import OpenAI from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type ApiClient, apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe('the model parameters of compat requests', () => {
-  const service = useModelService({ respond: () => ({ text: 'Done' }) })
+  const service = useSharedService({ respond: () => ({ text: 'Done' }) })
   const base = '/public/compat/v1'
   let assistant: { id: string; token: string }
   let caller: ApiClient

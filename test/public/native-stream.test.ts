@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 describe('the native public stream', () => {
-  const service = useModelService({ respond: () => ({ text: ['Hello ', 'public'] }) })
+  const service = useSharedService({ respond: () => ({ text: ['Hello ', 'public'] }) })
 
   const post = (body: object, headers: Record<string, string> = {}) =>
     apiClient(service.url, undefined).fetch('POST', '/public/runs/stream', body, headers)

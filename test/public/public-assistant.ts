@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ApiClient } from '../support/api-client.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 export interface PublicAssistantOptions {
@@ -11,7 +11,7 @@ export interface PublicAssistantOptions {
 
 /** A new user's assistant with a public token of its own. */
 export async function newPublicAssistant(
-  service: TestService,
+  service: RunningService,
   { mode = 'public_token', name = 'Public helper', config = {} }: PublicAssistantOptions = {},
 ): Promise<{ id: string; token: string; owner: ApiClient }> {
   const owner = await insertUser(service)

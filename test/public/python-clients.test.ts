@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { pythonWithClients, runPython } from '../support/python-clients.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
 import type { ChatRequest } from '../support/scripted-model.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { newPublicAssistant } from './public-assistant.ts'
 
 const usage = { prompt_tokens: 6, completion_tokens: 2 }
@@ -14,7 +14,7 @@ function echo({ body }: ChatRequest) {
 }
 
 describe.each(['/public/compat/v1', '/public/v1'])('the Python clients at %s, with address and key only', (base) => {
-  const service = useModelService({ respond: echo })
+  const service = useSharedService({ respond: echo })
   let python: string
 
   beforeAll(async () => {

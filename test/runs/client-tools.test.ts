@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { threadContract } from '../../domain/contracts/thread.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { conversation } from './support.ts'
 
 const weather = {
@@ -22,7 +22,7 @@ describe('functions of the client', () => {
     target = await startHttpServer(async (_request, response) => void response.end('from the server'))
   })
   afterAll(() => target.close())
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
+  const service = useSharedService()
   const serverCall = () => ({ id: 's0', name: 'http_request', arguments: { method: 'GET', url: target.url } })
   const withServerTool = { 'type==agent/tools': [{ type: 'http_request' }] }
 

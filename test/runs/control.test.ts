@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
 import { startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 import { conversation, readRun } from './support.ts'
 
 describe('control of runs', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('a second run waits its turn', async () => {
     const talk = await conversation(service)

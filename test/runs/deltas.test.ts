@@ -4,7 +4,7 @@ import { messageDeltas, wholeMessages } from '../../api/routes/runs/stream-run.t
 import { type Message, type RunSnapshot, foldMessages, followRun } from '../../client/src/index.ts'
 import { metadataEventId } from '../../api/routes/runs/stream-run.ts'
 import { type RunEntry, type RunView, applyEntries, emptyView } from '../../domain/run-events.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { type ServerEvent, allEvents, readEvents } from '../support/sse.ts'
 import { conversation } from './support.ts'
 
@@ -126,7 +126,7 @@ describe('messages by deltas', () => {
 })
 
 describe('a stream of mode deltas', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const dataOf = (events: ServerEvent[]): any[] =>
     events.filter(({ event }) => event === 'data').flatMap(({ data }) => JSON.parse(data))
 

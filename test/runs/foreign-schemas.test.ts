@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRawMcpServer } from '../support/mcp-server.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { conversation } from './support.ts'
 
 const worst = `${'a'.repeat(40)}!`
 
 describe('a tool with a schema that takes exponential time', () => {
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  const service = useSharedService()
   let server: Awaited<ReturnType<typeof startRawMcpServer>>
   beforeAll(async () => {
     const pattern = '^(a+)+$'

@@ -3,7 +3,7 @@ import { threadContract } from '../../domain/contracts/thread.ts'
 import { eventually } from '../support/eventually.ts'
 import { historyText, recordHistory } from '../support/histories.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { conversation } from './support.ts'
 
 describe('the history of a thread', () => {
@@ -13,7 +13,7 @@ describe('the history of a thread', () => {
     target = await startHttpServer(async (_request, response) => void response.end('TOOLRESULT'))
   })
   afterAll(() => target.close())
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
+  const service = useSharedService()
 
   async function historyOf(threadId: string) {
     const handle = service.temporal.workflow.getHandle(threadContract.id({ threadId }))

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { maxMessageBytes } from '../../domain/message-size.ts'
 import type { ApiClient } from '../support/api-client.ts'
 import { apiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { newPublicAssistant } from '../public/public-assistant.ts'
 import { conversation } from './support.ts'
 
@@ -11,7 +11,7 @@ const tooLong = (bytes: number) => 'ä'.repeat(bytes / 2 + 1)
 const fitting = (bytes: number) => 'ä'.repeat(bytes / 2 - 200)
 
 describe('a message that is too long', () => {
-  const service = useModelService({ respond: () => ({ text: 'Read.' }) })
+  const service = useSharedService({ respond: () => ({ text: 'Read.' }) })
 
   const refused = async (client: ApiClient, path: string, body: object, loc: (string | number)[]) => {
     const { detail } = await client.post(path, body, 422)

@@ -5,12 +5,12 @@ import type { Message } from '../../domain/messages.ts'
 import { type RunEntry, applyEntries, emptyView, shownMessage } from '../../domain/run-events.ts'
 import { completeView } from '../../services/runs/run-snapshot.ts'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import type { ServerEvent } from '../support/sse.ts'
 import { conversation } from './support.ts'
 
 describe('resuming a run', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('gives the events after each id; after the last state only the end, and after the end the end again', async () => {
     const talk = await conversation(service)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { settleRun } from '../../services/runs/settle.ts'
 import { conversation } from './support.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 describe('settling a run', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   /** A run whose tool call was never answered: settling has to close it. */
   async function unfinished() {

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ApiClient } from '../support/api-client.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
 
 describe('a streamed run', () => {
-  const service = useModelService()
+  const service = useSharedService()
   let user: ApiClient
   let assistantId: string
   let threadId: string

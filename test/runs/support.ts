@@ -1,9 +1,9 @@
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { allEvents } from '../support/sse.ts'
 import { insertUser } from '../support/users.ts'
 
 /** A user with an assistant and a thread, ready to run. */
-export async function conversation(service: TestService, config: object = {}) {
+export async function conversation(service: RunningService, config: object = {}) {
   const client = await insertUser(service)
   const { assistant_id: assistantId } = await client.post('/assistants/', { name: 'Helper', config })
   const { thread_id: threadId } = await client.post('/threads/', { name: 'Talk' })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startHttpServer } from '../support/http-server.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { conversation } from './support.ts'
 
 const withHttp = { 'type==agent/tools': [{ type: 'http_request' }] }
@@ -20,7 +20,7 @@ describe('tools in a run', () => {
     })
   })
   afterAll(() => target.close())
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1/32' } })
+  const service = useSharedService()
 
   it('streams the growing arguments of a call, its result and the final answer', async () => {
     const talk = await conversation(service, withHttp)

@@ -1,9 +1,9 @@
 import { eventually } from '../support/eventually.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 
 /** A user with an assistant, and the words by which the tests make and watch schedules. */
-export async function planner(service: TestService, config: object = {}) {
+export async function planner(service: RunningService, config: object = {}) {
   const client = await insertUser(service)
   const { assistant_id: assistantId } = await client.post('/assistants/', { name: 'Planner', config })
   const payload = (timing: object) => ({
@@ -36,6 +36,6 @@ export async function planner(service: TestService, config: object = {}) {
 export const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString()
 
 /** Lets the schedule at Temporal take the times of an earlier period, as if it had been due then. */
-export async function backfill(service: TestService, scheduleId: string, start: Date, end: Date) {
+export async function backfill(service: RunningService, scheduleId: string, start: Date, end: Date) {
   await service.temporal.schedule.getHandle(`schedule/${scheduleId}`).backfill({ start, end, overlap: 'BUFFER_ALL' })
 }

@@ -2,7 +2,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import { insertUser } from '../support/users.ts'
 import type { Auth } from '../../api/plugins/authentication.ts'
 import { access } from './access-table.ts'
@@ -157,7 +157,7 @@ const entriesOf = (credentials: Record<Credential, string | undefined>) =>
   Object.entries(credentials) as [Credential, string | undefined][]
 
 /** One user with an assistant that is open by token, its threads and runs, and every kind of credential. */
-async function prepare(service: TestService) {
+async function prepare(service: RunningService) {
   const side = await createSide(service, `public-${newId()}`)
   const { jwtSecret, jwtIssuer, jwtAudience } = service.settings
   const secret = Buffer.from(jwtSecret)

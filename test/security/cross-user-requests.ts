@@ -1,7 +1,7 @@
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from '../support/api-client.ts'
 import { type Estate, fillEstate } from '../support/estate.ts'
-import type { TestService } from '../support/service.ts'
+import type { RunningService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 import { type Expectation, type Ids, compat, native, operators, publicNative } from './cross-user-table.ts'
 
@@ -52,7 +52,7 @@ export function requestsOf(operations: Operation[], own: Side, other: Side): Cro
 }
 
 /** What is wrong with the answer that `own` gets, if anything; `text` is the answer. */
-export async function judge(service: TestService, request: CrossRequest, own: Side, other: Side, patienceMs?: number) {
+export async function judge(service: RunningService, request: CrossRequest, own: Side, other: Side, patienceMs?: number) {
   const { operation, path, body, expected, label } = request
   const token = operation.isPublic ? own.publicToken : own.token
   const { status, text } = await send(service, operation.method, path, token, body, patienceMs)
@@ -99,7 +99,7 @@ function* requestsFor({ method, name, path, expectation }: Operation, own: Ids, 
 
 /** The answer, or as much of it as comes within `patienceMs`: a stream may stay open. Status 0 is no answer. */
 export async function send(
-  service: TestService,
+  service: RunningService,
   method: string,
   path: string,
   token: string | undefined,
@@ -127,7 +127,7 @@ export async function send(
   return answer
 }
 
-export async function documentOf(service: TestService) {
+export async function documentOf(service: RunningService) {
   const { paths } = (await apiClient(service.url).call('GET', '/openapi.json')).body
   const found: { method: string; path: string; name: string; security: unknown }[] = []
   for (const [path, methods] of Object.entries<Record<string, { operationId: string; security: unknown }>>(paths)) {
@@ -138,7 +138,7 @@ export async function documentOf(service: TestService) {
   return found
 }
 
-export async function operationsOf(service: TestService): Promise<Operation[]> {
+export async function operationsOf(service: RunningService): Promise<Operation[]> {
   const document = await documentOf(service)
   return document
     .filter(({ method, name }) => method !== 'OPTIONS' && !operators.test(name))
@@ -164,7 +164,7 @@ interface SideOptions {
 }
 
 export async function createSide(
-  service: TestService,
+  service: RunningService,
   name: string,
   { hasOpenRun = false, user: given }: SideOptions = {},
 ): Promise<Side> {
@@ -252,7 +252,7 @@ const responseFacts = JSON.stringify({ model: 'm', context: 0, functions: [], se
 
 /** A conversation of the user with one item. */
 async function addConversation(
-  { collections }: TestService,
+  { collections }: RunningService,
   { tid, projectId, text }: { tid: string; projectId: string; text: string },
 ) {
   const [threadId, entryId] = [newId(), newId()]

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import { fingerprint } from '../support/estate.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { type RunningService, type TestService, startService } from '../support/service.ts'
 import {
   billingKeys,
   type CrossRequest,
@@ -132,7 +132,7 @@ describe('a statement without its owner filter', () => {
   })
 })
 
-async function newSides(service: TestService): Promise<{ own: Side; other: Side }> {
+async function newSides(service: RunningService): Promise<{ own: Side; other: Side }> {
   return {
     own: await createSide(service, `mine-${newId()}`),
     other: await createSide(service, `only-for-the-owner-${newId()}`, { hasOpenRun: true }),

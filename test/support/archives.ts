@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { tarEnd, tarHeader, tarPadding } from './tar.ts'
 import type { ApiClient } from './api-client.ts'
-import type { TestService } from './service.ts'
+import type { RunningService } from './service.ts'
 
 const at = new Date('2026-01-01T00:00:00Z')
 
@@ -19,11 +19,11 @@ export const manifest = member('manifest.json', lines({ format: 'assistant-platf
 export const whole = (...members: Buffer[]) => gzipSync(Buffer.concat([manifest, ...members, tarEnd]))
 
 /** The test service listens on a port of its own, which its BASE_URL does not name. */
-export const fetchLink = (service: TestService, url: string, init: RequestInit = {}) =>
+export const fetchLink = (service: RunningService, url: string, init: RequestInit = {}) =>
   fetch(`${service.url}${new URL(url).pathname}${new URL(url).search}`, init)
 
 /** The archive of an export. */
-export async function archiveOf(service: TestService, client: ApiClient): Promise<Uint8Array<ArrayBuffer>> {
+export async function archiveOf(service: RunningService, client: ApiClient): Promise<Uint8Array<ArrayBuffer>> {
   const { url } = await client.post('/user/export')
   const response = await fetchLink(service, url)
   return new Uint8Array(await response.arrayBuffer())

@@ -6,11 +6,11 @@ import { chunkId, toGroups } from '../../domain/records/chunk-group.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import { loginFailureKey } from '../../services/accounts/login-guard.ts'
 import { apiClient } from './api-client.ts'
-import type { TestService } from './service.ts'
+import type { RunningService } from './service.ts'
 import type { TestUser } from './users.ts'
 
 /** Something in every store, for one user: what a deletion has to find. */
-export async function fillEstate(service: TestService, user: TestUser, { projects = 2 } = {}) {
+export async function fillEstate(service: RunningService, user: TestUser, { projects = 2 } = {}) {
   const { call, userId, email } = user
   // With a key, so that the answer is stored.
   const { body: project } = await call('POST', '/projects/', { name: 'second' }, { 'idempotency-key': newId() })
@@ -121,7 +121,7 @@ export type Estate = Awaited<ReturnType<typeof fillEstate>>
 
 /** Ids of these that any store still holds, and where; receipts may name what is gone. */
 export async function tracesOf(
-  service: TestService,
+  service: RunningService,
   { ids, assistants, runs }: Pick<Estate, 'ids' | 'assistants' | 'runs'>,
 ): Promise<string[]> {
   const { connection } = service.api.infra.database
@@ -144,7 +144,7 @@ export async function tracesOf(
 
 /** A digest of all that a user has, to show that it did not change. */
 export async function fingerprint(
-  service: TestService,
+  service: RunningService,
   { ids, assistants, runs }: Pick<Estate, 'ids' | 'assistants' | 'runs'>,
 ): Promise<string> {
   const { connection } = service.api.infra.database
@@ -163,14 +163,14 @@ export async function fingerprint(
   return hash.digest('hex')
 }
 
-async function pinnedTo(service: TestService, user: TestUser, projectId: string) {
+async function pinnedTo(service: RunningService, user: TestUser, projectId: string) {
   const token = await service.api.services.tokens.sign({ user_id: user.userId, project_id: projectId })
   return apiClient(service.url, token).call
 }
 
 /** A file of a project, and its entry in a vector store. */
 async function addProjectFile(
-  service: TestService,
+  service: RunningService,
   { userId, projectId, storeId }: { userId: string; projectId: string; storeId: string },
 ): Promise<string> {
   const { blobs } = service.api.infra.knowledge
@@ -213,7 +213,7 @@ function fileRecord(members: Pick<FileRecord, '_id' | 'assistant_id' | 'user_id'
 }
 
 async function addFile(
-  service: TestService,
+  service: RunningService,
   given: { userId: string; assistantId: string; sourceId?: string; blobId?: string },
 ) {
   const { userId, assistantId, sourceId } = given
@@ -237,7 +237,7 @@ async function addFile(
 }
 
 async function addRun(
-  service: TestService,
+  service: RunningService,
   ref: { userId: string; threadId: string; assistantId: string; projectId: string },
 ): Promise<string> {
   const id = newId()

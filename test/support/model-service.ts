@@ -1,14 +1,14 @@
 import { afterAll, beforeAll } from 'vitest'
-import { type ChatRequest, type ScriptedReply, startScriptedModel } from './scripted-model.ts'
+import { type Respond, type ScriptedModel, startScriptedModel } from './scripted-model.ts'
 import { type ServiceOptions, type TestService, startService } from './service.ts'
 
 export interface ModelServiceOptions extends ServiceOptions {
   /** What the model answers when its script is at its end; without it that is an error. */
-  respond?: (request: ChatRequest) => ScriptedReply
+  respond?: Respond
 }
 
 /** A service, and as `model` the scripted model that it asks. `close` ends both. */
-export type ModelService = TestService & { model: Awaited<ReturnType<typeof startScriptedModel>> }
+export type ModelService = TestService & { model: ScriptedModel }
 
 /**
  * Starts a scripted model and a service that asks it. `env` wins over the settings of the model.

@@ -66,6 +66,9 @@ export interface EmbeddingFailure {
   times?: number
 }
 
+/** What is answered when the script is at its end. */
+export type Respond = (request: ChatRequest) => ScriptedReply
+
 export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
 
 /**
@@ -73,7 +76,8 @@ export type ScriptedModel = Awaited<ReturnType<typeof startScriptedModel>>
  * to. Requests take the replies of the script in order. When none is left (and no `respond` is given)
  * the request gets a 400 that says so, and `close` throws.
  */
-export async function startScriptedModel(options: { respond?: (request: ChatRequest) => ScriptedReply } = {}) {
+export async function startScriptedModel({ respond }: { respond?: Respond } = {}) {
+  let fallback = respond
   const script: { reply: ScriptedReply; handle: ReturnType<typeof newHandle> }[] = []
   const requests: ChatRequest[] = []
   const problems: string[] = []
@@ -84,7 +88,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     failures: [] as EmbeddingFailure[],
     gate: Promise.resolve<unknown>(undefined),
     freeRequests: 0,
-    isHeld: (_input: string): boolean => true,
+    isHeld: allInputs,
   }
   let counter = 0
 
@@ -101,7 +105,7 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     requests.push(request)
     const next = script.findIndex(({ reply }) => reply.when?.(request) ?? true)
     const [scripted] = next < 0 ? [] : script.splice(next, 1)
-    const reply = scripted?.reply ?? options.respond?.(request)
+    const reply = scripted?.reply ?? fallback?.(request)
     if (reply === undefined) {
       const problem = `the script has no answer left for request ${requests.length}: ${JSON.stringify(request.body.messages.at(-1))}`
       problems.push(problem)
@@ -128,6 +132,11 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
     embeddings.inputs.push(...inputs)
     const vectors = inputs.map((input) => embedByHashing(input, body.dimensions ?? 1536))
     sendJson(response, 200, embeddingList(body.model, vectors, body.encoding_format ?? 'float', inputs.length))
+  }
+
+  /** Throws when a request found the script at its end. */
+  function checkScript(): void {
+    if (problems.length > 0) throw new Error(problems.join('\n'))
   }
 
   return {
@@ -159,19 +168,29 @@ export async function startScriptedModel(options: { respond?: (request: ChatRequ
         embeddings.failures.push({ ...failure })
       },
       /** From now on, or after `free` more, embedding requests with a text that `isHeld` wait for this. */
-      waitFor: (gate: Promise<unknown>, free = 0, isHeld: (input: string) => boolean = () => true) => {
+      waitFor: (gate: Promise<unknown>, free = 0, isHeld: (input: string) => boolean = allInputs) => {
         embeddings.gate = gate
         embeddings.isHeld = isHeld
         embeddings.freeRequests = embeddings.requests + free
       },
     },
+    /** Forgets the script, and all that was asked and failed, for tests that know nothing of those before. */
+    startAgain(next?: Respond) {
+      fallback = next
+      for (const list of [script, requests, problems, embeddings.inputs, embeddings.headers, embeddings.failures])
+        list.length = 0
+      Object.assign(embeddings, { requests: 0, gate: Promise.resolve(), freeRequests: 0, isHeld: allInputs })
+    },
+    checkScript,
     /** Throws when a request found the script at its end. */
     async close() {
       await server.close()
-      if (problems.length > 0) throw new Error(problems.join('\n'))
+      checkScript()
     },
   }
 }
+
+const allInputs = (_input: string): boolean => true
 
 const modelObject = { id: 'scripted', object: 'model', created: 0, owned_by: 'test' }
 

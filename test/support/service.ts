@@ -75,6 +75,9 @@ export async function startService({ env, settings: changed, worker = true, onLo
 
 export type TestService = Awaited<ReturnType<typeof startService>>
 
+/** What helpers need: a service that they do not end. */
+export type RunningService = Omit<TestService, 'close'>
+
 function databaseUri(uri: string, database: string): string {
   const url = new URL(uri)
   url.pathname = `/${database}`

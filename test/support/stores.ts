@@ -1,7 +1,7 @@
-import type { TestService } from './service.ts'
+import type { RunningService } from './service.ts'
 
 /** Every record of the service's database, as the driver gives it. */
-export async function rawDatabase({ api }: TestService): Promise<unknown[]> {
+export async function rawDatabase({ api }: RunningService): Promise<unknown[]> {
   const { db } = api.infra.database.connection
   if (db === undefined) throw new Error('the database is not connected')
   const collections = await db.listCollections().toArray()
@@ -10,7 +10,7 @@ export async function rawDatabase({ api }: TestService): Promise<unknown[]> {
 }
 
 /** Every value in Redis, also those of other tests. */
-export async function rawRedis({ redis }: TestService): Promise<unknown[]> {
+export async function rawRedis({ redis }: RunningService): Promise<unknown[]> {
   const values: unknown[] = []
   for await (const keys of redis.scanIterator({ COUNT: 1000 })) {
     for (const key of [keys].flat()) values.push([key, await valueOf(key)])

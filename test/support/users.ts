@@ -3,7 +3,7 @@ import { decodeJwt } from 'jose'
 import { newId } from '../../domain/ids.ts'
 import { apiClient } from './api-client.ts'
 import { codeTo } from './mailbox.ts'
-import type { TestService } from './service.ts'
+import type { RunningService } from './service.ts'
 
 export const goodPassword = 'correct horse battery'
 
@@ -37,7 +37,7 @@ export async function signUpUser(base: { url: string }, email = newEmail(), pass
  * A user who is written to the database, with a project `main` and a token pinned to it: quick, with
  * no mail, no password, no assistant and no thread. Gives the ids and the API as this user.
  */
-export async function insertUser(service: TestService, { threadMax = 100 } = {}) {
+export async function insertUser(service: RunningService, { threadMax = 100 } = {}) {
   const userId = newId()
   const projectId = newId()
   const now = new Date()

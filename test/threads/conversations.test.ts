@@ -1,19 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../domain/ids.ts'
 import type { AIMessage, Message } from '../../domain/messages.ts'
 import { createConversations } from '../../services/threads/conversations.ts'
 import { threadRecordOf } from '../../services/threads/create-thread.ts'
-import { type TestService, startService } from '../support/service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 const human = (id: string, content: string): Message => ({ type: 'HumanMessage', data: { id, content } })
 const contents = ({ messages }: { messages: Message[] }) => messages.map(({ data }) => data.content)
 
 describe('the conversation of a thread', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService({ worker: false })
-  })
-  afterAll(() => service.close())
+  const service = useSharedService()
 
   async function newThread(count: number) {
     const thread = threadRecordOf({

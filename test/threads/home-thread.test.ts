@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { signUpUser } from '../support/users.ts'
 
 describe('the thread that a login names', () => {
-  const service = useModelService({ respond: () => ({ text: 'Answered.' }) })
+  const service = useSharedService({ respond: () => ({ text: 'Answered.' }) })
   const human = [{ type: 'human', content: 'Hello' }]
 
   async function newUser() {

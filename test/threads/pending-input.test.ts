@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { conversation } from '../runs/support.ts'
 
 const contents = (messages: any[]) => messages.map((message) => message.data.content)
 
 describe('the input of a run without a stored answer', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   async function running(text: string) {
     const talk = await conversation(service)

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { messagesToJson } from '../../domain/messages.ts'
 import { threadMaxBytes } from '../../services/threads/room.ts'
 import { conversation } from '../runs/support.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 describe('a thread', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const used = async (threadId: string) => (await service.collections.threads.findById(threadId).lean())?.log_bytes
   const fill = (threadId: string, bytes: number) =>
     service.collections.threads.updateOne({ _id: threadId }, { $set: { log_bytes: bytes } })

@@ -2,14 +2,14 @@ import { toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { archiveOf, importInto } from '../support/archives.ts'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 import { v1Client } from './v1-client.ts'
 
 const text = 'The office is open from nine to five. On Fridays the office closes at three.'
 
 describe('the archive of an account', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('takes files of projects and vector stores into another account', async () => {
     const { client, owner } = await v1Client(service)

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 
 const weather = {
@@ -15,7 +15,7 @@ const weather = {
 } as const
 
 describe('assistants of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('are created, read, changed, listed and deleted, and are the assistants of the native API', async () => {
     const { client, owner } = await v1Client(service)

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import type { TestUser } from '../support/users.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
@@ -29,7 +29,7 @@ const wav = Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1'), Buff
 const byText = (a: string, b: string) => a.localeCompare(b)
 
 describe('chat completions on /v1', () => {
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  const service = useSharedService()
   const model = 'scripted'
   let client: OpenAI
   let owner: TestUser

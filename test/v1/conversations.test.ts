@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 describe('conversations of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const asked = () => service.model.requests.at(-1)?.body.messages.map(({ content }) => content)
 
   it('are created, read, changed and deleted, with a receipt', async () => {

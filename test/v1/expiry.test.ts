@@ -1,7 +1,7 @@
 import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
 const text = 'The office is open from nine to five. On Fridays the office closes at three.'
@@ -10,7 +10,7 @@ const day = 24 * hour
 const soon = { timeout: 30_000 }
 
 describe('what expires on /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const round = (afterMs: number) => service.api.platform.retention(() => Date.now() + afterMs)
   const upload = async (client: OpenAI, more: Partial<OpenAI.FileCreateParams> = {}) =>
     client.files.create({ file: await toFile(Buffer.from(text), 'a.txt'), purpose: 'assistants', ...more })

@@ -1,11 +1,11 @@
 import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
 describe('batches of files of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const poll = { pollIntervalMs: 200 }
 
   const upload = async (client: OpenAI, name: string, text: string) =>

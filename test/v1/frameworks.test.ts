@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { answer } from './frameworks/answering-model.ts'
 import { startCuttingProxy } from './frameworks/cutting-proxy.ts'
 import { frameworks } from './frameworks/run-framework.ts'
@@ -20,7 +20,7 @@ const both = <N extends keyof typeof frameworks>(...names: N[]) =>
  * where it asks with `cut before`, and the framework's own retry asks again.
  */
 describe('frameworks on /v1, with address and key only', () => {
-  const service = useModelService({ respond: answer })
+  const service = useSharedService({ respond: answer })
   let proxy: Awaited<ReturnType<typeof startCuttingProxy>>
   let given: { BASE_URL: string; KEY: string; MODEL: string }
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { v1Client } from './v1-client.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const page = readFileSync(path.join(root, 'docs/moving-from-assistants.md'), 'utf8')
@@ -41,7 +41,7 @@ function stateOf(endpoint: string): string | undefined {
 }
 
 describe('the table of every endpoint', () => {
-  const service = useModelService({ worker: false })
+  const service = useSharedService()
   const endpoints = endpointsOfTheClient()
 
   it('names all that the official client calls', () => {

@@ -5,8 +5,8 @@ import path from 'node:path'
 import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importDump } from '../../scripts/moving/import-dump.ts'
-import { useModelService } from '../support/model-service.ts'
 import { clientWith, v1Client } from './v1-client.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
 const root = path.resolve(import.meta.dirname, '../..')
@@ -15,7 +15,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 const commandsMs = 180_000
 
 describe('an application moves', { timeout: commandsMs }, () => {
-  const service = useModelService({ respond: () => ({ text: 'Hello' }) })
+  const service = useSharedService({ respond: () => ({ text: 'Hello' }) })
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'moving-'))

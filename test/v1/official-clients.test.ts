@@ -1,12 +1,12 @@
 import { expect, describe, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { answer } from './frameworks/answering-model.ts'
 import { officialClients, officialThreads } from './frameworks/run-framework.ts'
 import { v1Client } from './v1-client.ts'
 
 describe('the official client on /v1, with address and key only', () => {
-  const service = useModelService({ respond: answer })
+  const service = useSharedService({ respond: answer })
 
   it.each(Object.entries(officialClients))(
     '%s: files, vector stores and assistants',

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { pythonWithClients, runPython } from '../support/python-clients.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { v1Client } from './v1-client.ts'
 
 describe('the Python client and responses of /v1', () => {
-  const service = useModelService({
+  const service = useSharedService({
     respond: ({ body }) => ({ text: String(body.messages.at(-1)?.content), usage }),
   })
   const usage = { prompt_tokens: 6, completion_tokens: 2 }

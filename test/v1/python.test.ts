@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { pythonWithClients, runPython } from '../support/python-clients.ts'
 import { installTimeoutMs } from '../support/python-packages.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { insertUser } from '../support/users.ts'
 
 const text = 'The office is open from nine to five. On Fridays the office closes at three.'
 const embeddingModel = 'text-embedding-3-small'
 
 describe('the Python client at /v1, with address and key only', () => {
-  const service = useModelService()
+  const service = useSharedService()
   let python: string
 
   beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { type OpenAI, toFile } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { useModelService } from '../support/model-service.ts'
 import { startMcpServer } from '../support/mcp-server.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
 type Event = OpenAI.Responses.ResponseStreamEvent
@@ -11,7 +11,7 @@ const hours = 'The office is open from nine to five. On Fridays the office close
 const key = 'Bearer secret-of-the-server'
 
 describe('tools of responses that the service executes', () => {
-  const service = useModelService({ env: { OUTBOUND_ALLOW: '127.0.0.1' } })
+  const service = useSharedService()
   let mcp: Awaited<ReturnType<typeof startMcpServer>>
 
   beforeAll(async () => {

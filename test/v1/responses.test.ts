@@ -1,12 +1,12 @@
 import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
-import { useModelService } from '../support/model-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 type Event = OpenAI.Responses.ResponseStreamEvent
 
 describe('responses of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const usage = { prompt_tokens: 11, completion_tokens: 7 }
 
   it('answer with a model of the settings, and add nothing to what is sent', async () => {

@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
 
 const weather = {
@@ -14,7 +14,7 @@ const weatherCalls = (...cities: string[]) => ({
 const pollIntervalMs = 50
 
 describe('threads and messages of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   it('are created, read, changed and deleted, and are the threads of the native API', async () => {
     const { client, owner } = await v1Client(service)
@@ -98,7 +98,7 @@ describe('threads and messages of /v1', () => {
 })
 
 describe('runs of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   async function setUp(more: Partial<OpenAI.Beta.AssistantCreateParams> = {}) {
     const { client, owner } = await v1Client(service)

@@ -2,14 +2,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
-import { useModelService } from '../support/model-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
+import { useSharedService } from '../support/shared-service.ts'
 
 const hour = 3_600_000
 const bytes = randomBytes(700_000)
 
 describe('uploads in parts of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
 
   const begin = (client: OpenAI, more: Partial<OpenAI.UploadCreateParams> = {}) =>
     client.uploads.create({

@@ -1,9 +1,9 @@
 import OpenAI, { APIError } from 'openai'
-import type { TestService } from '../support/service.ts'
+import type { RunningService, TestService } from '../support/service.ts'
 import { type TestUser, insertUser } from '../support/users.ts'
 
 /** The official client with the token of a project, and the project's owner. */
-export async function v1Client(service: TestService, user?: TestUser) {
+export async function v1Client(service: RunningService, user?: TestUser) {
   const owner = user ?? (await insertUser(service))
   const { jwt_token: apiKey } = await owner.get(`/projects/${owner.projectId}`)
   return { owner, client: clientWith(service, String(apiKey)) }

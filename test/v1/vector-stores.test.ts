@@ -2,14 +2,14 @@ import { type OpenAI, toFile } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { projectOwner } from '../../domain/knowledge/project-files.ts'
 import { eventually } from '../support/eventually.ts'
-import { useModelService } from '../support/model-service.ts'
+import { useSharedService } from '../support/shared-service.ts'
 import { clientWith, refusalOf, v1Client } from './v1-client.ts'
 
 const hours = 'The office is open from nine to five. On Fridays the office closes at three.'
 const rent = 'The rent of the flat is due on the first day of every month.'
 
 describe('files and vector stores of /v1', () => {
-  const service = useModelService()
+  const service = useSharedService()
   const poll = { pollIntervalMs: 200 }
 
   async function upload(client: OpenAI, name: string, text: string) {
