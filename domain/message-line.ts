@@ -1,4 +1,8 @@
-import type { Message } from './messages.ts'
+/** What the order of a conversation needs of a `Message`. */
+interface LineMessage {
+  type: string
+  data: { id: string; after?: string | null }
+}
 
 /**
  * Which messages of a log are the conversation. A message follows the newest one before it, unless it is a person's and
@@ -15,7 +19,7 @@ export function createMessageLine() {
 
   return {
     /** The place of a message, in the order of the log. A message whose id is known takes the earlier one's place. */
-    add({ type, data }: Message): number {
+    add({ type, data }: LineMessage): number {
       const known = placeOf.get(data.id)
       if (known !== undefined) return known
       const place = before.length
