@@ -18,8 +18,7 @@ export const rateLimits = {
   login_client: { rates: '100/10m', counts: 'logins from one client' },
   login_address: {
     rates: '30/15m',
-    counts:
-      'logins to one account; ten wrong passwords have a limit of their own ([accounts.md](accounts.md#passwords))',
+    counts: 'logins to one account (wrong passwords: [accounts.md](accounts.md#passwords))',
   },
   forgot_client: { rates: '20/1h', counts: 'forgotten passwords from one client' },
   resend_client: { rates: '20/1h', counts: 'new verification codes from one client' },
@@ -28,30 +27,30 @@ export const rateLimits = {
   verify_address: { rates: '20/1h', counts: 'attempts to verify a code for one account' },
   mails_address: {
     rates: '5/1h,20/1d',
-    counts: 'requests that send a mail to one address: sign-up, new code, forgotten password',
+    counts: 'mails to one address: sign-up, new code, forgotten password',
   },
   password_user: { rates: '20/1h', counts: "changes of a user's password" },
   admin_client: { rates: '60/1m', counts: 'requests to `/admin` from one client' },
   admin_guesses: {
     rates: '100/15m',
-    counts: 'wrong admin tokens from one client; above it the right token is refused, too. Always on',
+    counts: 'wrong admin tokens from one client; above it the right one is refused, too. Always on',
   },
   anonymous_client: {
     rates: '300/1m',
     counts:
-      'requests that need no token and have no other limit, from one client: public assistants, `/openapi.json`, events of the payment provider, unknown paths',
+      'requests without token or other limit from one client: public assistants, `/openapi.json`, events of the payment provider, unknown paths',
   },
   pages_client: {
     rates: '3000/1m',
-    counts: 'the pages of the console, `/docs` and `/redoc` with their files, and preflights, from one client',
+    counts: 'console, `/docs`, `/redoc` and preflights from one client',
   },
   probes_client: {
     rates: '1200/1m',
-    counts: '`/ok` and `/ready` from one client, apart from the others, so that those cannot make a probe fail',
+    counts: '`/ok` and `/ready` from one client',
   },
   public_client: {
     rates: '300/1m',
-    counts: 'all requests to `/public` from one client, including wrong tokens and preflights',
+    counts: 'requests to `/public` from one client, with wrong tokens and preflights',
   },
   public_runs_client: { rates: '60/1m', counts: 'runs that public callers start, from one client' },
   public_runs_token: { rates: '120/1m', counts: '… with one public token' },

@@ -13,25 +13,22 @@ export const limitSettings = {
   ...readBy('API', {
     trustProxy: proxies(
       'TRUST_PROXY',
-      'Proxies whose X-Forwarded-For is trusted: addresses, CIDR ranges, loopback, linklocal, uniquelocal; without it all clients behind a proxy share their limits.',
+      'Proxies whose X-Forwarded-For is trusted: addresses, CIDR ranges, loopback, linklocal, uniquelocal.',
       { default: [] },
     ),
-    maxBodyMb: integer(
-      'MAX_BODY_MB',
-      [1, 1024],
-      'Largest request body with the messages of a user; other bodies have fixed limits.',
-      { default: 16 },
-    ),
+    maxBodyMb: integer('MAX_BODY_MB', [1, 1024], 'Largest request body with messages; others are fixed.', {
+      default: 16,
+    }),
     maxConnections: integer(
       'MAX_CONNECTIONS',
       [1, 1_000_000],
-      'Connections to one API process; one address may have a fifth of them.',
+      'Connections to one process; an address may have a fifth.',
       { default: 10_000 },
     ),
     maxStreams: integer(
       'MAX_STREAMS',
       [1, 1_000_000],
-      'Answers that one API process keeps open: a user or a public client may have a tenth, an assistant a fifth.',
+      'Open answers of one process: a user or public client may have a tenth, an assistant a fifth.',
       { default: 5000 },
     ),
     rateLimitsOn: onOff('RATE_LIMITS', 'Whether rates are limited.', {
@@ -39,25 +36,22 @@ export const limitSettings = {
     }),
     rateLimits: rateTable(
       'RATE_LIMIT_TABLE',
-      'Rate limits that differ from their defaults, such as `login_client=10/5m, mails_address=5/1h,20/1d, runs_user=off`.',
+      'Other rates, such as `login_client=10/5m, mails_address=5/1h,20/1d, runs_user=off`.',
       { default: defaultRates, defaultText: 'the table in docs/limits.md' },
     ),
-    threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads that a new user may have.', {
+    threadMaxDefault: integer('THREAD_MAX_DEFAULT', [0, 1_000_000_000], 'Threads of a new user.', {
       default: 100,
     }),
-    scheduleMaxDefault: integer(
-      'SCHEDULE_MAX_DEFAULT',
-      [0, 1_000_000],
-      'Schedules that a user may have; a plan can allow more.',
-      { default: 20 },
-    ),
+    scheduleMaxDefault: integer('SCHEDULE_MAX_DEFAULT', [0, 1_000_000], 'Schedules of a user; a plan can allow more.', {
+      default: 20,
+    }),
     storageMaxMb: integer('STORAGE_MAX_MB', [1, 1_000_000_000], 'Size of all files of one user.', {
       defaultText: 'no limit',
     }),
     importMaxMb: integer(
       'IMPORT_MAX_MB',
       [1, 1_000_000],
-      'Size of an archive that a user imports, packed and unpacked; three times as much on a day (docs/archive.md).',
+      'Size of an imported archive, packed and unpacked; three times as much by user and day.',
       { default: 10_240 },
     ),
   }),
@@ -69,13 +63,13 @@ export const retentionSettings = {
     retainPublicThreadsDays: integer(
       'RETAIN_PUBLIC_THREADS_DAYS',
       [1, 36_500],
-      'How long threads of public callers are kept after their last use.',
+      'How long public threads are kept after their last use.',
       { defaultText: 'kept' },
     ),
     retainPendingAccountsDays: integer(
       'RETAIN_PENDING_ACCOUNTS_DAYS',
       [1, 36_500],
-      'How long accounts are kept that were never verified.',
+      'How long unverified accounts are kept.',
       { defaultText: 'kept' },
     ),
     retainWaitingRunsDays: integer('RETAIN_WAITING_RUNS_DAYS', [1, 36_500], 'How long runs wait for a decision.', {
@@ -85,10 +79,10 @@ export const retentionSettings = {
   runStreamHours: integer(
     'RUN_STREAM_HOURS',
     [1, 720],
-    'How long the stream of a run stays in Redis after its last entry; the same for API and workers.',
+    'How long the stream of a run stays in Redis after its last entry.',
     { default: 24 },
   ),
-  auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'How long an entry of the audit log is kept (docs/audit.md).', {
+  auditKeepDays: integer('AUDIT_KEEP_DAYS', [1, 3650], 'How long audit entries are kept.', {
     default: 365,
   }),
 }

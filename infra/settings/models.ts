@@ -28,22 +28,17 @@ const foundServers = kind<FoundServer[]>(
 /** docs/models.md */
 export const modelSettings = {
   openaiApiKey: credential('OPENAI_API_KEY', 'Key of the model server.', { defaultText: 'none is sent' }),
-  openaiBaseUrl: url(
-    'OPENAI_BASE_URL',
-    'Base URL of an OpenAI-compatible server, such as Ollama or vLLM, which may need no key.',
-    { defaultText: "OpenAI's own" },
-  ),
-  providers: providers(
-    'MODELS',
-    'Several model servers with fallbacks, as JSON, best in a file that MODELS_FILE names (docs/models.md).',
-    { default: noProviders, defaultText: 'all models are at OPENAI_BASE_URL' },
-  ),
+  openaiBaseUrl: url('OPENAI_BASE_URL', 'Base URL of an OpenAI-compatible server.', { defaultText: "OpenAI's own" }),
+  providers: providers('MODELS', 'Several model servers as JSON, best in MODELS_FILE (docs/models.md).', {
+    default: noProviders,
+    defaultText: 'all models are at OPENAI_BASE_URL',
+  }),
   defaultModel: text('DEFAULT_MODEL', 'Model of assistants that name none.', {
     defaultText: 'the choice of the model page, else gpt-4o-mini',
   }),
   modelPrices: modelPrices(
     'MODEL_PRICES',
-    'What models cost for a million tokens, as JSON, best in a file that MODEL_PRICES_FILE names (docs/budgets.md).',
+    'Prices for a million tokens as JSON, best in MODEL_PRICES_FILE (docs/budgets.md).',
     { defaultText: 'the prices of the model page' },
   ),
   foundServers: foundServers(
@@ -54,29 +49,29 @@ export const modelSettings = {
   modelContextTokens: integer(
     'MODEL_CONTEXT_TOKENS',
     [256, 100_000_000],
-    'Context window of models that the service does not know by name.',
+    'Context window of models that are not known by name.',
     { default: 128_000 },
   ),
   modelSilenceSeconds: integer(
     'MODEL_SILENCE_SECONDS',
     [1, 3600],
-    'A request to a model server fails after so long without a byte.',
+    'A model request without a byte for so long fails.',
     { default: 120 },
   ),
   runMaxMinutes: integer(
     'RUN_MAX_MINUTES',
     [1, 24 * 60],
-    'Time limit of a run, including retries and tools; time spent waiting for a person is not counted.',
+    'Time limit of a run with retries and tools, without waits for a person.',
     { default: 30 },
   ),
   clientCallsExpireSeconds: integer(
     'CLIENT_CALLS_EXPIRE_SECONDS',
     [1, 31_536_000],
-    'On /v1, a run expires that waits so long for the results of functions of its client.',
+    'How long a run on /v1 waits for results of client functions.',
     { default: 600 },
   ),
   ...readBy('npm start', {
-    demoModel: text('DEMO_MODEL', '`off`: no demo model is started, and without a model key runs are answered 503.', {
+    demoModel: text('DEMO_MODEL', '`off`: no demo model; without a model key runs are answered 503.', {
       defaultText: 'on without a model key',
     }),
     modelDiscovery: text(
@@ -89,31 +84,29 @@ export const modelSettings = {
 
 /** docs/knowledge.md */
 export const knowledgeSettings = {
-  embeddingBaseUrl: url('EMBEDDING_BASE_URL', 'Another server for embeddings, with the same kind of API.', {
+  embeddingBaseUrl: url('EMBEDDING_BASE_URL', 'Another server for embeddings.', {
     defaultText: 'OPENAI_BASE_URL',
   }),
-  embeddingApiKey: credential('EMBEDDING_API_KEY', 'Key of that server, which never gets another one.', {
+  embeddingApiKey: credential('EMBEDDING_API_KEY', 'Its key.', {
     defaultText: 'OPENAI_API_KEY, if EMBEDDING_BASE_URL is not set',
   }),
-  embeddingModel: text(
-    'EMBEDDING_MODEL',
-    'Embedding model; after a change files must be embedded anew: `node scripts/reembed.ts`.',
-    { default: 'text-embedding-3-small' },
-  ),
+  embeddingModel: text('EMBEDDING_MODEL', 'Embedding model; after a change run `node scripts/reembed.ts`.', {
+    default: 'text-embedding-3-small',
+  }),
   embeddingDimensions: integer(
     'EMBEDDING_DIMENSIONS',
     [1, 8192],
-    'Length of its vectors; a change is one of the model.',
+    'Length of its vectors; a change is a change of the model.',
     { default: 1536 },
   ),
   ...readBy('worker', {
-    extractMemoryMb: integer('EXTRACT_MEMORY_MB', [128, 65_536], 'Resident memory for reading one uploaded file.', {
+    extractMemoryMb: integer('EXTRACT_MEMORY_MB', [128, 65_536], 'Memory for reading one file.', {
       default: 1024,
     }),
     extractConcurrency: integer(
       'EXTRACT_CONCURRENCY',
       [1, 64],
-      "Files that a worker reads at once; one user's files never occupy the last place, unless there is only one.",
+      'Files read at once; one user never occupies the last place, unless there is only one.',
       { default: 3 },
     ),
   }),
@@ -123,27 +116,24 @@ export const toolSettings = {
   searchProvider: oneOf(
     'SEARCH_PROVIDER',
     ['searxng', 'tavily'],
-    'Web search for assistants: searxng (with SEARCH_URL) or tavily (with SEARCH_API_KEY).',
+    'Web search: searxng (with SEARCH_URL) or tavily (with SEARCH_API_KEY).',
     { defaultText: 'no web search' },
   ),
   searchUrl: url('SEARCH_URL', 'Address of SearXNG.'),
   searchApiKey: credential('SEARCH_API_KEY', 'Key of Tavily.'),
   outboundAllow: hostsAndRanges(
     'OUTBOUND_ALLOW',
-    'Private hosts and CIDR ranges that tools and model accounts of users may reach.',
+    'Private hosts and CIDR ranges that tools and models of users may reach.',
     { default: [] },
   ),
-  langsmithApiKey: credential('LANGSMITH_API_KEY', 'Key of the tracing service that receives feedback on runs.'),
-  langsmithEndpoint: url('LANGSMITH_ENDPOINT', 'Address of that service.', { defaultText: "LangSmith's own" }),
+  langsmithApiKey: credential('LANGSMITH_API_KEY', 'Key of the tracing service for feedback on runs.'),
+  langsmithEndpoint: url('LANGSMITH_ENDPOINT', 'Its address.', { defaultText: "LangSmith's own" }),
   stripeSecretKey: credential(
     'STRIPE_SECRET_KEY',
-    'Key of the Stripe account (docs/billing.md); without it and the next, checkouts answer 503.',
+    'Key of Stripe (docs/billing.md); without it and the next, checkouts answer 503.',
   ),
-  stripeWebhookSecret: credential(
-    'STRIPE_WEBHOOK_SECRET',
-    'Signing secret of the webhook endpoint `{BASE_URL}/checkout/webhook`.',
-  ),
-  stripeApiBase: url('STRIPE_API_BASE', "Another address of the payment provider's API, for tests.", {
+  stripeWebhookSecret: credential('STRIPE_WEBHOOK_SECRET', 'Signing secret of `{BASE_URL}/checkout/webhook`.'),
+  stripeApiBase: url('STRIPE_API_BASE', "Another address of Stripe's API, for tests.", {
     defaultText: "Stripe's own",
   }),
 }

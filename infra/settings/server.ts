@@ -2,106 +2,98 @@ import { queues } from '../../domain/contracts/queues.ts'
 import { cron, integer, list, onOff, oneOf, origins, readBy, secret, text, url } from './kinds.ts'
 
 export const serverSettings = {
-  nodeEnv: text(
-    'NODE_ENV',
-    'With `production` the service refuses to start with weak secrets, and limits rates; the image sets it.',
-  ),
+  nodeEnv: text('NODE_ENV', '`production` (set in the image) refuses weak secrets and limits rates.'),
   ...readBy('API', {
-    port: integer('PORT', [0, 65_535], 'Port of the API; 0 takes a free one.', { default: 8100 }),
-    host: text('HOST', 'Address that the API listens on; in a container 0.0.0.0.', { default: '127.0.0.1' }),
-    baseUrl: url('BASE_URL', 'Address by which clients reach the service.', { defaultText: 'http://127.0.0.1:{PORT}' }),
-    stagingUrl: url('STAGING_URL', 'Address of a staging service, listed in `/openapi.json`.', {
+    port: integer('PORT', [0, 65_535], 'Port; 0 takes a free one.', { default: 8100 }),
+    host: text('HOST', 'Address to listen on; in a container 0.0.0.0.', { default: '127.0.0.1' }),
+    baseUrl: url('BASE_URL', 'Address of the service for clients.', { defaultText: 'http://127.0.0.1:{PORT}' }),
+    stagingUrl: url('STAGING_URL', 'Staging service, listed in `/openapi.json`.', {
       default: 'https://staging.example.com',
     }),
-    mailboxUrl: url(
-      'MAILBOX_URL',
-      'Link in the console to a local mail receiver, which `npm start` sets; everybody sees it.',
-    ),
+    mailboxUrl: url('MAILBOX_URL', 'Link in the console to a mail receiver; everybody sees it. Set by `npm start`.'),
     temporalUiUrl: url(
       'TEMPORAL_UI_URL',
-      'Link in the console to the Temporal UI, which `npm start` sets; everybody sees it.',
+      'Link in the console to the Temporal UI; everybody sees it. Set by `npm start`.',
     ),
     corsOrigins: origins(
       'CORS_ORIGINS',
-      'Origins whose pages may call the API with credentials, such as `https://app.example.com`; no wildcard.',
+      'Origins that may call the API with credentials, such as `https://app.example.com`; no wildcard.',
       { default: [] },
     ),
     deletionWaitSeconds: integer(
       'DELETION_WAIT_SECONDS',
       [0, 600],
-      'How long a DELETE request waits for its deletion; after that it answers 202.',
+      'How long a DELETE waits for its deletion before it answers 202.',
       { default: 20 },
     ),
     runsInApi: onOff(
       'RUNS_IN_API',
-      'API processes execute the steps of the runs that they accept (docs/operations.md); `npm start` sets true.',
+      'API processes execute the steps of their runs (docs/operations.md); `npm start` sets true.',
       { default: false },
     ),
   }),
   ...readBy('worker', {
     orphanSweepCron: cron(
       'ORPHAN_SWEEP_CRON',
-      'When records whose owner is gone are removed: five cron fields in UTC, such as `0 3 * * *`.',
+      'When orphans are removed: five cron fields in UTC, such as `0 3 * * *`.',
       { defaultText: 'never' },
     ),
-    workerQueues: list('WORKER_QUEUES', 'Task queues that a worker serves.', { default: [...queues] }),
+    workerQueues: list('WORKER_QUEUES', 'Task queues to serve.', { default: [...queues] }),
   }),
-  frontendUrl: url('FRONTEND_URL', 'Address of the web front end, to which social login and reset mails lead.', {
+  frontendUrl: url('FRONTEND_URL', 'Front end to which social login and reset mails lead.', {
     defaultText: 'BASE_URL, with the console',
   }),
   logLevel: oneOf(
     'LOG_LEVEL',
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    'Least level of log lines: fatal, error, warn, info, debug, trace or silent.',
+    'Least level: fatal, error, warn, info, debug, trace or silent.',
     { default: 'info' },
   ),
-  dataDir: text('DATA_DIR', 'Folder for the data of local servers and of the embedded vector store.', {
+  dataDir: text('DATA_DIR', 'Folder of local servers and of LanceDB.', {
     default: '.data',
   }),
-  otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', 'OpenTelemetry collector that receives traces (OTLP over HTTP).', {
+  otlpEndpoint: url('OTEL_EXPORTER_OTLP_ENDPOINT', 'OpenTelemetry collector for traces (OTLP over HTTP).', {
     defaultText: 'no traces',
   }),
   metricsPort: integer(
     'METRICS_PORT',
     [0, 65_535],
-    'Port of each process for Prometheus and health checks (docs/metrics.md); 0 takes a free one. In the image 9464.',
+    'Port for Prometheus and health checks (docs/metrics.md); 0 takes a free one; in the image 9464.',
     { defaultText: 'no metrics' },
   ),
-  metricsHost: text('METRICS_HOST', 'Address that METRICS_PORT listens on; in the image 0.0.0.0.', {
+  metricsHost: text('METRICS_HOST', 'Its address; in the image 0.0.0.0.', {
     default: '127.0.0.1',
   }),
-  metricsToken: secret('METRICS_TOKEN', 'Bearer token for `/metrics`; in production at least 32 characters.', {
+  metricsToken: secret('METRICS_TOKEN', 'Bearer token for `/metrics`: 32 characters in production.', {
     defaultText: 'no token needed',
   }),
   shutdownGraceSeconds: integer(
     'SHUTDOWN_GRACE_SECONDS',
     [0, 3600],
-    'How long open streams may continue after a process was told to stop.',
+    'How long streams continue while a process stops.',
     { default: 30 },
   ),
   dependencyTimeoutSeconds: integer(
     'DEPENDENCY_TIMEOUT_SECONDS',
     [1, 300],
-    'How long a request waits for MongoDB, Redis or Temporal when the server is unreachable (not when it is slow).',
+    'How long a request waits for an unreachable MongoDB, Redis or Temporal.',
     { default: 4 },
   ),
   schemaWaitSeconds: integer(
     'SCHEMA_WAIT_SECONDS',
     [0, 86_400],
-    'How long a process that starts waits for `npm run migrate` when the database is behind its version.',
+    'How long a starting process waits for `npm run migrate`.',
     { default: 0 },
   ),
-  modelStepsAtOnce: integer('MODEL_STEPS_AT_ONCE', [1, 10_000], 'Model steps that one process executes at once.', {
+  modelStepsAtOnce: integer('MODEL_STEPS_AT_ONCE', [1, 10_000], 'Model steps of one process at once.', {
     default: 500,
   }),
   workflowCallStacks: onOff(
     'WORKFLOW_CALL_STACKS',
-    'The page "Call Stack" of the Temporal UI shows waiting workflows, at the price of a tenth of the processor time.',
+    'Fills the page "Call Stack" of the Temporal UI, for a tenth of the processor time.',
     { default: false },
   ),
-  taskQueuePrefix: text(
-    'TASK_QUEUE_PREFIX',
-    "Prefix of the task queues' names, for services that share a Temporal namespace.",
-    { default: '' },
-  ),
+  taskQueuePrefix: text('TASK_QUEUE_PREFIX', 'Prefix of task queues, for services that share a namespace.', {
+    default: '',
+  }),
 }

@@ -1,7 +1,7 @@
 import { credential, key, keys, onOff, oneOf, origins, readBy, secret, text, tls, url } from './kinds.ts'
 
 export const storeSettings = {
-  mongodbUri: credential('MONGODB_URI', 'MongoDB: a replica set, of which one member is enough.', {
+  mongodbUri: credential('MONGODB_URI', 'MongoDB, a replica set (one member is enough).', {
     default: 'mongodb://127.0.0.1:27017/assistants',
   }),
   mongodbTls: tls('MONGODB_TLS', 'MongoDB'),
@@ -17,48 +17,39 @@ export const storeSettings = {
   pineconeApiKey: credential('PINECONE_API_KEY', 'Key of Pinecone.'),
   pineconeIndex: text('PINECONE_INDEX', 'Index in Pinecone.'),
   pineconeHost: url('PINECONE_HOST', 'Address of that index.'),
-  qdrantUrl: url('QDRANT_URL', 'Address of Qdrant with its port, such as `https://qdrant.example.com:6333`.'),
+  qdrantUrl: url('QDRANT_URL', 'Qdrant with its port, such as `https://qdrant.example.com:6333`.'),
   qdrantApiKey: credential('QDRANT_API_KEY', 'Key of Qdrant.'),
-  qdrantCollection: text(
-    'QDRANT_COLLECTION',
-    'Collection, made with the first file; another number of EMBEDDING_DIMENSIONS needs another one.',
-    { default: 'assistants' },
-  ),
+  qdrantCollection: text('QDRANT_COLLECTION', 'Collection; other EMBEDDING_DIMENSIONS need another one.', {
+    default: 'assistants',
+  }),
 }
 
 export const temporalSettings = {
   temporalAddress: text('TEMPORAL_ADDRESS', 'Host and port of Temporal.', { default: '127.0.0.1:7233' }),
   temporalNamespace: text('TEMPORAL_NAMESPACE', 'Namespace in Temporal.', { default: 'default' }),
-  temporalTls: onOff('TEMPORAL_TLS', 'TLS to Temporal; an authority or certificate also switches it on.', {
+  temporalTls: onOff('TEMPORAL_TLS', 'TLS to Temporal; also on with an authority or certificate.', {
     default: false,
   }),
   temporalTlsFiles: tls('TEMPORAL_TLS', 'Temporal'),
-  temporalTlsServerName: text(
-    'TEMPORAL_TLS_SERVER_NAME',
-    "Name in Temporal's certificate, if it is not the host in TEMPORAL_ADDRESS.",
-  ),
+  temporalTlsServerName: text('TEMPORAL_TLS_SERVER_NAME', "Name in Temporal's certificate, if it is not the host."),
   temporalApiKey: credential('TEMPORAL_API_KEY', 'Key of Temporal Cloud.'),
   temporalDeploymentName: text(
     'TEMPORAL_DEPLOYMENT_NAME',
-    'Worker versioning (docs/operations/upgrade.md): name of the deployment, with the next setting or not at all.',
+    'Name of the deployment (docs/operations/upgrade.md); needs the next setting.',
     { defaultText: 'workers are not versioned' },
   ),
   temporalWorkerBuildId: text('TEMPORAL_WORKER_BUILD_ID', 'Id of this build in that deployment.'),
-  temporalCodecKey: key('TEMPORAL_CODEC_KEY', '32 bytes in base64 that encrypt all payloads in Temporal.', {
+  temporalCodecKey: key('TEMPORAL_CODEC_KEY', 'Encrypts all payloads in Temporal: 32 bytes in base64.', {
     defaultText: 'payloads are not encrypted',
   }),
-  temporalCodecKeyPrevious: keys(
-    'TEMPORAL_CODEC_KEY_PREVIOUS',
-    'Earlier values of TEMPORAL_CODEC_KEY, to read old histories.',
-    { default: [] },
-  ),
+  temporalCodecKeyPrevious: keys('TEMPORAL_CODEC_KEY_PREVIOUS', 'Earlier values, to read old histories.', {
+    default: [],
+  }),
   ...readBy('API', {
-    temporalCodecToken: secret(
-      'TEMPORAL_CODEC_TOKEN',
-      'Token of the codec endpoint, for the Temporal UI; in production at least 32 characters.',
-      { defaultText: 'derived from TEMPORAL_CODEC_KEY' },
-    ),
-    temporalUiOrigins: origins('TEMPORAL_UI_ORIGINS', 'Origins of the Temporal UI that may call the codec endpoint.', {
+    temporalCodecToken: secret('TEMPORAL_CODEC_TOKEN', 'Token of the codec endpoint: 32 characters in production.', {
+      defaultText: 'derived from TEMPORAL_CODEC_KEY',
+    }),
+    temporalUiOrigins: origins('TEMPORAL_UI_ORIGINS', 'Origins of the Temporal UI.', {
       default: [],
     }),
   }),

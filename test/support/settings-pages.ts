@@ -59,20 +59,19 @@ export function settingsPage(): string {
 
 const settingsHead = `# Settings
 
-For people who run the service: every setting, what it does, and who reads it. This page and \`.env.example\` are made from \`infra/settings\` by \`npm run settings\`.
+For people who run the service: every setting and who reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
 
-A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. API and worker name all wrong and missing settings at once and do not start. Secrets are never printed. Settings that both read, API and worker, need the same value in all processes, except those of ports, addresses and queues.`
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. Processes name all wrong and missing settings at once and do not start; they never print secrets. Behind a name stands which process alone reads it; API and worker read all others, which need the same value in all processes, except ports, addresses and queues. Names end with the unit of their numbers, such as \`_SECONDS\` or \`_MB\`.`
 
-const settingColumns = ['setting', 'default', 'unit', 'read by', 'what it does']
+const settingColumns = ['setting', 'default', 'what it does']
 
 function rowOf(setting: Setting): string[] {
   const value = setting.isRequired ? '**required**' : defaultOf(setting)
+  const marks = [setting.readBy, setting.isSecret && 'secret'].filter(Boolean).join(', ')
   const isPlain = setting.defaultText === undefined && setting.default !== undefined && value !== 'none'
   return [
-    `\`${setting.env}\`${setting.isSecret ? ' (secret)' : ''}`,
-    isPlain ? `\`${value}\`` : value,
-    unitOf(setting),
-    setting.readBy ?? 'both',
+    `\`${setting.env}\`${marks && ` (${marks})`}`,
+    `${isPlain ? `\`${value}\`` : value} ${isPlain ? unitOf(setting) : ''}`.trim(),
     setting.description,
   ]
 }
