@@ -53,27 +53,23 @@ function defaultOf({ defaultText, default: value }: Setting): string {
 
 /** What docs/settings.md must be. */
 export function settingsPage(): string {
-  const tables = groups.map(({ title, settings }) => `## ${title}\n\n${table(settingColumns, settings.map(rowOf))}`)
-  return [settingsHead, ...tables].join('\n\n').concat('\n')
+  const lists = groups.map(({ title, settings }) => `## ${title}\n\n${settings.map(entryOf).join('\n')}`)
+  return [settingsHead, ...lists].join('\n\n').concat('\n')
 }
 
 const settingsHead = `# Settings
 
-For people who run the service: every setting and who reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
+For people who run the service: every setting, its default, and who reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
 
-A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. Processes name all wrong and missing settings at once and do not start; they never print secrets. Behind a name stands which process alone reads it; API and worker read all others, which need the same value in all processes, except ports, addresses and queues. Names end with the unit of their numbers, such as \`_SECONDS\` or \`_MB\`.`
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. Names end with the unit of their numbers, such as \`_SECONDS\`. Processes name all wrong and missing settings at once and do not start; they never print secrets. In brackets stands which process alone reads a setting. All others must be the same for API and workers, except ports, addresses and queues.`
 
-const settingColumns = ['setting', 'default', 'what it does']
-
-function rowOf(setting: Setting): string[] {
-  const value = setting.isRequired ? '**required**' : defaultOf(setting)
-  const marks = [setting.readBy, setting.isSecret && 'secret'].filter(Boolean).join(', ')
-  const isPlain = setting.defaultText === undefined && setting.default !== undefined && value !== 'none'
-  return [
-    `\`${setting.env}\`${marks && ` (${marks})`}`,
-    `${isPlain ? `\`${value}\`` : value} ${isPlain ? unitOf(setting) : ''}`.trim(),
-    setting.description,
-  ]
+function entryOf(setting: Setting): string {
+  const value = defaultOf(setting)
+  const isPlain = setting.defaultText === undefined && setting.default !== undefined
+  const standard = value === 'none' ? undefined : `default ${isPlain ? `\`${value}\`` : value}`
+  const facts = [setting.readBy, setting.isSecret && 'secret', setting.isRequired ? '**required**' : standard]
+  const given = facts.filter(Boolean).join('; ')
+  return `- \`${setting.env}\`${given && ` (${given})`}: ${setting.description}`
 }
 
 const start = '<!-- rate limits: written by npm run settings -->'
