@@ -55,11 +55,13 @@ describe("a model's refusal", () => {
     const stream = await client.responses.create({ model: 'scripted', input: 'Please.', stream: true })
     const types: string[] = []
     let id = ''
+    let said = ''
     for await (const event of stream) {
       types.push(event.type)
-      if (event.type === 'response.refusal.done') expect(event.refusal).toBe(refusal)
+      if (event.type === 'response.refusal.done') said = event.refusal
       if (event.type === 'response.completed') id = event.response.id
     }
+    expect(said).toBe(refusal)
     expect(types.slice(2)).toEqual([
       'response.output_item.added',
       'response.content_part.added',
