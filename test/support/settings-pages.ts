@@ -61,12 +61,12 @@ const settingsHead = `# Settings
 
 For people who run the service: every setting, its default, and who reads it. Made, like \`.env.example\`, by \`npm run settings\` from \`infra/settings\`.
 
-A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. Names end with the unit of their numbers, such as \`_SECONDS\`. Processes name all wrong and missing settings at once and do not start; they never print secrets. In brackets stands which process alone reads a setting. All others must be the same for API and workers, except ports, addresses and queues.`
+A setting is an environment variable; an empty one counts as not set. \`NAME_FILE\` names a file with the value of \`NAME\`, which has precedence. Lists are separated by commas. Names end with the unit of their numbers, such as \`_SECONDS\`. Processes name all wrong and missing settings at once and do not start; they never print secrets. In brackets stand which process alone reads a setting, and its default. Settings that both read must be the same for API and workers, except ports, addresses and queues.`
 
 function entryOf(setting: Setting): string {
   const value = defaultOf(setting)
   const isPlain = setting.defaultText === undefined && setting.default !== undefined
-  const standard = value === 'none' ? undefined : `default ${isPlain ? `\`${value}\`` : value}`
+  const standard = value === 'none' ? undefined : isPlain ? `\`${value}\`` : value
   const facts = [setting.readBy, setting.isSecret && 'secret', setting.isRequired ? '**required**' : standard]
   const given = facts.filter(Boolean).join('; ')
   return `- \`${setting.env}\`${given && ` (${given})`}: ${setting.description}`
