@@ -6,7 +6,7 @@ const hourMs = 3_600_000
 /** Longer than any change of summer time. */
 const longestShiftMs = 3 * hourMs
 /** Temporal knows no later times. */
-const lastYear = 2100
+export const lastYear = 2100
 
 /** Five fields of numbers, three-letter names, ranges, steps and lists: what croner and Temporal read in the same way. */
 const field = String.raw`(?:\*|[0-9]{1,2}|[A-Za-z]{3})(?:-(?:[0-9]{1,2}|[A-Za-z]{3}))?(?:/[0-9]{1,2})?`

@@ -10,6 +10,7 @@ const tags = ['schedules']
 const params = Type.Object({ schedule_id: PathId })
 const querystring = Type.Object({ signature: Type.String({ maxLength: 100 }) })
 const html = { 200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } } }
+const link = { tags, params, querystring, response: { ...html, ...refusals(403) } }
 
 /** The link in a mail with a result. Opening it changes nothing, because mail programs open links by themselves. */
 export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'scheduleMails'>> = async (
@@ -34,10 +35,7 @@ export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sched
       schema: {
         operationId: 'schedules.mail',
         summary: 'A page that asks whether to stop the mails of a schedule; for the link in a mail',
-        tags,
-        params,
-        querystring,
-        response: { ...html, ...refusals(403) },
+        ...link,
       },
     },
     async (request, reply) => {
@@ -54,10 +52,7 @@ export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sched
       schema: {
         operationId: 'schedules.stopMails',
         summary: 'Stop the mails of a schedule; for the link in a mail',
-        tags,
-        params,
-        querystring,
-        response: { ...html, ...refusals(403) },
+        ...link,
       },
     },
     async (request, reply) => {

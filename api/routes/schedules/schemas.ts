@@ -1,18 +1,18 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, MessageInput, messagesFromJson } from '../../../domain/messages.ts'
-import { type ScheduleRecord, overlapPolicies } from '../../../domain/records/schedule.ts'
+import { Message, RunMessageInput, messagesFromJson } from '../../../domain/messages.ts'
+import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import { nextTimes } from '../../../domain/schedules/next-times.ts'
 import type { ListedScheduleRun } from '../../../services/schedules/index.ts'
 import { PathId, Timestamp, nullable } from '../schemas.ts'
 
-const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'ScheduleInput',
-  description: 'The messages that each run begins with, as text.',
+  description:
+    'The messages that each run begins with, as in `POST /runs/`. Images, sounds and files are read now, once, and may have 8 MiB together.',
 })
-const yearSeconds = 366 * 24 * 3600
 const Instant = Type.String({ format: 'date-time', maxLength: 40, description: 'ISO 8601; rounded down to a second.' })
 const Overlap = Type.Enum([...overlapPolicies], {
   title: 'OverlapPolicy',
@@ -23,29 +23,35 @@ const Overlap = Type.Enum([...overlapPolicies], {
 const timing = {
   cron: Type.Optional(
     Type.String({
-      maxLength: 200,
+      maxLength: scheduleLimits.cronLength,
       description:
         'Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days.',
     }),
   ),
-  interval_seconds: Type.Optional(Type.Integer({ minimum: 60, maximum: yearSeconds })),
+  interval_seconds: Type.Optional(Type.Integer(scheduleLimits.interval_seconds)),
   at: Type.Optional(Instant),
   timezone: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'IANA name of the time zone of `cron`; default UTC.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: scheduleLimits.timezoneLength,
+      description: 'IANA name of the time zone of `cron`; default UTC.',
+    }),
   ),
 }
 const start = Type.Optional(Instant)
-const maxRuns = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many runs there are at most.' })
+const maxRuns = Type.Integer({ ...scheduleLimits.max_runs, description: 'How many runs there are at most.' })
 const note = Type.String({ maxLength: requestLimits.nameLength })
 const settings = {
   jitter_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 86_400, description: 'Runs begin at random within this time; default 0.' }),
+    Type.Integer({
+      ...scheduleLimits.jitter_seconds,
+      description: 'Runs begin at random within this time; default 0.',
+    }),
   ),
   overlap: Type.Optional(Overlap),
   catchup_seconds: Type.Optional(
     Type.Integer({
-      minimum: 10,
-      maximum: yearSeconds,
+      ...scheduleLimits.catchup_seconds,
       description: 'How late a run may begin after an outage; default 3,600.',
     }),
   ),

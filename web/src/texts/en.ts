@@ -505,6 +505,7 @@ export const en = {
       feedback: 'Feedback',
       files: 'Files',
       vector_store_files: 'Files in vector stores',
+      schedules: 'Schedules',
     },
     problems: 'Why records were refused',
     missingSecrets: 'Settings without their secrets: enter these again',
