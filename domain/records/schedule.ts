@@ -52,6 +52,8 @@ export interface ScheduleRecord extends ScheduleTiming {
   pause_reason?: string
   note: string
   mail_result: boolean
+  /** Absent: its owner, or another client. */
+  made_by?: 'assistant'
   /** Runs that were due; those that its owner triggered are not counted. */
   runs_made: number
   /** Failures in a row. */

@@ -149,6 +149,7 @@ export const archived = {
     pause_reason: schedule.pause_reason,
     note: schedule.note,
     mail_result: schedule.mail_result,
+    made_by: schedule.made_by,
     runs_made: schedule.runs_made,
     created_at: schedule.created_at,
     updated_at: schedule.updated_at,

@@ -50,7 +50,7 @@ export async function pauseBeyondMax(collections: Quota, owner: Owner, session: 
     .skip(max)
     .lean<{ _id: string }[]>()
   if (beyond.length === 0) return
-  const reason = `Paused because the plan of this account allows ${max} schedules.`
+  const reason = 'Paused because the plan of this account changed, which allows fewer schedules now.'
   // The sweep of a worker tells Temporal; from now on, nothing is started anyway.
   await schedules.updateMany(
     { _id: { $in: beyond.map(({ _id }) => _id) } },

@@ -29,6 +29,7 @@ export function recordOf(
     paused: given.paused ?? false,
     note: given.note ?? '',
     mail_result: given.mail_result ?? false,
+    ...(given.made_by === undefined ? {} : { made_by: given.made_by }),
     runs_made: 0,
     failures: 0,
     revision: 1,

@@ -24,9 +24,13 @@ export interface NewSchedule extends TimingRequest {
   paused?: boolean
   note?: string
   mail_result?: boolean
+  /** Who made it, if an assistant did. */
+  made_by?: 'assistant'
 }
 
-export type ScheduleChanges = Partial<Omit<NewSchedule, 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>> & {
+export type ScheduleChanges = Partial<
+  Omit<NewSchedule, 'made_by' | 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>
+> & {
   thread_id?: string | null
   start_at?: string | null
   end_at?: string | null

@@ -113,7 +113,7 @@ export function createStartDueRun(deps: StartDueRunDeps) {
       input: received.input,
     })
     try {
-      await deps.runs.start({ ...prepared, ...received }, runId)
+      await deps.runs.start({ ...prepared, ...received, scheduleId: schedule._id }, runId)
     } catch (error) {
       // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
       if (!isDuplicateKey(error)) throw error

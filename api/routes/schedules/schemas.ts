@@ -4,7 +4,7 @@ import { Message, RunMessageInput, messagesFromJson } from '../../../domain/mess
 import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
 import { nextTimes } from '../../../domain/schedules/next-times.ts'
-import type { ListedScheduleRun } from '../../../services/schedules/index.ts'
+import type { ListedScheduleRun } from '../../../services/schedules/triggered-runs.ts'
 import { PathId, Timestamp, nullable } from '../schemas.ts'
 
 const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
@@ -120,6 +120,7 @@ export const Schedule = Type.Object(
     pause_reason: nullable(Type.String({ description: 'Why the service paused it.' })),
     note: Type.String(),
     mail_result: Type.Boolean(),
+    made_by: nullable(Type.Literal('assistant', { description: 'An assistant made it by its tool.' })),
     runs_made: Type.Integer({ description: 'Runs that were due; those that you triggered are not counted.' }),
     failures: Type.Integer({ description: 'Failures in a row; the fifth pauses the schedule.' }),
     next_runs: NextRuns,
@@ -186,6 +187,7 @@ export function scheduleView(schedule: ScheduleRecord): Static<typeof Schedule> 
     pause_reason: schedule.pause_reason ?? null,
     note: schedule.note,
     mail_result: schedule.mail_result,
+    made_by: schedule.made_by ?? null,
     runs_made: schedule.runs_made,
     failures: schedule.failures,
     next_runs: nextRunsOf(schedule),

@@ -275,6 +275,7 @@ export const en = {
       http_request: 'HTTP requests',
       mcp: 'MCP server',
       web_search: 'Web search',
+      schedule: 'Schedules',
       client: 'Function of the client',
     },
     nameOf: 'Name for the model',
