@@ -57,7 +57,7 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     sync: createSyncSchedule({ collections, timetable }),
     onError: (error: unknown) => logger.warn({ err: error }, 'a schedule could not be passed on; a worker tries again'),
   }
-  const owned = { settings, collections, transaction, assistants, threads, partSources }
+  const owned = { settings, collections, transaction, timetable, assistants, threads, partSources }
   const schedules = createSchedules({ ...owned, ...scheduleSync })
   return {
     settings,

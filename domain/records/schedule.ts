@@ -52,6 +52,8 @@ export interface ScheduleRecord extends ScheduleTiming {
   pause_reason?: string
   note: string
   mail_result: boolean
+  /** How often the link of a mail has stopped the mails: each link does so once. Absent: never. */
+  mail_stops?: number
   /** Absent: its owner, or another client. */
   made_by?: 'assistant'
   /** Runs that were due; those that its owner triggered are not counted. */

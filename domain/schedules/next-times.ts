@@ -49,6 +49,20 @@ export function nextTimes(timing: ScheduleTiming & { created_at: Date }, after: 
   return times
 }
 
+/**
+ * Whether a cron expression has times beside an hour that the clocks show twice. Temporal treats such hours in its own way
+ * (some times come once, some twice), so that it has to be asked.
+ */
+export function meetsRepeatedHour({ cron, timezone }: ScheduleTiming, after: Date, times: Date[]): boolean {
+  if (cron === undefined) return false
+  const clock = wallClockOf(timezone)
+  // Within these hours, the clocks go on by less than the time that passes.
+  return [after, ...times].some(
+    (time) =>
+      clock.at(time.getTime() + longestShiftMs) - clock.at(time.getTime() - longestShiftMs) < 2 * longestShiftMs,
+  )
+}
+
 /** Intervals are counted from the start, or else from the creation. */
 export function firstOfInterval({ start_at, created_at }: Pick<ScheduleTiming, 'start_at'> & { created_at: Date }) {
   return Math.floor((start_at ?? created_at).getTime() / 1000)

@@ -81,9 +81,18 @@ export function createScheduleWrites(deps: ScheduleWritesDeps, reads: Pick<Sched
       await passOn(scheduleId)
     },
 
-    /** By the link of a mail, whose signature was checked. */
-    async stopMails(scheduleId: string): Promise<void> {
-      await schedules.updateOne({ _id: scheduleId, ...present }, { $set: { mail_result: false } })
+    /**
+     * By the link of a mail, whose signature was checked; `stops` are those before it. `areStopped` is false if the link
+     * was used before and the owner has asked for mails again since. Returns the owner too, if there is such a schedule.
+     */
+    async stopMails(scheduleId: string, stops: number): Promise<{ areStopped: boolean; userId: string | undefined }> {
+      const unused = stops === 0 ? { mail_stops: { $in: [null, 0] } } : { mail_stops: stops }
+      await schedules.updateOne(
+        { _id: scheduleId, ...unused, ...present },
+        { $set: { mail_result: false, mail_stops: stops + 1 } },
+      )
+      const now = await schedules.findOne({ _id: scheduleId, ...present }, { mail_result: 1, user_id: 1 }).lean()
+      return { areStopped: !now?.mail_result, userId: now?.user_id }
     },
   }
 

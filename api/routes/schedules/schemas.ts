@@ -3,7 +3,6 @@ import { requestLimits } from '../../../domain/limits.ts'
 import { Message, RunMessageInput, messagesFromJson } from '../../../domain/messages.ts'
 import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
-import { nextTimes } from '../../../domain/schedules/next-times.ts'
 import type { ListedScheduleRun } from '../../../services/schedules/triggered-runs.ts'
 import { PathId, Timestamp, nullable } from '../schemas.ts'
 
@@ -163,10 +162,9 @@ export const ScheduleRunList = Type.Object(
   { title: 'ScheduleRunList' },
 )
 
-const nextRunsShown = 5
 const iso = (time: Date | undefined) => time?.toISOString() ?? null
 
-export function scheduleView(schedule: ScheduleRecord): Static<typeof Schedule> {
+export function scheduleView(schedule: ScheduleRecord, nextRuns: Date[]): Static<typeof Schedule> {
   return {
     schedule_id: schedule._id,
     project_id: schedule.project_id,
@@ -190,20 +188,10 @@ export function scheduleView(schedule: ScheduleRecord): Static<typeof Schedule> 
     made_by: schedule.made_by ?? null,
     runs_made: schedule.runs_made,
     failures: schedule.failures,
-    next_runs: nextRunsOf(schedule),
+    next_runs: nextRuns.map((time) => time.toISOString()),
     created_at: schedule.created_at.toISOString(),
     updated_at: schedule.updated_at.toISOString(),
   }
-}
-
-function nextRunsOf(schedule: ScheduleRecord): string[] {
-  if (schedule.paused) return []
-  const left = (schedule.max_runs ?? Infinity) - schedule.runs_made
-  return timesView(schedule, Math.min(nextRunsShown, Math.max(0, left)))
-}
-
-export function timesView(timing: Parameters<typeof nextTimes>[0], count = nextRunsShown): string[] {
-  return nextTimes(timing, new Date(), count).map((time) => time.toISOString())
 }
 
 export function scheduleRunView({ scheduled, run }: ListedScheduleRun): Static<typeof ScheduleRun> {

@@ -43,6 +43,7 @@ const schedule = new Schema<ScheduleRecord>(
     pause_reason: String,
     note: maybeEmptyText,
     mail_result: flag,
+    mail_stops: Number,
     made_by: String,
     runs_made: count,
     failures: count,
