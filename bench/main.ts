@@ -10,6 +10,7 @@ import { benchMemory } from './runs/memory.ts'
 import { benchReads } from './runs/reads.ts'
 import { benchSteps } from './runs/steps.ts'
 import { benchTurns } from './runs/turns.ts'
+import { benchSchedules } from './schedules.ts'
 import { benchSizes } from './sizes.ts'
 import { benchStreams } from './streams.ts'
 import { benchStart } from './start.ts'
@@ -29,6 +30,7 @@ const parts: Record<string, (context: BenchContext) => Promise<void>> = {
   logins: benchLogins,
   recovery: benchRecovery,
   streams: benchStreams,
+  schedules: benchSchedules,
   sizes: benchSizes,
 }
 const groups: Record<string, string[]> = {

@@ -14,6 +14,9 @@ import { createAccountOf } from '../services/runs/model-account.ts'
 import { createRetrievalTool } from '../services/knowledge/retrieval-tool.ts'
 import { createRequestHashes, createSecretBox, createTokenHashes } from '../services/secrets.ts'
 import { createConversations } from '../services/threads/conversations.ts'
+import { createSchedules } from '../services/schedules/index.ts'
+import { scheduleTool } from '../services/schedules/schedule-tool.ts'
+import { createSyncSchedule } from '../services/schedules/sync.ts'
 import { createThreadCreation } from '../services/threads/create-thread.ts'
 import { createThreads } from '../services/threads/index.ts'
 import { createThreadLog } from '../services/threads/log.ts'
@@ -45,6 +48,17 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
   const scanLog = createLogScan(collections, pendingInput)
   const states = createThreadStates({ collections, scan: scanLog, pendingInput })
   const createThread = createThreadCreation({ collections, transaction })
+  const timetable = createTimetable(infra.temporal.client, settings)
+  const threads = createThreads({ collections, createThread, log, states, pendingInput })
+  const assistants = createAssistants({ collections, transaction, configs: assistantConfigs })
+  /** Where the images, sounds and files of messages come from. */
+  const partSources = { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) }
+  const scheduleSync = {
+    sync: createSyncSchedule({ collections, timetable }),
+    onError: (error: unknown) => logger.warn({ err: error }, 'a schedule could not be passed on; a worker tries again'),
+  }
+  const owned = { settings, collections, transaction, timetable, assistants, threads, partSources }
+  const schedules = createSchedules({ ...owned, ...scheduleSync })
   return {
     settings,
     infra,
@@ -61,7 +75,10 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     workflows,
     models,
     contextWindowOf,
-    timetable: createTimetable(infra.temporal.client, settings),
+    timetable,
+    scheduleSync,
+    /** Schedules as their owners see them, without their runs. */
+    schedules,
     budgetCounting: createBudgetCounting({
       collections,
       assistantConfigs,
@@ -74,15 +91,15 @@ export function composeCore(settings: Settings, infra: Infra, logger: Logger) {
     pendingInput,
     states,
     createThread,
-    threads: createThreads({ collections, createThread, log, states, pendingInput }),
-    assistants: createAssistants({ collections, transaction, configs: assistantConfigs }),
+    threads,
+    assistants,
     accountOf: createAccountOf(models, secretBox),
-    /** Where the images, sounds and files of messages come from. */
-    partSources: { fetchWithin: (maxBytes: number) => infra.outbound.fetchWith({ maxRedirects: 3, maxBytes }) },
+    partSources,
     tools: createTools({
       assistantConfigs,
       outbound: infra.outbound,
       search: settings,
+      schedule: (assistant, name) => scheduleTool({ collections, schedules }, assistant, name),
       retrieval: async (assistant, name, search) =>
         embedder &&
         createRetrievalTool({ collections, assistantConfigs, vectors, embedder }, assistant, { name, search }),

@@ -92,6 +92,7 @@ export async function connectPlatform(
         ...knowledge,
         vectorStores: v1.vectorStores,
         entries: v1.entries,
+        schedules: schedules.schedules,
         projectFiles: v1.files,
         readArchive: createArchiveReader(),
       }),

@@ -1,20 +1,17 @@
-import { createSchedules } from '../services/schedules/index.ts'
 import { createFinishRun } from '../services/schedules/finish-run.ts'
 import { createMailResult } from '../services/schedules/mail-result.ts'
 import { createStartDueRun } from '../services/schedules/start-due-run.ts'
-import { createScheduleSweep, createSyncSchedule } from '../services/schedules/sync.ts'
+import { createScheduleSweep } from '../services/schedules/sync.ts'
+import { createScheduleRuns } from '../services/schedules/triggered-runs.ts'
 import type { Core } from './core.ts'
 import type { composeRuns } from './runs.ts'
 
 /** Schedules: as their owners see them (API), and their runs (worker). */
 export function composeSchedules(core: Core, { runs }: Pick<ReturnType<typeof composeRuns>, 'runs'>) {
-  const { collections, transaction, timetable, logger } = core
-  const onError = (error: unknown) =>
-    logger.warn({ err: error }, 'a schedule could not be passed on; a worker tries again')
-  const sync = createSyncSchedule({ collections, timetable })
-  const deps = { ...core, runs, sync, onError }
-  const startDueRun = createStartDueRun(deps)
-  const schedules = createSchedules({ ...deps, startDueRun })
+  const { collections, transaction } = core
+  const { sync, onError } = core.scheduleSync
+  const startDueRun = createStartDueRun({ ...core, runs })
+  const schedules = { ...core.schedules, ...createScheduleRuns({ ...core, startDueRun }, core.schedules) }
   return {
     schedules,
     sweep: createScheduleSweep({ collections, sync, followAgain: schedules.followAgain, onError }),

@@ -7,6 +7,8 @@ const mebibyte = 1024 * 1024
 export const attachmentLimits = {
   user: { bytes: 8 * mebibyte, allBytes: 16 * mebibyte, files: 32 },
   public: { bytes: 2 * mebibyte, allBytes: 4 * mebibyte, files: 4 },
+  /** They are kept in one record, which the database limits to 16 MiB. */
+  schedule: { bytes: 8 * mebibyte, allBytes: 8 * mebibyte, files: 8 },
 } as const
 export type AttachmentLimits = (typeof attachmentLimits)[keyof typeof attachmentLimits]
 

@@ -68,6 +68,11 @@ export function auditToken(request: FastifyRequest, token: string): void {
   if (typeof userId === 'string') request.auditedUser = userId
 }
 
+/** Records the request for the owner of what its link names. */
+export function auditOwner(request: FastifyRequest, userId: string): void {
+  request.auditedUser = userId
+}
+
 function actorOf(request: FastifyRequest, isDone: boolean): 'user' | 'admin' | 'anonymous' {
   const { auth, isLink } = request.routeOptions.config
   if (auth === 'admin') return isDone ? 'admin' : 'anonymous'

@@ -3480,6 +3480,7 @@ export interface components {
             feedback: number;
             files: number;
             vector_store_files: number;
+            schedules: number;
         };
         /**
          * ImportReport
@@ -3601,7 +3602,7 @@ export interface components {
          * @description Kind of a tool.
          * @enum {unknown}
          */
-        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "client";
+        ToolType: "retrieval" | "http_request" | "mcp" | "web_search" | "schedule" | "client";
         /**
          * ToolSetting
          * @description A tool that an assistant is given, with its settings.
@@ -5411,8 +5412,8 @@ export interface components {
          * ScheduleInput
          * @description The messages that each run begins with.
          */
-        ScheduleInput: components["schemas"]["MessageInput"][] | {
-            messages: components["schemas"]["MessageInput"][];
+        ScheduleInput: components["schemas"]["RunMessageInput"][] | {
+            messages: components["schemas"]["RunMessageInput"][];
         };
         /**
          * OverlapPolicy
@@ -5438,7 +5439,7 @@ export interface components {
          */
         ScheduleCreateRequest: {
             assistant_id: string;
-            /** @description The messages that each run begins with, as text. */
+            /** @description The messages that each run begins with, as in `POST /runs/`. Images, sounds and files are read now, once, and may have 8 MiB together. */
             input: components["schemas"]["ScheduleInput"];
             thread_id?: string;
             /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
@@ -5499,6 +5500,7 @@ export interface components {
             pause_reason: string | null;
             note: string;
             mail_result: boolean;
+            made_by: "assistant" | null;
             /** @description Runs that were due; those that you triggered are not counted. */
             runs_made: number;
             /** @description Failures in a row; the fifth pauses the schedule. */
@@ -5529,7 +5531,7 @@ export interface components {
          */
         ScheduleUpdateRequest: {
             assistant_id?: string;
-            /** @description The messages that each run begins with, as text. */
+            /** @description The messages that each run begins with, as in `POST /runs/`. Images, sounds and files are read now, once, and may have 8 MiB together. */
             input?: components["schemas"]["ScheduleInput"];
             thread_id?: string | null;
             /** @description Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days. */
@@ -19080,6 +19082,8 @@ export interface operations {
     "schedules.mail": {
         parameters: {
             query: {
+                /** @description How often links have stopped the mails before. */
+                stops: number;
                 /** @description The signature of the link. */
                 signature: string;
             };
@@ -19151,6 +19155,8 @@ export interface operations {
     "schedules.stopMails": {
         parameters: {
             query: {
+                /** @description How often links have stopped the mails before. */
+                stops: number;
                 /** @description The signature of the link. */
                 signature: string;
             };

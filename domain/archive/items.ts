@@ -6,6 +6,7 @@ import type {
   ArchivedFile,
   ArchivedProject,
   ArchivedRun,
+  ArchivedSchedule,
   ArchivedThread,
   ArchivedToolCall,
   ArchivedVectorStore,
@@ -22,6 +23,7 @@ export const recordKinds = [
   'runs',
   'tool_calls',
   'feedback',
+  'schedules',
   'vector_store_files',
 ] as const
 export type RecordKind = (typeof recordKinds)[number]
@@ -42,6 +44,8 @@ export interface ReadRecords {
   }
   tool_calls: Omit<ArchivedToolCall, 'args'> & { args_json: string }
   feedback: Omit<ArchivedFeedback, 'value'> & { value_json?: string }
+  /** Without images, sounds and files; `hadParts`: there were some. */
+  schedules: Omit<ArchivedSchedule, 'input'> & { input_json: string; hadParts: boolean }
 }
 
 /** A record that has been checked; `id` is that of the archive. */

@@ -69,6 +69,11 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
         ...(value === undefined ? {} : { value_json: checkFreeForm(['value'], value) }),
       }))
     }
+    case 'schedules': {
+      const { input, ...schedule } = checked(records.ArchivedSchedule, line, kind)
+      const hadParts = input.some(({ data }) => 'parts' in data)
+      return ready(kind, schedule.schedule_id, () => ({ ...schedule, input_json: messagesText(input), hadParts }))
+    }
   }
 }
 
@@ -100,7 +105,7 @@ function ready<K extends RecordKind>(kind: K, id: string, make: () => ReadRecord
 /** The pattern of times lets a thirteenth month through. */
 function hasTimes(record: unknown): boolean {
   const members = typeof record === 'object' && record !== null ? Object.entries(record) : []
-  return members.every(([key, value]) => !key.endsWith('_at') || !Number.isNaN(Date.parse(String(value))))
+  return members.every(([key, value]) => !/(^|_)at$/.test(key) || !Number.isNaN(Date.parse(String(value))))
 }
 
 function runOf({ input, overrides = {}, metadata, ...run }: records.ArchivedRun): ReadRecords['runs'] {

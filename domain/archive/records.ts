@@ -5,6 +5,7 @@ import { requestLimits } from '../limits.ts'
 import { Message, TokenUsage } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
 import { runStatuses } from '../records/run.ts'
+import { overlapPolicies, scheduleLimits } from '../records/schedule.ts'
 
 /** The records of an archive, as `services/export/user-archive.ts` writes them. Other members are ignored. */
 const id = Type.String({ minLength: 1, maxLength: 128 })
@@ -137,6 +138,26 @@ export const ArchivedVectorStoreFile = Type.Object({
   ),
   created_at: time,
 })
+export const ArchivedSchedule = Type.Object({
+  schedule_id: id,
+  project_id: id,
+  assistant_id: id,
+  thread_id: Type.Optional(id),
+  input: Type.Array(Message, { minItems: 1, maxItems: requestLimits.messages }),
+  cron: Type.Optional(Type.String({ maxLength: scheduleLimits.cronLength })),
+  interval_seconds: Type.Optional(Type.Integer(scheduleLimits.interval_seconds)),
+  at: Type.Optional(time),
+  timezone: Type.String({ minLength: 1, maxLength: scheduleLimits.timezoneLength }),
+  jitter_seconds: Type.Integer(scheduleLimits.jitter_seconds),
+  start_at: Type.Optional(time),
+  end_at: Type.Optional(time),
+  max_runs: Type.Optional(Type.Integer(scheduleLimits.max_runs)),
+  overlap: Type.Enum([...overlapPolicies]),
+  catchup_seconds: Type.Integer(scheduleLimits.catchup_seconds),
+  note: name,
+  runs_made: Type.Integer({ minimum: 0, maximum: scheduleLimits.max_runs.maximum }),
+  created_at: time,
+})
 /** Of an assistant or of a project. */
 export const ArchivedFile = Type.Object({
   file_id: id,
@@ -159,4 +180,5 @@ export type ArchivedEntry = Static<typeof ArchivedEntry>
 export type ArchivedRun = Static<typeof ArchivedRun>
 export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>
+export type ArchivedSchedule = Static<typeof ArchivedSchedule>
 export type ArchivedFile = Static<typeof ArchivedFile>

@@ -58,6 +58,8 @@ export interface AssistantRecord {
   deleting?: boolean
   /** Ids of the budgets in which its runs are counted; absent if there are none. */
   budgets?: string[]
+  /** Its owner has approved a schedule that the assistant made by its tool; it may make others without asking. */
+  schedules_approved?: boolean
   /** A copy of its owner's suspension: public callers are refused, and no step of a run begins. */
   suspended?: boolean
 }

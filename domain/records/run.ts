@@ -151,6 +151,8 @@ export interface RunRecord {
   /** The fence with which the newest answer was stored; attempts of the current step are counted from it. */
   step_fence?: number
   usage?: Usage
+  /** The schedule that started it, when it was due or triggered. */
+  schedule_id?: string
   /** The budgets in which the run is counted, if there are any. */
   budgets?: string[]
   /** `usage` by the model that answered, if several did because of a fallback. */

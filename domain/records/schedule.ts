@@ -1,8 +1,21 @@
+import type { AttachmentRecord } from './attachment.ts'
 import type { RunStatus } from './run.ts'
 
 /** What happens when a run is due while the one before is still under way. */
 export const overlapPolicies = ['skip', 'buffer_one', 'cancel_other'] as const
 export type OverlapPolicy = (typeof overlapPolicies)[number]
+
+const yearSeconds = 366 * 24 * 3600
+
+/** What the members of a schedule may be, in requests and in archives. */
+export const scheduleLimits = {
+  cronLength: 200,
+  timezoneLength: 100,
+  interval_seconds: { minimum: 60, maximum: yearSeconds },
+  jitter_seconds: { minimum: 0, maximum: 86_400 },
+  catchup_seconds: { minimum: 10, maximum: yearSeconds },
+  max_runs: { minimum: 1, maximum: 1_000_000 },
+} as const
 
 /** When a schedule is due: exactly one of `cron`, `interval_seconds` and `at` is set. */
 export interface ScheduleTiming {
@@ -25,6 +38,11 @@ export interface ScheduleRecord extends ScheduleTiming {
   thread_id?: string
   /** `Message[]` as JSON text. */
   input_json: string
+  /**
+   * The bytes of the images, sounds and files of the input; each run gets its own copies. In the same record, so that
+   * they change and go with the input. Only what asks for them reads them (`+attachments`).
+   */
+  attachments?: ScheduleAttachment[]
   jitter_seconds: number
   max_runs?: number
   overlap: OverlapPolicy
@@ -34,6 +52,10 @@ export interface ScheduleRecord extends ScheduleTiming {
   pause_reason?: string
   note: string
   mail_result: boolean
+  /** How often the link of a mail has stopped the mails: each link does so once. Absent: never. */
+  mail_stops?: number
+  /** Absent: its owner, or another client. */
+  made_by?: 'assistant'
   /** Runs that were due; those that its owner triggered are not counted. */
   runs_made: number
   /** Failures in a row. */
@@ -51,6 +73,8 @@ export interface ScheduleRecord extends ScheduleTiming {
   /** Nothing is started any more; the schedule at Temporal is removed, then this record. */
   deleting?: boolean
 }
+
+export type ScheduleAttachment = Omit<AttachmentRecord, 'thread_id' | 'user_id' | 'created_at'>
 
 /** `pending`: not yet started. `refused`: no run was started; `error` says why. Otherwise the status of the run. */
 export type ScheduleRunStatus = RunStatus | 'refused' | 'gone'

@@ -6,7 +6,7 @@ const hourMs = 3_600_000
 /** Longer than any change of summer time. */
 const longestShiftMs = 3 * hourMs
 /** Temporal knows no later times. */
-const lastYear = 2100
+export const lastYear = 2100
 
 /** Five fields of numbers, three-letter names, ranges, steps and lists: what croner and Temporal read in the same way. */
 const field = String.raw`(?:\*|[0-9]{1,2}|[A-Za-z]{3})(?:-(?:[0-9]{1,2}|[A-Za-z]{3}))?(?:/[0-9]{1,2})?`
@@ -47,6 +47,20 @@ export function nextTimes(timing: ScheduleTiming & { created_at: Date }, after: 
     times.push(new Date(moment))
   }
   return times
+}
+
+/**
+ * Whether a cron expression has times beside an hour that the clocks show twice. Temporal treats such hours in its own way
+ * (some times come once, some twice), so that it has to be asked.
+ */
+export function meetsRepeatedHour({ cron, timezone }: ScheduleTiming, after: Date, times: Date[]): boolean {
+  if (cron === undefined) return false
+  const clock = wallClockOf(timezone)
+  // Within these hours, the clocks go on by less than the time that passes.
+  return [after, ...times].some(
+    (time) =>
+      clock.at(time.getTime() + longestShiftMs) - clock.at(time.getTime() - longestShiftMs) < 2 * longestShiftMs,
+  )
 }
 
 /** Intervals are counted from the start, or else from the creation. */

@@ -33,8 +33,8 @@ export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGene
       if (member.size > smallMemberMaxBytes) throw wrongArchive('one of its members is too large')
       continue
     }
-    // Parts of messages are not imported: their text is.
-    if (/^attachments[-/][\w.-]{1,80}$/.test(member.name)) continue
+    // Parts of messages are not imported: their text is. The runs of schedules are imported with their threads.
+    if (/^(attachments|schedule-runs)[-/][\w.-]{1,80}$/.test(member.name)) continue
     const kind = kindOf(member.name)
     const next = order.indexOf(kind)
     if (next < place) throw wrongArchive('its members are not in order')

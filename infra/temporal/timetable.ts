@@ -18,6 +18,9 @@ import type { Settings } from '../config.ts'
 
 const prefix = 'schedule/'
 
+/** Owners that one query names; each id has at most 128 characters. */
+const ownersOfQuery = 50
+
 /** gRPC's code of a request that can never succeed. */
 const invalidArgument = 3
 
@@ -82,14 +85,28 @@ export function createTimetable(
       }
     },
 
-    idsOf: (owner, id) =>
+    nextTimes: (scheduleId) =>
       withDeadline(async () => {
-        const ids: string[] = []
-        // Ids that clients choose have no quotation marks.
-        for await (const { scheduleId } of client.schedule.list({ query: `${attributeOf[owner]} = "${id}"` }))
-          if (scheduleId.startsWith(prefix) && (await exists(scheduleId))) ids.push(scheduleId.slice(prefix.length))
-        return ids
+        try {
+          return (await client.schedule.getHandle(prefix + scheduleId).describe()).info.nextActionTimes
+        } catch (error) {
+          if (error instanceof ScheduleNotFoundError) return undefined
+          throw error
+        }
       }),
+
+    async idsOf(owner, owners) {
+      const ids: string[] = []
+      for (let start = 0; start < owners.length; start += ownersOfQuery)
+        await withDeadline(async () => {
+          // Ids that clients choose have no quotation marks.
+          const named = owners.slice(start, start + ownersOfQuery).map((id) => `"${id}"`)
+          const query = `${attributeOf[owner]} IN (${named.join(', ')})`
+          for await (const { scheduleId } of client.schedule.list({ query }))
+            if (scheduleId.startsWith(prefix) && (await exists(scheduleId))) ids.push(scheduleId.slice(prefix.length))
+        })
+      return ids
+    },
   }
 
   /** Temporal lists a schedule for a moment after it is gone. */

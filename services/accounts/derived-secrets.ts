@@ -23,8 +23,8 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
     createHmac('sha256', exportKey).update(`${expires}:${userId}`).digest('base64url')
 
   const scheduleMailKey = keyFor('schedule-mail-link')
-  const scheduleMailSignature = (scheduleId: string): string =>
-    createHmac('sha256', scheduleMailKey).update(scheduleId).digest('base64url')
+  const scheduleMailSignature = (scheduleId: string, stops: number): string =>
+    createHmac('sha256', scheduleMailKey).update(`${stops}:${scheduleId}`).digest('base64url')
 
   return {
     /** Six digits. */
@@ -37,10 +37,10 @@ export function createDerivedSecrets(secretsKey: Uint8Array) {
     isExportSignature(userId: string, expires: number, given: string): boolean {
       return areEqual(exportSignature(userId, expires), given)
     },
-    /** Signs the link that stops the mails of a schedule. */
+    /** Signs the link that stops the mails of a schedule; `stops`: how often such links have stopped them before. */
     scheduleMailSignature,
-    isScheduleMailSignature(scheduleId: string, given: string): boolean {
-      return areEqual(scheduleMailSignature(scheduleId), given)
+    isScheduleMailSignature(scheduleId: string, stops: number, given: string): boolean {
+      return areEqual(scheduleMailSignature(scheduleId, stops), given)
     },
     /** 256 bits in base64url. */
     resetToken: (tokenId: string): string => createHmac('sha256', resetKey).update(tokenId).digest('base64url'),

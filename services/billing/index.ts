@@ -11,11 +11,11 @@ import { type PaymentProvider, ask, isRefused } from './provider.ts'
 import { createWebhook } from './webhook.ts'
 
 export interface BillingDeps {
-  collections: Pick<Collections, 'users' | 'purchases' | 'billingEvents'>
+  collections: Pick<Collections, 'users' | 'purchases' | 'schedules' | 'billingEvents'>
   transaction: RunInTransaction
   /** Undefined without its keys. */
   provider: PaymentProvider | undefined
-  settings: { frontendUrl: string }
+  settings: { frontendUrl: string; scheduleMaxDefault: number }
 }
 
 export type Billing = ReturnType<typeof createBilling>
@@ -24,7 +24,7 @@ export type Billing = ReturnType<typeof createBilling>
 export function createBilling(deps: BillingDeps) {
   const { collections, transaction, settings } = deps
   const plans = createPlans(deps.provider)
-  const purchases = createPurchases({ collections, transaction })
+  const purchases = createPurchases({ collections, transaction, settings })
 
   function requireProvider(): PaymentProvider {
     if (deps.provider === undefined)

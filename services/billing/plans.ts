@@ -50,7 +50,7 @@ async function read(provider: PaymentProvider): Promise<Plan[]> {
 
 function planOf(price: Stripe.Price): Plan | undefined {
   const threadMax = threadMaxOf(price)
-  const scheduleMax = numberOf(price, 'schedule_max')
+  const scheduleMax = scheduleMaxOf(price)
   if (threadMax === undefined || price.unit_amount === null || price.billing_scheme !== 'per_unit') return undefined
   const { product, recurring, nickname } = price
   const isForSale = typeof product === 'object' && !('deleted' in product) && product.active
@@ -70,6 +70,10 @@ function planOf(price: Stripe.Price): Plan | undefined {
 /** From a price's metadata, if it is a valid quota. */
 export function threadMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
   return numberOf(price, 'thread_max')
+}
+
+export function scheduleMaxOf(price: Pick<Stripe.Price, 'metadata'>): number | undefined {
+  return numberOf(price, 'schedule_max')
 }
 
 function numberOf(price: Pick<Stripe.Price, 'metadata'>, member: string): number | undefined {

@@ -2,11 +2,11 @@ import type { Stripe } from 'stripe'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import { isChargedBack } from './chargebacks.ts'
 import { idOf } from './id-of.ts'
-import { threadMaxOf } from './plans.ts'
+import { scheduleMaxOf, threadMaxOf } from './plans.ts'
 
 /** What the payment provider says about a purchase at this moment. */
 export type PurchaseState = Pick<PurchaseRecord, 'status' | 'thread_max'> &
-  Partial<Pick<PurchaseRecord, 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
+  Partial<Pick<PurchaseRecord, 'schedule_max' | 'customer_id' | 'subscription_id' | 'payment_intent_id'>>
 
 /** While a payment is late, the provider retries it; a subscription that it gives up gets another status. */
 const entitled = new Set<Stripe.Subscription.Status>(['active', 'trialing', 'past_due'])
@@ -33,7 +33,14 @@ export async function readPurchaseState(stripe: Stripe, purchase: PurchaseRecord
     const price = subscription.items.data[0]?.price
     const isActive = entitled.has(subscription.status) && !(await isLastInvoicePaidBack(stripe, subscription))
     const threadMax = price === undefined ? undefined : threadMaxOf(price)
-    return { ...ids, status: isActive ? 'active' : 'ended', thread_max: threadMax ?? purchase.thread_max }
+    // A price that says nothing about schedules allows what the settings allow.
+    const scheduleMax = price === undefined ? purchase.schedule_max : (scheduleMaxOf(price) ?? 0)
+    return {
+      ...ids,
+      status: isActive ? 'active' : 'ended',
+      thread_max: threadMax ?? purchase.thread_max,
+      ...(scheduleMax === undefined ? {} : { schedule_max: scheduleMax }),
+    }
   }
   const isUnpaid = session.payment_status === 'unpaid'
   const isPaidBack = payment !== null && typeof payment === 'object' && (await wasPaidBack(stripe, payment))

@@ -1,13 +1,15 @@
 import type { Stripe } from 'stripe'
 import type { PurchaseRecord } from '../../domain/records/purchase.ts'
 import type { Collections } from '../collections.ts'
+import { pauseBeyondMax } from '../schedules/schedule-quota.ts'
 import type { RunInTransaction } from '../transactions.ts'
 import { readPurchaseState } from './purchase-state.ts'
 import { applyThreadMax } from './thread-max.ts'
 
 interface PurchasesDeps {
-  collections: Pick<Collections, 'users' | 'purchases'>
+  collections: Pick<Collections, 'users' | 'purchases' | 'schedules'>
   transaction: RunInTransaction
+  settings: { scheduleMaxDefault: number }
 }
 
 /** The rate limit of checkouts keeps users below this number. */
@@ -15,7 +17,7 @@ const purchasesRead = 1000
 
 export type Purchases = ReturnType<typeof createPurchases>
 
-export function createPurchases({ collections, transaction }: PurchasesDeps) {
+export function createPurchases({ collections, transaction, settings }: PurchasesDeps) {
   const { purchases } = collections
   return {
     /** The user's purchases, newest first. */
@@ -23,7 +25,7 @@ export function createPurchases({ collections, transaction }: PurchasesDeps) {
       purchases.find({ user_id: userId }).sort({ created_at: -1 }).limit(purchasesRead).lean<PurchaseRecord[]>(),
 
     /**
-     * Stores the provider's current state and updates the user's quota, in one transaction, unless a look-up that began
+     * Stores the provider's current state and updates the user's quotas, in one transaction, unless a look-up that began
      * later has stored its state already. Null then, or if the purchase is gone. A newer look-up that is under way is
      * no reason to store nothing: it may fail.
      */
@@ -45,6 +47,9 @@ export function createPurchases({ collections, transaction }: PurchasesDeps) {
         if (before === null) return null
         if (before.status !== state.status || before.thread_max !== state.thread_max)
           await applyThreadMax(collections, { userId: before.user_id }, session)
+        const scheduleMax = state.schedule_max ?? before.schedule_max
+        if (before.status !== state.status || before.schedule_max !== scheduleMax)
+          await pauseBeyondMax(collections, { userId: before.user_id, most: settings.scheduleMaxDefault }, session)
         const { url, ...stored } = { ...before, ...changes }
         return state.status === 'open' && url !== undefined ? { ...stored, url } : stored
       })

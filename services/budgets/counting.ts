@@ -38,7 +38,8 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
     /**
      * Counts the run in each budget and reserves what it may cost. Throws `too_many_requests` if today's runs or
      * tokens are used up or reserved, `payment_required` if the money is. Returns the ids of the budgets, which are
-     * stored with the run as `budgets`. A run that is then not stored is given back.
+     * stored with the run as `budgets`. A run that is then not stored is given back. Two attempts to start the same run
+     * count it once.
      */
     async admit(runId: string, isPublic: boolean, question: ExpectedQuestion): Promise<string[]> {
       const ids = (question.assistant.budgets ?? []).filter((id) => isPublic || id.startsWith('project/'))
@@ -100,13 +101,16 @@ export function createBudgetCounting(deps: BudgetCountingDeps) {
   async function take(id: string, hold: BudgetHold): Promise<BudgetRecord | undefined> {
     for (let tries = 1; ; tries++) {
       const days = daysAt(now())
-      const free = { _id: id, day: { $in: days }, [`held.${heldMax - 1}`]: { $exists: false }, $expr: hasRoom }
+      const isAnother = { 'held.run': { $ne: hold.run } }
+      const isFree = { [`held.${heldMax - 1}`]: { $exists: false }, $expr: hasRoom }
+      const free = { _id: id, day: { $in: days }, ...isAnother, ...isFree }
       const { matchedCount } = await budgets.updateOne(free, { $inc: { runs: 1 }, $push: { held: hold } })
       if (matchedCount > 0) return undefined
       const budget = await budgets.findById(id).lean<BudgetRecord>()
       // It was removed a moment ago.
       if (budget === null) return undefined
       if (!days.includes(budget.day)) await beginDay(budget, days[0])
+      else if (budget.held?.some(({ run }) => run === hold.run)) return undefined
       else if (tries >= triesMax) return budget
       else if (exceededBy(budget) !== undefined && !(await leftovers.countLeftovers(budget))) return budget
     }

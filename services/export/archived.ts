@@ -3,17 +3,19 @@ import { objectFromJsonText } from '../../domain/json-text.ts'
 import { maskSecrets } from '../../domain/mask-secrets.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
-import type { AttachmentRecord } from '../../domain/records/attachment.ts'
 import type { FeedbackRecord } from '../../domain/records/feedback.ts'
 import type { FileRecord } from '../../domain/records/file.ts'
 import type { ProjectRecord } from '../../domain/records/project.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
-import type { ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
+import type { ScheduleAttachment, ScheduleRecord, ScheduleRunRecord } from '../../domain/records/schedule.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import type { ToolCallRecord } from '../../domain/records/tool-call.ts'
 import type { UserRecord } from '../../domain/records/user.ts'
 import { type EntryRecord, attributesOf } from '../knowledge/entry-record.ts'
 import type { VectorStoreRecord } from '../knowledge/vector-stores.ts'
+
+type Described = Omit<ScheduleAttachment, 'bytes'>
+type AttachmentOwner = { created_at: Date } & ({ thread_id: string } | { schedule_id: string })
 
 /** How each kind of record is written in an archive (docs/accounts.md). Names only what is meant to be exported. */
 export const archived = {
@@ -147,6 +149,7 @@ export const archived = {
     pause_reason: schedule.pause_reason,
     note: schedule.note,
     mail_result: schedule.mail_result,
+    made_by: schedule.made_by,
     runs_made: schedule.runs_made,
     created_at: schedule.created_at,
     updated_at: schedule.updated_at,
@@ -154,9 +157,9 @@ export const archived = {
 
   scheduleRun: ({ _id: _key, user_id: _user, check_at: _check, ...run }: ScheduleRunRecord) => run,
 
-  attachment: ({ _id, thread_id, name, content_type, size, sha256, created_at }: AttachmentRecord) => ({
+  attachment: ({ _id, name, content_type, size, sha256 }: Described, { created_at, ...owner }: AttachmentOwner) => ({
     attachment_id: _id,
-    thread_id,
+    ...owner,
     name,
     content_type,
     size,

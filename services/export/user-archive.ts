@@ -107,13 +107,33 @@ async function* threadMembers(
   yield* jsonLines('feedback', mapped(opinions, archived.feedback), now)
   const attached = () =>
     ofThreads((id) => records(attachments, { thread_id: id, ...until(now) }, largeRecordsAtOnce, { bytes: 0 }))
-  yield* jsonLines('attachments', mapped(attached(), archived.attachment), now)
+  const ofSchedules = () => scheduleAttachments(collections, own)
+  async function* described() {
+    for await (const { thread_id, created_at, ...rest } of attached())
+      yield archived.attachment(rest, { thread_id, created_at })
+    for await (const { attachment, owner } of ofSchedules()) yield archived.attachment(attachment, owner)
+  }
+  yield* jsonLines('attachments', described(), now)
   for await (const { _id } of attached()) {
     const stored = await attachments.findById(_id).lean<AttachmentRecord>()
-    if (stored === null) continue
-    const content = Buffer.from(bytesOf(stored))
-    yield { name: attachmentPathOf(_id), size: content.length, modified: stored.created_at, content: [content] }
+    if (stored !== null) yield bytesMember(stored, stored.created_at)
   }
+  for await (const { attachment, owner } of ofSchedules()) yield bytesMember(attachment, owner.created_at)
+}
+
+/** The images, sounds and files of the inputs of schedules; those of one schedule at a time. */
+async function* scheduleAttachments({ schedules }: Pick<Collections, 'schedules'>, own: object) {
+  const some = { ...own, attachments: { $exists: true } }
+  for await (const { _id, created_at, attachments = [] } of records(schedules, some, 1, {
+    attachments: 1,
+    created_at: 1,
+  }))
+    for (const attachment of attachments) yield { attachment, owner: { schedule_id: _id, created_at } }
+}
+
+function bytesMember(stored: Pick<AttachmentRecord, '_id' | 'bytes'>, modified: Date): ArchiveMember {
+  const content = Buffer.from(bytesOf(stored))
+  return { name: attachmentPathOf(stored._id), size: content.length, modified, content: [content] }
 }
 
 /** The records of the files, then their bytes. */

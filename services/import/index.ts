@@ -7,6 +7,7 @@ import { arriving } from './arriving.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
+import { type ImportSchedulesDeps, createScheduleImport } from './import-schedules.ts'
 import { type ImportRunPartsDeps, createRunPartsImport } from './import-run-parts.ts'
 import { type ImportVectorStoresDeps, createVectorStoreImport } from './import-vector-stores.ts'
 import { newIdsFor } from './new-ids.ts'
@@ -17,6 +18,7 @@ type ImportsDeps = ImportRecordsDeps &
   ImportEntriesDeps &
   ImportRunPartsDeps &
   ImportFilesDeps &
+  ImportSchedulesDeps &
   ImportVectorStoresDeps & {
     collections: Pick<Collections, 'users'>
     readArchive: ReadArchive
@@ -70,6 +72,7 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const entries = createEntryImport(deps, target)
     const parts = createRunPartsImport(deps, target)
     const shelves = createVectorStoreImport(deps, target)
+    const importSchedule = createScheduleImport(deps, target)
     const receiveFile = createFileImport(deps, target)
     for await (const item of items) {
       if (item.type === 'record') await store(item)
@@ -99,6 +102,8 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
           return parts.toolCall(item.record)
         case 'feedback':
           return parts.feedback(item.record)
+        case 'schedules':
+          return importSchedule(item.record)
       }
     }
   }

@@ -83,7 +83,7 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
     await writer.drain()
     return { next: 'done' }
   }
-  const needsApproval = config.interruptBeforeAction && plan.hasWaiting
+  const needsApproval = (config.interruptBeforeAction && plan.hasWaiting) || plan.needsApproval
   const needsOnlyClient = plan.needsClient && plan.calls.length === 0
   const isWaiting = stored === undefined && (needsApproval || needsOnlyClient)
   const planned = plannedStep(plan, { run, isWaiting })

@@ -17,6 +17,8 @@ export interface AnswerPlan {
   calls: PlannedCall[]
   /** Some of them wait: a person can be asked about them. */
   hasWaiting: boolean
+  /** Some of them wait and need a person's approval, whatever the assistant's configuration says. */
+  needsApproval: boolean
   /** Calls have no result yet that the client executes. */
   needsClient: boolean
   /** The run ends with this answer: its calls are the client's, which brings the results with its next run. */
@@ -38,17 +40,21 @@ export function planAnswer({
   const entryOf = new Map(entries.map((entry) => [entry.index, entry]))
   const isLeftOpen = run.overrides.client_calls === 'return'
   const calls: PlannedCall[] = []
-  let needsClient = false
-  for (const [index, { name }] of (message.data.tool_calls ?? []).entries()) {
+  let [needsClient, needsApproval] = [false, false]
+  for (const [index, { name, args }] of (message.data.tool_calls ?? []).entries()) {
     const entry = entryOf.get(index)
     const tool = tools.find((candidate) => candidate.name === name)
     if (entry === undefined) needsClient ||= isLeftOpen
     else if (entry.client) needsClient ||= entry.status === 'waiting'
-    else if (calls.length < maxCallsPerStep) calls.push(plannedCall(index, tool))
+    else if (calls.length < maxCallsPerStep) {
+      calls.push(plannedCall(index, tool))
+      needsApproval ||= entry.status === 'waiting' && (tool?.needsApproval?.(args) ?? false)
+    }
   }
   return {
     calls,
     hasWaiting: entries.some(({ client, status }) => !client && status === 'waiting'),
+    needsApproval,
     needsClient,
     isLast: isLeftOpen && needsClient && entries.length === 0,
   }

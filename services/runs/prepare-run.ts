@@ -36,6 +36,8 @@ export interface NewRun {
   overrides?: RunOverrides
   strategy: MultitaskStrategy
   public?: boolean
+  /** The schedule that starts it. */
+  scheduleId?: string
   completion?: CompletionFacts
   /** Metadata that a caller of the compat family stores with the run, as JSON text. */
   metadataJson?: string
@@ -126,6 +128,7 @@ export async function admitRun(
     metadataJson,
     responseJson,
     completion,
+    scheduleId,
     public: isPublic = false,
   }: NewRun,
   runId: string,
@@ -151,6 +154,7 @@ export async function admitRun(
     input_json: inputJson,
     overrides,
     ...(completion === undefined ? {} : { completion }),
+    ...(scheduleId === undefined ? {} : { schedule_id: scheduleId }),
     ...(metadataJson === undefined ? {} : { metadata_json: metadataJson }),
     ...(responseJson === undefined ? {} : { response_json: responseJson }),
     ...(budgets.length > 0 ? { budgets } : {}),

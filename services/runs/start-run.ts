@@ -10,6 +10,7 @@ import type { LiveRun } from './live-run.ts'
 import type { LiveRuns } from './live-runs.ts'
 import type { Steps } from './steps.ts'
 import type { NewAttachment } from '../attachments/receive-content.ts'
+import { isDuplicateKey } from '../duplicate-key.ts'
 import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { parentsOfRun, parentsRemain } from '../parents.ts'
 import type { RunInTransaction } from '../transactions.ts'
@@ -125,7 +126,9 @@ async function store(
       })
   } catch (error) {
     await removeAttachments(deps.collections, attachments).catch(deps.onError)
-    await deps.budgetCounting.giveBack(run).catch(deps.onError)
+    // Another attempt to start the same run has stored it, and its count stays.
+    const isStored = isDuplicateKey(error) && (await runs.exists({ _id: run._id })) !== null
+    if (!isStored) await deps.budgetCounting.giveBack(run).catch(deps.onError)
     throw error
   }
 }

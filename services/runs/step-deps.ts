@@ -13,6 +13,7 @@ import type { Tool } from '../tools/tool.ts'
 import type { RunTracing } from '../tracing.ts'
 import type { ChatModel, CountTokens, ModelAccount } from './chat-model.ts'
 import type { LiveRuns } from './live-runs.ts'
+import type { ToolsRun } from './wanted-tools.ts'
 
 /** What the steps of a run depend on. */
 export interface StepDeps {
@@ -29,11 +30,7 @@ export interface StepDeps {
   /** The account that pays for the assistant's runs; undefined if no model is configured. */
   accountOf(assistant: AssistantRecord): ModelAccount | undefined
   /** The current tools of an assistant, and those that the client of the run brings. */
-  toolsOf(
-    assistant: AssistantRecord,
-    run: Pick<RunRecord, '_id' | 'overrides' | 'public'>,
-    signal: AbortSignal,
-  ): Promise<Tool[]>
+  toolsOf(assistant: AssistantRecord, run: ToolsRun, signal: AbortSignal): Promise<Tool[]>
   /** The context window of a model in tokens, question and answer together. */
   contextWindowOf(model: string): number
   countTokens: CountTokens

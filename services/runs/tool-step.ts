@@ -77,6 +77,7 @@ async function resultOf(
   const { content } = await executeTool(tool, args, {
     checkForeignArguments: deps.checkForeignArguments,
     userId: run.user_id,
+    call: { key: call._id, threadId: run.thread_id, isApproved: call.decision !== undefined },
     signal,
     around: (execute) => deps.tracing.tool(run, facts, execute),
   })

@@ -1,5 +1,5 @@
 import type { ToolSetting } from '../../domain/assistant-config.ts'
-import { toolTypes } from '../../domain/tool-types.ts'
+import { type ToolType, toolTypes } from '../../domain/tool-types.ts'
 import { readClientFunctions } from '../../domain/client-tools.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { readSearchOverride } from '../../domain/search-override.ts'
@@ -7,18 +7,27 @@ import { parseOwnJson } from '../../domain/own-json.ts'
 import type { SecretBox } from '../secrets.ts'
 import type { WantedTools } from '../tools/resolve-tools.ts'
 
-/** Public callers do not know the functions of the assistant's own client, and could not answer their calls. */
-const publicTypes = toolTypes.filter((type) => type !== 'client')
+/** What decides which tools a run has. */
+export type ToolsRun = Pick<RunRecord, '_id' | 'overrides' | 'public' | 'schedule_id'>
+
+/**
+ * Public callers do not know the functions of the assistant's own client, and could not answer their calls. They make no
+ * schedules at its owner's cost.
+ */
+const notForPublic: readonly ToolType[] = ['client', 'schedule']
+/** A run that a schedule started makes no schedules: they would multiply while nobody looks. */
+const notForSchedules: readonly ToolType[] = ['schedule']
 
 /** What a run wants of its assistant's tools. */
 export function wantedTools(
   secretBox: Pick<SecretBox, 'open'>,
-  { _id, overrides, public: isPublic }: Pick<RunRecord, '_id' | 'overrides' | 'public'>,
+  { _id, overrides, public: isPublic, schedule_id: scheduleId }: ToolsRun,
 ): WantedTools {
-  const types = overrides.server_tools ?? (isPublic ? publicTypes : undefined)
+  const refused = [...(isPublic ? notForPublic : []), ...(scheduleId === undefined ? [] : notForSchedules)]
+  const types = (overrides.server_tools ?? toolTypes).filter((type) => !refused.includes(type))
   const { added_tools_sealed: sealed } = overrides
   return {
-    ...(types === undefined ? {} : { types }),
+    types,
     ...(sealed === undefined ? {} : { added: parseOwnJson<ToolSetting[]>(secretBox.open(sealed, _id)) }),
     search: readSearchOverride(overrides.search_json),
     functions: readClientFunctions(overrides.tools_json),

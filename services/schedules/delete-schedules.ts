@@ -53,11 +53,9 @@ const membersOf = {
 
 /** What Temporal itself lists, without the records; a schedule there does not name its thread. */
 async function listed(timetable: Timetable, { userIds, projectIds, assistantIds }: Members): Promise<string[]> {
-  const ids: string[] = []
-  if (userIds.length > 0) for (const id of userIds) ids.push(...(await timetable.idsOf('user', id)))
-  else if (projectIds.length > 0) for (const id of projectIds) ids.push(...(await timetable.idsOf('project', id)))
-  else for (const id of assistantIds) ids.push(...(await timetable.idsOf('assistant', id)))
-  return ids
+  if (userIds.length > 0) return timetable.idsOf('user', userIds)
+  if (projectIds.length > 0) return timetable.idsOf('project', projectIds)
+  return timetable.idsOf('assistant', assistantIds)
 }
 
 function storeOf(

@@ -1,11 +1,9 @@
+import { type NextRunsDeps, createNextRuns } from './next-runs.ts'
 import { createScheduleReads } from './read-schedules.ts'
-import { type ScheduleRunsDeps, createScheduleRuns } from './triggered-runs.ts'
 import { type ScheduleWritesDeps, createScheduleWrites } from './write-schedules.ts'
 
-export type { ListedScheduleRun } from './triggered-runs.ts'
-
 /** Schedules as their owners see them. Another user's schedule is answered like a missing one: `not_found`. */
-export function createSchedules(deps: ScheduleWritesDeps & ScheduleRunsDeps) {
+export function createSchedules(deps: ScheduleWritesDeps & NextRunsDeps) {
   const reads = createScheduleReads(deps.collections)
-  return { ...reads, ...createScheduleWrites(deps, reads), ...createScheduleRuns(deps, reads) }
+  return { ...reads, ...createScheduleWrites(deps, reads), nextRuns: createNextRuns(deps) }
 }

@@ -32,7 +32,9 @@ export function createMailResult({ collections, mailer, secrets, readOutput, set
     if (scheduled === null || schedule === null || !schedule.mail_result) return
     const user = await users.findById(schedule.user_id).lean<UserRecord>()
     if (!user?.email || !user.verified || user.deleting || user.suspended_at !== undefined) return
-    const stop = new URLSearchParams({ signature: secrets.scheduleMailSignature(schedule._id) })
+    const { mail_stops: stops = 0 } = schedule
+    const signature = secrets.scheduleMailSignature(schedule._id, stops)
+    const stop = new URLSearchParams({ stops: String(stops), signature })
     await mailer.send(
       resultMail({
         to: user.email,

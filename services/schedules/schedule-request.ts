@@ -1,7 +1,7 @@
 import { invalidInput } from '../../domain/errors.ts'
-import type { MessageInput } from '../../domain/messages.ts'
 import type { OverlapPolicy, ScheduleTiming } from '../../domain/records/schedule.ts'
-import { isTimezone, nextTimes, problemOfCron } from '../../domain/schedules/next-times.ts'
+import { isTimezone, lastYear, nextTimes, problemOfCron } from '../../domain/schedules/next-times.ts'
+import type { RunRequest } from '../runs/index.ts'
 
 export interface TimingRequest {
   cron?: string
@@ -15,8 +15,7 @@ export interface TimingRequest {
 
 export interface NewSchedule extends TimingRequest {
   assistant_id: string
-  /** Texts only: an image would have to be kept for each run. */
-  input: MessageInput[] | { messages: MessageInput[] }
+  input: RunRequest['input']
   thread_id?: string
   jitter_seconds?: number
   max_runs?: number
@@ -25,9 +24,13 @@ export interface NewSchedule extends TimingRequest {
   paused?: boolean
   note?: string
   mail_result?: boolean
+  /** Who made it, if an assistant did. */
+  made_by?: 'assistant'
 }
 
-export type ScheduleChanges = Partial<Omit<NewSchedule, 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>> & {
+export type ScheduleChanges = Partial<
+  Omit<NewSchedule, 'made_by' | 'thread_id' | 'start_at' | 'end_at' | 'max_runs' | 'note'>
+> & {
   thread_id?: string | null
   start_at?: string | null
   end_at?: string | null
@@ -74,15 +77,22 @@ export function changedTiming(before: ScheduleTiming, changes: ScheduleChanges):
 
 /** Throws `invalid_input` for times that are wrong, or of which none is left. */
 export function checkTiming(timing: ScheduleTiming & { created_at: Date }, now: Date): void {
-  const { cron, at, timezone, start_at: start, end_at: end } = timing
+  checkTimes(timing)
+  if (nextTimes(timing, now, 1).length > 0) return
+  if (timing.at !== undefined) throw invalidInput(['body', 'at'], 'must be in the future, between start_at and end_at')
+  throw invalidInput(['body', 'end_at'], 'leaves no time at which the schedule is due')
+}
+
+/** Throws `invalid_input` for times that are wrong. */
+export function checkTimes({ cron, at, timezone, start_at: start, end_at: end }: ScheduleTiming): void {
+  for (const [member, time] of Object.entries({ at, start_at: start }))
+    if (time !== undefined && time.getUTCFullYear() > lastYear)
+      throw invalidInput(['body', member], `must not be later than the year ${lastYear}`)
   if (!isTimezone(timezone)) throw invalidInput(['body', 'timezone'], 'is not the name of a time zone')
   const problem = cron === undefined ? undefined : problemOfCron(cron)
   if (problem !== undefined) throw invalidInput(['body', 'cron'], problem)
   if (start !== undefined && end !== undefined && end <= start)
     throw invalidInput(['body', 'end_at'], 'must be after start_at')
-  if (nextTimes(timing, now, 1).length > 0) return
-  if (at !== undefined) throw invalidInput(['body', 'at'], 'must be in the future, between start_at and end_at')
-  throw invalidInput(['body', 'end_at'], 'leaves no time at which the schedule is due')
 }
 
 const iso = (time: Date | undefined) => time?.toISOString()

@@ -1,7 +1,6 @@
 import type { DueRun, NoRunReason, StartOutcome } from '../../domain/contracts/schedule-run.ts'
 import { AppError } from '../../domain/errors.ts'
 import { newId } from '../../domain/ids.ts'
-import { messagesFromJson } from '../../domain/messages.ts'
 import type { RunRecord } from '../../domain/records/run.ts'
 import { type ScheduleRecord, type ScheduleRunRecord, scheduleRunKey } from '../../domain/records/schedule.ts'
 import type { Collections } from '../collections.ts'
@@ -9,6 +8,7 @@ import { isDuplicateKey } from '../duplicate-key.ts'
 import type { Runs } from '../runs/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
 import type { RunInTransaction } from '../transactions.ts'
+import { runInputOf } from './schedule-input.ts'
 
 export interface StartDueRunDeps {
   collections: Pick<Collections, 'schedules' | 'scheduleRuns' | 'runs' | 'threads' | 'users'>
@@ -34,7 +34,7 @@ export function createStartDueRun(deps: StartDueRunDeps) {
     const claimed = await claim(due)
     if (typeof claimed === 'string') return { next: 'none', reason: claimed }
     if (claimed.finished_at !== undefined) return { next: 'finish' }
-    const schedule = await schedules.findById(due.scheduleId).lean<ScheduleRecord>()
+    const schedule = await schedules.findById(due.scheduleId).select('+attachments').lean<ScheduleRecord>()
     if (schedule === null) return { next: 'none', reason: 'gone' }
     try {
       await start(schedule, claimed)
@@ -106,16 +106,14 @@ export function createStartDueRun(deps: StartDueRunDeps) {
       if (moved.matchedCount === 0) throw new AppError('unavailable', 'Another attempt has begun.')
     }
     if (schedule.thread_id === undefined) await makeThread(deps, schedule, threadId)
-    // A message with a known id would replace that of the run before.
-    const input = messagesFromJson(schedule.input_json)
-    for (const message of input) message.data.id = newId()
-    const newRun = await deps.runs.prepare(schedule.user_id, {
+    const received = runInputOf(schedule)
+    const prepared = await deps.runs.prepare(schedule.user_id, {
       thread_id: threadId,
       assistant_id: schedule.assistant_id,
-      input,
+      input: received.input,
     })
     try {
-      await deps.runs.start(newRun, runId)
+      await deps.runs.start({ ...prepared, ...received, scheduleId: schedule._id }, runId)
     } catch (error) {
       // Another attempt has stored it meanwhile; the sweep of open runs passes on what that attempt did not.
       if (!isDuplicateKey(error)) throw error

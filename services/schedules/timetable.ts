@@ -6,6 +6,8 @@ export interface Timetable {
   put(schedule: ScheduleRecord): Promise<void>
   /** Removes it; one that does not exist is no error. */
   remove(scheduleId: string): Promise<void>
+  /** The next times at which Temporal starts the schedule, with their jitter; at most ten. Undefined if it is not there. */
+  nextTimes(scheduleId: string): Promise<Date[] | undefined>
   /** The ids of the schedules of these owners, as Temporal lists them. */
-  idsOf(owner: 'user' | 'project' | 'assistant', id: string): Promise<string[]>
+  idsOf(owner: 'user' | 'project' | 'assistant', ids: string[]): Promise<string[]>
 }

@@ -4,6 +4,7 @@ import { ClientToolConfig } from '../../domain/client-tools.ts'
 import { RetrievalConfig } from '../knowledge/retrieval-config.ts'
 import { HttpRequestConfig, httpRequestDescription, httpRequestParameters } from './http-request.ts'
 import { McpConfig, mcpDescription } from './mcp.ts'
+import { scheduleDescription, scheduleParameters } from '../schedules/schedule-tool.ts'
 import { webSearchDescription, webSearchParameters } from './web-search.ts'
 
 interface CatalogueEntry {
@@ -44,6 +45,13 @@ export const toolCatalogue: CatalogueEntry[] = [
     name: 'web_search',
     description: webSearchDescription,
     parameters: { ...webSearchParameters },
+    config_schema: noConfig,
+  },
+  {
+    type: 'schedule',
+    name: 'schedule',
+    description: scheduleDescription,
+    parameters: { ...scheduleParameters },
     config_schema: noConfig,
   },
   {

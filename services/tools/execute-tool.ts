@@ -1,6 +1,6 @@
 import { type CheckForeignArguments, checkArguments } from './check-arguments.ts'
 import { limitText } from './tool-text.ts'
-import type { Tool } from './tool.ts'
+import type { CallFacts, Tool } from './tool.ts'
 
 /** For a call that may or may not have taken effect. */
 export const unknownOutcome =
@@ -16,6 +16,7 @@ export interface ToolResult {
 interface ExecuteOptions {
   checkForeignArguments: CheckForeignArguments
   userId: string
+  call: CallFacts
   signal: AbortSignal
   /** Executes the call it is given, for example within a span. */
   around?: (execute: () => Promise<string>) => Promise<string>
@@ -28,7 +29,7 @@ interface ExecuteOptions {
 export async function executeTool(
   tool: Tool,
   args: Record<string, unknown>,
-  { checkForeignArguments, userId, signal, around = (execute) => execute() }: ExecuteOptions,
+  { checkForeignArguments, userId, call, signal, around = (execute) => execute() }: ExecuteOptions,
 ): Promise<ToolResult> {
   const problem = tool.isForeign
     ? await checkForeignArguments(tool.parameters, args, { userId, signal })
@@ -36,7 +37,7 @@ export async function executeTool(
   if (problem !== undefined) return { outcome: 'refused', content: `The call was not made: ${problem}` }
   const limit = AbortSignal.timeout(tool.timeoutMs)
   try {
-    const context = { signal: AbortSignal.any([signal, limit]) }
+    const context = { signal: AbortSignal.any([signal, limit]), call }
     return { outcome: 'answered', content: await around(() => tool.execute(args, context)) }
   } catch (error) {
     signal.throwIfAborted()

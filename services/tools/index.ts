@@ -17,6 +17,8 @@ export interface ToolsDeps {
   fetch?: Fetch
   /** The assistant's retrieval tool under a name; undefined if it has no ready files. */
   retrieval(assistant: AssistantRecord, name: string, search?: SearchOverride): Promise<Tool | undefined>
+  /** The tool with which the assistant makes schedules. */
+  schedule(assistant: AssistantRecord, name: string): Tool
 }
 
 export interface ToolDescription {
@@ -43,6 +45,7 @@ export function createTools({
   search,
   fetch = (input, init) => globalThis.fetch(input, init),
   retrieval,
+  schedule,
 }: ToolsDeps) {
   const mcp = createMcpTools({
     fetch: outbound.fetchWith({ maxBytes: maxMcpAnswerBytes, json: { bytes: maxMcpAnswerBytes } }),
@@ -63,6 +66,7 @@ export function createTools({
     ): Promise<{ tools: Tool[]; problems: ToolProblem[]; warnings: ToolWarning[] }> =>
       resolveTools(assistantConfigs.settingsOf(assistant), wanted, {
         retrieval: (name) => retrieval(assistant, name, wanted.search),
+        schedule: (name) => schedule(assistant, name),
         outbound,
         search,
         fetch,

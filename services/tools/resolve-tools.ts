@@ -17,6 +17,7 @@ interface ResolveDeps {
   fetch: Fetch
   mcp: McpTools
   retrieval(name: string): Promise<Tool | undefined>
+  schedule(name: string): Tool
   signal: AbortSignal
 }
 
@@ -95,6 +96,8 @@ async function resolveOne(setting: ToolSetting, deps: ResolveDeps): Promise<Reso
     case 'web_search':
       if (!canSearch(deps.search)) return { problem: 'No search service is configured.' }
       return { tools: [webSearchTool(name, deps.search, deps.fetch)] }
+    case 'schedule':
+      return { tools: [deps.schedule(name)] }
     case 'client':
       return clientToolOf(setting)
     case 'mcp':

@@ -17,6 +17,8 @@ export interface Tool {
   isClient?: boolean
   /** Whether the model must keep to `parameters`; undefined: the model's default. */
   strict?: boolean
+  /** Whether a person must allow a call with these arguments; without this, the assistant's configuration decides. */
+  needsApproval?(args: Record<string, unknown>): boolean
   /** Whether a second execution does no harm, so that a call with an unknown outcome may be repeated. */
   safeToRepeat: boolean
   timeoutMs: number
@@ -26,4 +28,15 @@ export interface Tool {
 
 export interface ToolContext {
   signal: AbortSignal
+  call: CallFacts
+}
+
+/** What a call is about. */
+export interface CallFacts {
+  /** The same for a repeated attempt; it begins with the id of the run. */
+  key: string
+  /** Absent for a call that is only tried. */
+  threadId?: string
+  /** A person has approved this very call, or makes it. */
+  isApproved: boolean
 }

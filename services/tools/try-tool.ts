@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors.ts'
+import { newId } from '../../domain/ids.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import { createSemaphore } from '../semaphore.ts'
 import type { CheckForeignArguments } from './check-arguments.ts'
@@ -40,7 +41,8 @@ export function createTryTool({ tools, checkForeignArguments }: TryToolDeps) {
       const tool = resolved.tools.find((candidate) => candidate.name === name)
       if (tool === undefined) throw new AppError('not_found', 'This assistant has no usable tool of this name.')
       const begun = performance.now()
-      const result = await executeTool(tool, args, { checkForeignArguments, userId: assistant.user_id, signal })
+      const call = { key: newId(), isApproved: true }
+      const result = await executeTool(tool, args, { checkForeignArguments, userId: assistant.user_id, call, signal })
       return { ...result, isCut: isCut(result.content), durationMs: Math.round(performance.now() - begun) }
     }
     try {

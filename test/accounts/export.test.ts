@@ -146,6 +146,7 @@ describe('import of an archive', () => {
     runs: 0,
     tool_calls: 0,
     feedback: 0,
+    schedules: 0,
     files: 0,
     vector_store_files: 0,
   }

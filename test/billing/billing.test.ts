@@ -196,6 +196,40 @@ describe('billing', () => {
     expect(await quotaOf(user)).toBe(1000)
   })
 
+  it('pauses the newest schedules beyond a lower plan at once, and lets its owner choose which go on', async () => {
+    const user = await insertUser(billing.service)
+    const id = await pay(user, 'price_large')
+    const { assistant_id } = await user.post('/assistants/', { name: 'A', config: {} })
+    const input = [{ type: 'human', content: 'What is new?' }]
+    const made: string[] = []
+    for (let count = 0; count < 25; count++)
+      made.push((await user.post('/schedules/', { assistant_id, input, cron: '0 7 * * *' })).schedule_id)
+    await user.call('POST', '/schedules/', { assistant_id, input, cron: '0 7 * * *' })
+    expect(await billing.service.collections.schedules.countDocuments({ user_id: user.userId })).toBe(25)
+    // The price of the new plan allows fewer.
+    const lower = { price: { metadata: { thread_max: '5000', schedule_max: '22' } } }
+    billing.provider.checkout(id).subscription['items'] = { data: [lower] }
+    await tell('customer.subscription.updated', { id: `sub_${id}` })
+    const paused = async () =>
+      (await user.get('/schedules/?limit=100')).schedules
+        .filter((one: any) => one.paused)
+        .map((one: any) => one.schedule_id)
+        .toSorted()
+    expect(await paused()).toEqual(made.slice(22))
+    billing.provider.checkout(id).subscription['status'] = 'canceled'
+    await tell('customer.subscription.deleted', { id: `sub_${id}` })
+    expect(await paused()).toEqual(made.slice(20))
+    const [first, last] = [made[0], made[24]]
+    expect(await user.get(`/schedules/${last}`)).toMatchObject({
+      pause_reason: expect.stringContaining('the plan of this account changed'),
+    })
+    await user.patch(`/schedules/${last}`, { paused: false }, 403)
+    await user.patch(`/schedules/${first}`, { paused: true })
+    expect(await user.patch(`/schedules/${last}`, { paused: false })).toMatchObject({ paused: false })
+    const handle = billing.service.temporal.schedule.getHandle(`schedule/${made[23]}`)
+    await expect.poll(async () => (await handle.describe()).state.paused, { timeout: 60_000 }).toBe(true)
+  })
+
   it('returns 503 while the provider is unreachable, and leaves no purchase', async () => {
     const user = await insertUser(billing.service)
     billing.provider.away(true)

@@ -15,7 +15,7 @@ export function useBilling() {
   let service: TestService
   beforeAll(async () => {
     provider = await startPaymentProvider([
-      { id: 'price_large', metadata: { thread_max: '5000' }, unit_amount: 9900, recurring: month },
+      { id: 'price_large', metadata: { thread_max: '5000', schedule_max: '25' }, unit_amount: 9900, recurring: month },
       { id: 'price_small', metadata: { thread_max: '1000' }, unit_amount: 1900, recurring: month },
       { id: 'price_once', metadata: { thread_max: '2000' }, unit_amount: 4900, recurring: null },
       { id: 'price_of_shirts', metadata: {}, unit_amount: 100 },

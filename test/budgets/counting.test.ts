@@ -53,6 +53,16 @@ describe('the count of a budget', () => {
     return { id, assistant: { ...offeredRun('a').assistant, budgets: [id] } as AssistantRecord }
   }
 
+  it('counts two attempts to start the same run as one', async () => {
+    const { id, assistant } = await withBudget({ max_runs: 1 })
+    const counting = countingAt(() => evening)
+    const admit = () => counting.admit('run', false, { assistant, overrides: {}, bytes: 0 })
+    expect(await Promise.all([admit(), admit(), admit()])).toEqual([[id], [id], [id]])
+    expect(await read(id)).toMatchObject({ runs: 1, held: [{ run: 'run' }] })
+    await counting.settle(ended('run', id))
+    expect(await read(id)).toMatchObject({ runs: 1, tokens: 10, held: [] })
+  })
+
   const ended = (run: string, budget: string, members: Partial<RunRecord> = {}): RunRecord => ({
     ...offeredRun(run).run,
     status: 'success',

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { scheduleRunContract } from '../../domain/contracts/schedule-run.ts'
 import { useModelService } from '../support/model-service.ts'
-import { startProcess, startWorkerProcess } from '../support/processes.ts'
+import { apiClient } from '../support/api-client.ts'
+import { eventually } from '../support/eventually.ts'
+import { startApiProcess, startProcess, startWorkerProcess } from '../support/processes.ts'
 import { inSeconds, planner } from './support.ts'
 
 describe('kill -9 in the minute of a run', () => {
@@ -73,6 +75,33 @@ describe('kill -9 in the minute of a run', () => {
       .toBe(0)
     await expect.poll(() => service.collections.schedules.countDocuments(), { timeout: 60_000 }).toBe(1)
     await expect(handle.describe()).rejects.toThrow('not found')
+    await worker.stop()
+  }, 180_000)
+
+  it('of the API while it starts a run by hand leaves one run for one key', async () => {
+    const { client, create, runsOf, ended } = await planner(service)
+    const worker = await startWorkerProcess(service.env)
+    const schedule = await create({ cron: '0 7 * * *', paused: true })
+    const path = `/schedules/${schedule.schedule_id}/trigger`
+    const { runs, scheduleRuns } = service.collections
+    const own = { user_id: client.userId }
+    // It dies when it has noted the run, and when it has started it: the answer never comes.
+    const moments = [() => scheduleRuns.countDocuments(own), () => runs.countDocuments(own)]
+    for (const [index, happened] of moments.entries()) {
+      const api = await startApiProcess(service.env)
+      const key = { 'idempotency-key': `key-${index}` }
+      const answer = apiClient(api.url, client.token)
+        .call('POST', path, undefined, key)
+        .catch(() => undefined)
+      await eventually('it has begun', async () => (await happened()) > index)
+      await api.kill()
+      await answer
+      const second = await client.call('POST', path, undefined, key)
+      expect(second).toMatchObject({ status: 200, body: { triggered: true } })
+      await ended(schedule.schedule_id, index + 1, 90_000)
+      expect(await runs.countDocuments(own)).toBe(index + 1)
+    }
+    expect((await runsOf(schedule.schedule_id)).map(({ status }) => status)).toEqual(['success', 'success'])
     await worker.stop()
   }, 180_000)
 })

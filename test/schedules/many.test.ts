@@ -13,12 +13,15 @@ describe('many schedules that are due in the same moment', () => {
     respond: () => ({ text: 'Nothing is new.' }),
   })
 
-  it('all run once, spread by their jitter, and nobody else waits for them', { timeout: 900_000 }, async () => {
+  it('all run once, spread by their jitter, and nobody else waits for them', { timeout: 3_600_000 }, async () => {
     const { client, assistantId, create } = await planner(service)
     await service.collections.users.updateOne({ _id: client.userId }, { $set: { thread_max: 100_000 } })
     const at = inSeconds(20 + count / 8)
     for (let made = 0; made < count; made += 20)
       await Promise.all(Array.from({ length: 20 }, () => create({ at, jitter_seconds: 20 })))
+    // Another user's only schedule, due in the middle of them.
+    const neighbour = await planner(service)
+    const single = await neighbour.create({ at: new Date(Date.parse(at) + 5000).toISOString() })
     expect(new Date(at).getTime(), 'all were made in time').toBeGreaterThan(Date.now())
 
     const { runs, scheduleRuns } = service.collections
@@ -28,6 +31,17 @@ describe('many schedules that are due in the same moment', () => {
     const answered = await other.stream('Hello?')
     expect(answered.end).toBe('end')
     expect(await ended(), 'runs of schedules that had ended before the other was answered').toBeLessThan(count)
+
+    const endedBefore = await eventually(
+      'the run of the other user',
+      async () => {
+        const done = await ended()
+        const [run] = await neighbour.runsOf(single.schedule_id)
+        return run?.finished_at && done
+      },
+      300_000,
+    )
+    expect(endedBefore, "runs that had ended before another user's").toBeLessThan(count)
 
     const begun = Date.now()
     await eventually('all of them', async () => (await ended()) === count, 600_000)

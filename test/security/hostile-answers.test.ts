@@ -13,6 +13,7 @@ import { startHttpServer } from '../support/http-server.ts'
 import { startRawMcpServer } from '../support/mcp-server.ts'
 import { type ModelService, startModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
+import { toolContext } from '../support/tool-context.ts'
 
 /** What a server sends, in two parts: between them the bystander is answered. */
 type Parts = [string, string]
@@ -52,7 +53,7 @@ describe('a service with a hostile answer', () => {
       () =>
         webSearchTool('search', { searchProvider: 'searxng', searchUrl: server.url }, fetch).execute(
           { query: 'tea' },
-          { signal: AbortSignal.timeout(60_000) },
+          toolContext(AbortSignal.timeout(60_000)),
         ),
       { message: 'the answer of the search service holds more than 50,000 objects and arrays' },
     ],

@@ -5,6 +5,7 @@ import { checkArguments } from '../../services/tools/check-arguments.ts'
 import type { Outbound } from '../../services/outbound.ts'
 import { type HttpRequestConfig, httpRequestTool, httpRequestWarning } from '../../services/tools/http-request.ts'
 import { readText, startHttpServer } from '../support/http-server.ts'
+import { toolContext } from '../support/tool-context.ts'
 
 describe('http_request', () => {
   let server: Awaited<ReturnType<typeof startHttpServer>>
@@ -34,11 +35,7 @@ describe('http_request', () => {
     args: Record<string, unknown>,
     config: HttpRequestConfig = {},
     way: Pick<Outbound, 'fetchWith'> = outbound,
-  ) =>
-    httpRequestTool('http_request', config, way).execute(
-      { method: 'GET', url: server.url, ...args },
-      { signal: new AbortController().signal },
-    )
+  ) => httpRequestTool('http_request', config, way).execute({ method: 'GET', url: server.url, ...args }, toolContext())
 
   it('returns status, type and body', async () => {
     expect(await run({})).toBe('HTTP 200 OK\ntext/plain\n\nhello')

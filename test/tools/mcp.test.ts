@@ -4,6 +4,7 @@ import { createOutbound } from '../../infra/outbound/create-outbound.ts'
 import { createMcpTools } from '../../services/tools/mcp.ts'
 import type { Tool } from '../../services/tools/tool.ts'
 import { startMcpServer, startRawMcpServer } from '../support/mcp-server.ts'
+import { toolContext } from '../support/tool-context.ts'
 
 const secret = 'Bearer mcp-secret-123'
 
@@ -19,7 +20,7 @@ describe('the tools of an MCP server', () => {
   const run = (list: Tool[], name: string, args = {}) => {
     const tool = list.find((candidate) => candidate.name === name)
     if (tool === undefined) throw new Error(`no tool ${name}`)
-    return tool.execute(args, { signal })
+    return tool.execute(args, toolContext(signal))
   }
 
   beforeAll(async () => {
@@ -87,7 +88,7 @@ describe('the tools of an MCP server', () => {
   it('stop when the call is aborted', async () => {
     const { tools: list } = await tools.list(config(), signal)
     const slow = list.find(({ name }) => name === 'notes_slow')
-    await expect(slow?.execute({}, { signal: AbortSignal.timeout(50) })).rejects.toThrow(/timeout|aborted/i)
+    await expect(slow?.execute({}, toolContext(AbortSignal.timeout(50)))).rejects.toThrow(/timeout|aborted/i)
   })
 
   it('are listed at most once a minute; the last list is used while the server is unreachable', async () => {

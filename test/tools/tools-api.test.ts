@@ -23,6 +23,7 @@ describe('GET /tools/', () => {
       'http_request',
       'mcp',
       'web_search',
+      'schedule',
       'client',
     ])
     const ajv = new Ajv2020({ strict: false })

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type WebSearchSettings, canSearch, webSearchTool } from '../../services/tools/web-search.ts'
 import { readText, sendJson, startHttpServer } from '../support/http-server.ts'
+import { toolContext } from '../support/tool-context.ts'
 
 /** Local servers that speak the HTTP interfaces of SearXNG and Tavily. */
 describe('web_search', () => {
@@ -25,7 +26,10 @@ describe('web_search', () => {
     answer = { status: 200, body: { query: 'q', results: [1, 2, 3, 4, 5, 6, 7].map(result) } }
   })
   const run = (settings: WebSearchSettings) =>
-    webSearchTool('web_search', settings, fetch).execute({ query: 'tea & cake' }, { signal: AbortSignal.timeout(5000) })
+    webSearchTool('web_search', settings, fetch).execute(
+      { query: 'tea & cake' },
+      toolContext(AbortSignal.timeout(5000)),
+    )
   const searxng = () => ({ searchProvider: 'searxng' as const, searchUrl: server.url })
   const tavily = () => ({ searchProvider: 'tavily' as const, searchUrl: server.url, searchApiKey: 'tvly-key' })
 

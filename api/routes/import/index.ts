@@ -20,6 +20,7 @@ const Counts = Type.Object(
     feedback: Type.Integer(),
     files: Type.Integer(),
     vector_store_files: Type.Integer(),
+    schedules: Type.Integer(),
   },
   { title: 'ImportCounts' },
 )

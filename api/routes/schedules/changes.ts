@@ -27,8 +27,10 @@ export const scheduleChangeRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sch
         response: { 200: Schedule, ...refusals(401, 403, 404, 503) },
       },
     },
-    async (request) =>
-      scheduleView(await schedules.update(sessionOf(request).user._id, request.params.schedule_id, request.body)),
+    async (request) => {
+      const schedule = await schedules.update(sessionOf(request).user._id, request.params.schedule_id, request.body)
+      return scheduleView(schedule, await schedules.nextRuns(schedule))
+    },
   )
 
   app.delete(

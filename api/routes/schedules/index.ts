@@ -33,7 +33,7 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
         find: (id) => orNull(schedules.get(user._id, id)),
       })
       belongsTo(request, schedule.assistant_id)
-      return scheduleView(schedule)
+      return scheduleView(schedule, await schedules.nextRuns(schedule))
     },
   )
 
@@ -53,7 +53,8 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
       const { user, projectId } = sessionOf(request)
       const page = await schedules.list({ userId: user._id, projectId }, request.query)
       linkNextPart(request, reply, page)
-      return { schedules: page.entries.map(scheduleView), ...request.query }
+      const views = page.entries.map(async (one) => scheduleView(one, await schedules.nextRuns(one)))
+      return { schedules: await Promise.all(views), ...request.query }
     },
   )
 
@@ -69,6 +70,9 @@ export const scheduleRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedules
         response: { 200: Schedule, ...refusals(401, 403, 404) },
       },
     },
-    async (request) => scheduleView(await schedules.get(sessionOf(request).user._id, request.params.schedule_id)),
+    async (request) => {
+      const schedule = await schedules.get(sessionOf(request).user._id, request.params.schedule_id)
+      return scheduleView(schedule, await schedules.nextRuns(schedule))
+    },
   )
 }

@@ -2,22 +2,31 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
 import { AppError } from '../../../domain/errors.ts'
+import { auditOwner } from '../../plugins/audit.ts'
 import { htmlPage } from '../html-page.ts'
 import { PathId, refusals } from '../schemas.ts'
 
 const config = { auth: 'none', isLink: true } as const
 const tags = ['schedules']
 const params = Type.Object({ schedule_id: PathId })
-const querystring = Type.Object({ signature: Type.String({ maxLength: 100 }) })
+const querystring = Type.Object({
+  stops: Type.Integer({
+    minimum: 0,
+    maximum: 1_000_000,
+    description: 'How often links have stopped the mails before.',
+  }),
+  signature: Type.String({ maxLength: 100 }),
+})
 const html = { 200: { description: 'A page.', content: { 'text/html': { schema: Type.String() } } } }
+const link = { tags, params, querystring, response: { ...html, ...refusals(403) } }
 
 /** The link in a mail with a result. Opening it changes nothing, because mail programs open links by themselves. */
 export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'scheduleMails'>> = async (
   app,
   { scheduleMails },
 ) => {
-  const check = (scheduleId: string, signature: string) => {
-    if (!scheduleMails.isScheduleMailSignature(scheduleId, signature))
+  const check = (scheduleId: string, { stops, signature }: Type.Static<typeof querystring>) => {
+    if (!scheduleMails.isScheduleMailSignature(scheduleId, stops, signature))
       throw new AppError('forbidden', 'This link is not valid.')
   }
   // Mail programs send a form with one click (RFC 8058); its fields say nothing new.
@@ -34,14 +43,11 @@ export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sched
       schema: {
         operationId: 'schedules.mail',
         summary: 'A page that asks whether to stop the mails of a schedule; for the link in a mail',
-        tags,
-        params,
-        querystring,
-        response: { ...html, ...refusals(403) },
+        ...link,
       },
     },
     async (request, reply) => {
-      check(request.params.schedule_id, request.query.signature)
+      check(request.params.schedule_id, request.query)
       const form = '<form method="post"><button type="submit">Stop these mails</button></form>'
       return reply.type('text/html; charset=utf-8').send(htmlPage('Stop the mails of this schedule?', [form]))
     },
@@ -54,17 +60,17 @@ export const scheduleMailRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'sched
       schema: {
         operationId: 'schedules.stopMails',
         summary: 'Stop the mails of a schedule; for the link in a mail',
-        tags,
-        params,
-        querystring,
-        response: { ...html, ...refusals(403) },
+        ...link,
       },
     },
     async (request, reply) => {
-      check(request.params.schedule_id, request.query.signature)
-      await scheduleMails.stopMails(request.params.schedule_id)
-      const words = 'The results of this schedule are no longer mailed. It goes on running.'
-      return reply.type('text/html; charset=utf-8').send(htmlPage('No more mails', [words]))
+      check(request.params.schedule_id, request.query)
+      const { areStopped, userId } = await scheduleMails.stopMails(request.params.schedule_id, request.query.stops)
+      if (userId !== undefined) auditOwner(request, userId)
+      const [title, words] = areStopped
+        ? ['No more mails', 'The results of this schedule are no longer mailed. It goes on running.']
+        : ['This link was used before', 'Mails were asked for again since. Use the link of the newest mail.']
+      return reply.type('text/html; charset=utf-8').send(htmlPage(title ?? '', [words ?? '']))
     },
   )
 }

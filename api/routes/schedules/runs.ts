@@ -1,19 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import Type from 'typebox'
 import type { Services } from '../../../composition/platform.ts'
+import { nextTimes } from '../../../domain/schedules/next-times.ts'
+import { nextRunsShown } from '../../../services/schedules/next-runs.ts'
 import { checkTiming, timingOf } from '../../../services/schedules/schedule-request.ts'
 import { sessionOf } from '../../plugins/authentication.ts'
 import { belongsTo, once } from '../../plugins/idempotency.ts'
 import { NewestPage, linkNextPart } from '../paging.ts'
 import { PathId, refusals } from '../schemas.ts'
-import {
-  NextTimes,
-  ScheduleRun,
-  ScheduleRunList,
-  ScheduleTimingRequest,
-  scheduleRunView,
-  timesView,
-} from './schemas.ts'
+import { NextTimes, ScheduleRun, ScheduleRunList, ScheduleTimingRequest, scheduleRunView } from './schemas.ts'
 
 const config = { auth: 'project' } as const
 const tags = ['schedules']
@@ -37,7 +32,7 @@ export const scheduleRunRoutes: FastifyPluginAsyncTypebox<Pick<Services, 'schedu
       const now = new Date()
       const timing = { ...timingOf(request.body), created_at: now }
       checkTiming(timing, now)
-      return { next_runs: timesView(timing) }
+      return { next_runs: nextTimes(timing, now, nextRunsShown).map((time) => time.toISOString()) }
     },
   )
 

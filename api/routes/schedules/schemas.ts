@@ -1,18 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { requestLimits } from '../../../domain/limits.ts'
-import { Message, MessageInput, messagesFromJson } from '../../../domain/messages.ts'
-import { type ScheduleRecord, overlapPolicies } from '../../../domain/records/schedule.ts'
+import { Message, RunMessageInput, messagesFromJson } from '../../../domain/messages.ts'
+import { type ScheduleRecord, overlapPolicies, scheduleLimits } from '../../../domain/records/schedule.ts'
 import { runStatuses } from '../../../domain/records/run.ts'
-import { nextTimes } from '../../../domain/schedules/next-times.ts'
-import type { ListedScheduleRun } from '../../../services/schedules/index.ts'
+import type { ListedScheduleRun } from '../../../services/schedules/triggered-runs.ts'
 import { PathId, Timestamp, nullable } from '../schemas.ts'
 
-const messages = Type.Array(MessageInput, { minItems: 1, maxItems: requestLimits.messages })
+const messages = Type.Array(RunMessageInput, { minItems: 1, maxItems: requestLimits.messages })
 const ScheduleInput = Type.Union([messages, Type.Object({ messages })], {
   title: 'ScheduleInput',
-  description: 'The messages that each run begins with, as text.',
+  description:
+    'The messages that each run begins with, as in `POST /runs/`. Images, sounds and files are read now, once, and may have 8 MiB together.',
 })
-const yearSeconds = 366 * 24 * 3600
 const Instant = Type.String({ format: 'date-time', maxLength: 40, description: 'ISO 8601; rounded down to a second.' })
 const Overlap = Type.Enum([...overlapPolicies], {
   title: 'OverlapPolicy',
@@ -23,29 +22,35 @@ const Overlap = Type.Enum([...overlapPolicies], {
 const timing = {
   cron: Type.Optional(
     Type.String({
-      maxLength: 200,
+      maxLength: scheduleLimits.cronLength,
       description:
         'Five fields: minute, hour, day of the month, month, day of the week. All of them must match, also both fields of days.',
     }),
   ),
-  interval_seconds: Type.Optional(Type.Integer({ minimum: 60, maximum: yearSeconds })),
+  interval_seconds: Type.Optional(Type.Integer(scheduleLimits.interval_seconds)),
   at: Type.Optional(Instant),
   timezone: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: 'IANA name of the time zone of `cron`; default UTC.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: scheduleLimits.timezoneLength,
+      description: 'IANA name of the time zone of `cron`; default UTC.',
+    }),
   ),
 }
 const start = Type.Optional(Instant)
-const maxRuns = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'How many runs there are at most.' })
+const maxRuns = Type.Integer({ ...scheduleLimits.max_runs, description: 'How many runs there are at most.' })
 const note = Type.String({ maxLength: requestLimits.nameLength })
 const settings = {
   jitter_seconds: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 86_400, description: 'Runs begin at random within this time; default 0.' }),
+    Type.Integer({
+      ...scheduleLimits.jitter_seconds,
+      description: 'Runs begin at random within this time; default 0.',
+    }),
   ),
   overlap: Type.Optional(Overlap),
   catchup_seconds: Type.Optional(
     Type.Integer({
-      minimum: 10,
-      maximum: yearSeconds,
+      ...scheduleLimits.catchup_seconds,
       description: 'How late a run may begin after an outage; default 3,600.',
     }),
   ),
@@ -114,6 +119,7 @@ export const Schedule = Type.Object(
     pause_reason: nullable(Type.String({ description: 'Why the service paused it.' })),
     note: Type.String(),
     mail_result: Type.Boolean(),
+    made_by: nullable(Type.Literal('assistant', { description: 'An assistant made it by its tool.' })),
     runs_made: Type.Integer({ description: 'Runs that were due; those that you triggered are not counted.' }),
     failures: Type.Integer({ description: 'Failures in a row; the fifth pauses the schedule.' }),
     next_runs: NextRuns,
@@ -156,10 +162,9 @@ export const ScheduleRunList = Type.Object(
   { title: 'ScheduleRunList' },
 )
 
-const nextRunsShown = 5
 const iso = (time: Date | undefined) => time?.toISOString() ?? null
 
-export function scheduleView(schedule: ScheduleRecord): Static<typeof Schedule> {
+export function scheduleView(schedule: ScheduleRecord, nextRuns: Date[]): Static<typeof Schedule> {
   return {
     schedule_id: schedule._id,
     project_id: schedule.project_id,
@@ -180,22 +185,13 @@ export function scheduleView(schedule: ScheduleRecord): Static<typeof Schedule> 
     pause_reason: schedule.pause_reason ?? null,
     note: schedule.note,
     mail_result: schedule.mail_result,
+    made_by: schedule.made_by ?? null,
     runs_made: schedule.runs_made,
     failures: schedule.failures,
-    next_runs: nextRunsOf(schedule),
+    next_runs: nextRuns.map((time) => time.toISOString()),
     created_at: schedule.created_at.toISOString(),
     updated_at: schedule.updated_at.toISOString(),
   }
-}
-
-function nextRunsOf(schedule: ScheduleRecord): string[] {
-  if (schedule.paused) return []
-  const left = (schedule.max_runs ?? Infinity) - schedule.runs_made
-  return timesView(schedule, Math.min(nextRunsShown, Math.max(0, left)))
-}
-
-export function timesView(timing: Parameters<typeof nextTimes>[0], count = nextRunsShown): string[] {
-  return nextTimes(timing, new Date(), count).map((time) => time.toISOString())
 }
 
 export function scheduleRunView({ scheduled, run }: ListedScheduleRun): Static<typeof ScheduleRun> {

@@ -1,5 +1,5 @@
 import { type Connection, Schema } from 'mongoose'
-import type { ScheduleRecord, ScheduleRunRecord } from '../../../domain/records/schedule.ts'
+import type { ScheduleAttachment, ScheduleRecord, ScheduleRunRecord } from '../../../domain/records/schedule.ts'
 import { schemaOptions } from '../schema-options.ts'
 
 const text = { type: String, required: true } as const
@@ -7,6 +7,18 @@ const maybeEmptyText = { type: String, default: '' } as const
 const count = { type: Number, required: true } as const
 const flag = { type: Boolean, required: true } as const
 const date = { type: Date, required: true } as const
+
+const attachment = new Schema<ScheduleAttachment>(
+  {
+    _id: text,
+    name: maybeEmptyText,
+    content_type: text,
+    size: count,
+    sha256: text,
+    bytes: { type: Buffer, required: true },
+  },
+  { _id: false },
+)
 
 const schedule = new Schema<ScheduleRecord>(
   {
@@ -16,6 +28,7 @@ const schedule = new Schema<ScheduleRecord>(
     assistant_id: text,
     thread_id: String,
     input_json: text,
+    attachments: { type: [attachment], default: undefined, select: false },
     cron: String,
     interval_seconds: Number,
     at: Date,
@@ -30,6 +43,8 @@ const schedule = new Schema<ScheduleRecord>(
     pause_reason: String,
     note: maybeEmptyText,
     mail_result: flag,
+    mail_stops: Number,
+    made_by: String,
     runs_made: count,
     failures: count,
     revision: count,

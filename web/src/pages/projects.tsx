@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { FolderKanban, Gauge, Pencil, Plus, Trash2 } from 'lucide-react'
+import { FolderKanban, Gauge, Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { type Project, type Schemas, api, keys, queryClient, unwrap, useProjects, wordsOf } from '../lib/api.ts'
 import { useSession } from '../lib/session.ts'
@@ -11,7 +11,7 @@ import { Button, IconButton } from '../ui/button.tsx'
 import { ConfirmDialog, Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { Problem, Skeleton } from '../ui/states.tsx'
+import { ListPage } from '../ui/list-page.tsx'
 import { BudgetSettings } from './budget.tsx'
 import { openProject } from './shell.tsx'
 
@@ -39,19 +39,7 @@ export function Projects() {
   }
   const nameOf = (id: string) => projects.data?.find(({ project_id: other }) => other === id)?.name ?? ''
   return (
-    <div className="page page-narrow">
-      <header className="page-head">
-        <div>
-          <h1>{t.title}</h1>
-          <p className="muted">{t.text}</p>
-        </div>
-        <Button look="primary" onClick={() => setEdited('new')}>
-          <Plus size={17} aria-hidden="true" />
-          {t.create}
-        </Button>
-      </header>
-      {projects.isPending && <Skeleton lines={3} height={52} />}
-      {projects.isError && <Problem error={projects.error} onRetry={() => void projects.refetch()} />}
+    <ListPage title={t.title} text={t.text} create={t.create} onCreate={() => setEdited('new')} query={projects}>
       <ul className="file-list">
         {projects.data?.map((project) => {
           const isCurrent = project.project_id === session?.projectId
@@ -118,7 +106,7 @@ export function Projects() {
           onDone={(receiptId) => receiptId && say(texts.deletedWith(receiptId))}
         />
       )}
-    </div>
+    </ListPage>
   )
 }
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { CalendarClock, History, Pause, Pencil, Play, Plus, Trash2, Zap } from 'lucide-react'
+import { CalendarClock, History, Pause, Pencil, Play, Trash2, Zap } from 'lucide-react'
 import { useState } from 'react'
 import { type Schemas, api, keys, queryClient, unwrap, wordsOf } from '../../lib/api.ts'
 import { timingWords } from '../../lib/cron-words.ts'
@@ -7,9 +7,9 @@ import { formatDateTime } from '../../lib/format.ts'
 import { say } from '../../lib/toasts.ts'
 import { useTitle } from '../../lib/use-title.ts'
 import { texts } from '../../texts/index.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/dialog.tsx'
-import { Problem, Skeleton } from '../../ui/states.tsx'
+import { ListPage } from '../../ui/list-page.tsx'
 import { ScheduleDialog } from './schedule-dialog.tsx'
 import { ScheduleHistory } from './schedule-history.tsx'
 
@@ -31,19 +31,7 @@ export function Schedules() {
   const close = () => setOpened(undefined)
   const list = schedules.data?.schedules ?? []
   return (
-    <div className="page page-narrow">
-      <header className="page-head">
-        <div>
-          <h1>{t.title}</h1>
-          <p className="muted">{t.text}</p>
-        </div>
-        <Button look="primary" onClick={() => setOpened('new')}>
-          <Plus size={17} aria-hidden="true" />
-          {t.create}
-        </Button>
-      </header>
-      {schedules.isPending && <Skeleton lines={3} height={52} />}
-      {schedules.isError && <Problem error={schedules.error} onRetry={() => void schedules.refetch()} />}
+    <ListPage title={t.title} text={t.text} create={t.create} onCreate={() => setOpened('new')} query={schedules}>
       {schedules.data && list.length === 0 && <p className="muted">{t.none}</p>}
       <ul className="file-list">
         {list.map((schedule) => (
@@ -73,7 +61,7 @@ export function Schedules() {
           onClose={close}
         />
       )}
-    </div>
+    </ListPage>
   )
 }
 

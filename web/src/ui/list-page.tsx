@@ -1,0 +1,40 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from './button.tsx'
+import { Problem, Skeleton } from './states.tsx'
+
+/** A page with a list of things of which one more can be made. `children`: the list and its dialogs. */
+export function ListPage({
+  title,
+  text,
+  create,
+  onCreate,
+  query,
+  children,
+}: {
+  title: string
+  text: string
+  create: string
+  onCreate: () => void
+  query: Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch'>
+  children: ReactNode
+}) {
+  return (
+    <div className="page page-narrow">
+      <header className="page-head">
+        <div>
+          <h1>{title}</h1>
+          <p className="muted">{text}</p>
+        </div>
+        <Button look="primary" onClick={onCreate}>
+          <Plus size={17} aria-hidden="true" />
+          {create}
+        </Button>
+      </header>
+      {query.isPending && <Skeleton lines={3} height={52} />}
+      {query.isError && <Problem error={query.error} onRetry={() => void query.refetch()} />}
+      {children}
+    </div>
+  )
+}
