@@ -323,6 +323,37 @@ describe('responses of /v1', () => {
     })
   })
 
+  it('are cut to the window of the model, or refused when nothing may be cut', async () => {
+    const { client } = await v1Client(service)
+    // The model of the name gpt-4 has 8,192 tokens.
+    const { id } = await client.beta.assistants.create({ model: 'gpt-4', name: 'Small' })
+    const long = Array.from({ length: 3 }, (_, index) => ({
+      role: 'user' as const,
+      content: `${index} word`.repeat(3000),
+    }))
+    const ask = (truncation: 'auto' | 'disabled', input: OpenAI.Responses.ResponseInput = long) =>
+      client.responses.create({ model: id, input, truncation })
+    service.model.reply({ text: 'Cut' })
+    expect(await ask('auto')).toMatchObject({ output_text: 'Cut', truncation: 'auto' })
+    expect(service.model.requests.at(-1)?.body.messages).toHaveLength(1)
+    const before = service.model.requests.length
+    const refusal = await refusalOf(ask('disabled'))
+    expect([refusal.status, refusal.code]).toEqual([400, 'context_length_exceeded'])
+    const streamed = await Array.fromAsync(
+      await client.responses.create({ model: id, input: long, truncation: 'disabled', stream: true }),
+    )
+    expect(streamed.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { error: { code: 'context_length_exceeded' } },
+    })
+    expect(service.model.requests.length).toBe(before)
+    service.model.reply({ text: 'Fits' })
+    expect(await ask('disabled', [{ role: 'user', content: 'Hi' }])).toMatchObject({
+      output_text: 'Fits',
+      truncation: 'disabled',
+    })
+  })
+
   it('refuse what is not supported, by its name', async () => {
     const { client } = await v1Client(service)
     const refused = async (body: object) => {
@@ -335,8 +366,6 @@ describe('responses of /v1', () => {
     const unsupported = 'unsupported_parameter'
     const image = { type: 'input_image', image_url: 'https://example.com/a.png' }
     const cases: [object, string, string][] = [
-      [{ truncation: 'disabled' }, 'truncation', unsupported],
-      [{ max_tool_calls: 2 }, 'max_tool_calls', unsupported],
       [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
       [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
       [{ prompt: { id: 'p' } }, 'prompt', unsupported],
@@ -351,6 +380,9 @@ describe('responses of /v1', () => {
       [{ tools: [{ type: 'function', name: 'f', server_url: 'x' }] }, 'tools[0].server_url', 'unknown_parameter'],
       [{ tools: [{ type: 'function', name: 'f', color: 'red' }] }, 'tools[0].color', 'unknown_parameter'],
       [{ tool_choice: 'required' }, 'tool_choice', 'invalid_value'],
+      [{ tool_choice: { type: 'web_search' } }, 'tool_choice.type', 'invalid_value'],
+      [{ tool_choice: { type: 'mcp', server_label: 'a' } }, 'tool_choice.server_label', 'invalid_value'],
+      [{ tool_choice: { type: 'custom', name: 'a' } }, 'tool_choice.type', unsupported],
       [{ tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name', 'invalid_value'],
       [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].type', unsupported],
       [{ input: [{ type: 'computer_call_output', output: 'x' }] }, 'input[0].type', unsupported],
