@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { startHttpServer } from '../support/http-server.ts'
+import { png, pngUrl } from '../support/png.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import type { TestUser } from '../support/users.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
@@ -18,12 +19,6 @@ const weather = {
   },
 }
 const ask = [{ role: 'user' as const, content: 'How is the weather in Paris?' }]
-/** The smallest PNG. */
-const png = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
-const pngUrl = `data:image/png;base64,${png.toString('base64')}`
 const wav = Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1'), Buffer.alloc(28)]).toString('base64')
 
 const byText = (a: string, b: string) => a.localeCompare(b)

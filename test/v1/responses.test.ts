@@ -364,7 +364,9 @@ describe('responses of /v1', () => {
     }
     const before = service.model.requests.length
     const unsupported = 'unsupported_parameter'
-    const image = { type: 'input_image', image_url: 'https://example.com/a.png' }
+    const image = { type: 'input_image', detail: 'auto' }
+    const sound = { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }
+    const inPrivate = { ...image, image_url: 'http://10.0.0.1/a.png' }
     const cases: [object, string, string][] = [
       [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
       [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
@@ -384,7 +386,25 @@ describe('responses of /v1', () => {
       [{ tool_choice: { type: 'mcp', server_label: 'a' } }, 'tool_choice.server_label', 'invalid_value'],
       [{ tool_choice: { type: 'custom', name: 'a' } }, 'tool_choice.type', unsupported],
       [{ tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name', 'invalid_value'],
-      [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].type', unsupported],
+      [{ input: [{ role: 'user', content: [sound] }] }, 'input[0].content[0].type', unsupported],
+      [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].image_url', 'missing_required_parameter'],
+      [{ input: [{ role: 'user', content: [inPrivate] }] }, 'input[0].content[0].image_url', 'invalid_value'],
+      [
+        { input: [{ role: 'user', content: [{ ...image, file_id: 'nothing' }] }] },
+        'input[0].content[0].file_id',
+        'invalid_value',
+      ],
+      [
+        { input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'AAAA' }] }] },
+        'input[0].content[0].file_data',
+        'invalid_value',
+      ],
+      [{ input: [{ role: 'system', content: [inPrivate] }] }, 'input[0].content[0].type', unsupported],
+      [
+        { input: [{ role: 'user', content: [{ ...image, detail: 'original', image_url: 'data:' }] }] },
+        'input[0].content[0].detail',
+        unsupported,
+      ],
       [{ input: [{ type: 'computer_call_output', output: 'x' }] }, 'input[0].type', unsupported],
       [
         { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '[' }] },
