@@ -74,6 +74,8 @@ const keptOfAnswers = {
   ...kept,
   /** Set on an answer that the model cut off. */
   cut: Type.Optional(Type.Enum([...cutReasons], { title: 'CutReason' })),
+  /** What the model said instead of an answer. */
+  refusal: Type.Optional(Type.String()),
   /** Of the tokens of the answer, if its run asked for them. */
   logprobs: Type.Optional(Type.Array(TokenLogprob)),
 }

@@ -13,6 +13,8 @@ export type RunEntry =
   /** An assistant message begins, or begins again after a failed attempt. */
   | { type: 'begin'; id: string }
   | { type: 'text'; id: string; text: string }
+  /** A piece of what the model says instead of an answer. */
+  | { type: 'refusal'; id: string; text: string }
   /**
    * A piece of a tool call: `args` is the next part of the arguments' JSON text. Unchanged id and name are left
    * out.
@@ -42,6 +44,7 @@ export interface FoldedMessage {
 
 export interface Pieces {
   text: string
+  refusal: string
   logprobs: TokenLogprob[]
   /** By the number that the model gave the call. */
   calls: Map<number, CallPieces>
@@ -119,12 +122,17 @@ function applyEntry(view: RunView, at: EventId, entry: RunEntry): void {
       view.messages.set(entry.id, {
         id: entry.id,
         changedAt: at,
-        content: { pieces: { text: '', logprobs: [], calls: new Map() } },
+        content: { pieces: { text: '', refusal: '', logprobs: [], calls: new Map() } },
       })
       return
     case 'text':
       changePieces(view, at, entry.id, (pieces) => {
         pieces.text += entry.text
+      })
+      return
+    case 'refusal':
+      changePieces(view, at, entry.id, (pieces) => {
+        pieces.refusal += entry.text
       })
       return
     case 'logprobs':
@@ -177,13 +185,18 @@ function changePieces(view: RunView, at: EventId, id: string, change: (pieces: P
 /** The message as a stream shows it: incomplete arguments as the object that can be parsed so far. */
 export function shownMessage(folded: FoldedMessage): Message {
   if ('whole' in folded.content) return folded.content.whole
-  const { text, calls } = folded.content.pieces
+  const { text, refusal, calls } = folded.content.pieces
   const toolCalls = inOrder(calls)
     .filter((call) => call.name !== '')
     .map(shownCall)
   return {
     type: 'AIMessage',
-    data: { id: folded.id, content: text, ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}) },
+    data: {
+      id: folded.id,
+      content: text,
+      ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
+      ...(refusal === '' ? {} : { refusal }),
+    },
   }
 }
 

@@ -9,17 +9,17 @@ export interface TextAdvance {
 }
 
 /**
- * How much of a run's answers a reader has received, for readers who receive only additions. A message that begins
+ * How much of a run's answers, or of another text of them, a reader has received, for readers who receive only additions. A message that begins
  * again under its id is skipped until it is longer than what was sent.
  */
-export function createTextProgress() {
+export function createTextProgress(textOf = answerText) {
   const sentTexts = new Map<string, string>()
 
   return {
     advance(folded: FoldedMessage): TextAdvance {
       const sent = sentTexts.get(folded.id) ?? ''
       const isWhole = 'whole' in folded.content
-      const text = isWhole ? answerText(folded) : withoutHalfCharacter(answerText(folded))
+      const text = isWhole ? textOf(folded) : withoutHalfCharacter(textOf(folded))
       if (text.startsWith(sent)) {
         if (text !== sent) sentTexts.set(folded.id, text)
         return { delta: text.slice(sent.length), contradicted: false }
@@ -35,6 +35,12 @@ export function createTextProgress() {
 function answerText({ content }: FoldedMessage): string {
   if ('pieces' in content) return content.pieces.text
   return content.whole.type === 'AIMessage' ? content.whole.data.content : ''
+}
+
+/** What the model says instead of an answer, so far. */
+export function refusalText({ content }: FoldedMessage): string {
+  if ('pieces' in content) return content.pieces.refusal
+  return content.whole.type === 'AIMessage' ? (content.whole.data.refusal ?? '') : ''
 }
 
 /** The first half of a surrogate pair waits for the second: alone it is not valid text for every client. */

@@ -143,6 +143,8 @@ const responseStream = streamOf(
     'response.output_text.delta',
     'response.output_text.done',
     'response.output_text.annotation.added',
+    'response.refusal.delta',
+    'response.refusal.done',
     'response.function_call_arguments.delta',
     'response.function_call_arguments.done',
     'response.mcp_call_arguments.delta',

@@ -4169,6 +4169,7 @@ export interface components {
                 };
                 deleted?: boolean;
                 cut?: components["schemas"]["CutReason"];
+                refusal?: string;
                 logprobs?: components["schemas"]["TokenLogprob"][];
             };
         };
@@ -5822,7 +5823,7 @@ export interface components {
                     /** @enum {string} */
                     role: "assistant";
                     content: string | null;
-                    refusal: null;
+                    refusal: string | null;
                     tool_calls?: components["schemas"]["CompatToolCall"][];
                 };
                 logprobs: components["schemas"]["CompatLogprobs"] | null;
@@ -6032,6 +6033,28 @@ export interface components {
             };
         };
         /**
+         * CompatTextBlock
+         * @description The text of a message.
+         */
+        CompatTextBlock: {
+            /** @enum {string} */
+            type: "text";
+            text: {
+                value: string;
+                annotations: components["schemas"]["CompatFileCitation"][];
+            };
+        };
+        /**
+         * CompatRefusalBlock
+         * @description What a model said instead of an answer.
+         */
+        CompatRefusalBlock: {
+            /** @enum {string} */
+            type: "refusal";
+            /** @description What the model said instead of an answer. */
+            refusal: string;
+        };
+        /**
          * CompatMessage
          * @description A message of a thread in the shape of the assistants API.
          */
@@ -6051,14 +6074,7 @@ export interface components {
             run_id: string | null;
             role: components["schemas"]["CompatMessageRole"];
             status: components["schemas"]["CompatMessageStatus"];
-            content: {
-                /** @enum {string} */
-                type: "text";
-                text: {
-                    value: string;
-                    annotations: components["schemas"]["CompatFileCitation"][];
-                };
-            }[];
+            content: (components["schemas"]["CompatTextBlock"] | components["schemas"]["CompatRefusalBlock"])[];
             attachments: unknown[];
             /** @description Stored and returned unchanged. */
             metadata: {
@@ -7815,6 +7831,15 @@ export interface components {
             logprobs: unknown[];
         };
         /**
+         * ResponseOutputRefusal
+         * @description What a model said instead of an answer.
+         */
+        ResponseOutputRefusal: {
+            /** @enum {string} */
+            type: "refusal";
+            refusal: string;
+        };
+        /**
          * ResponseOutputMessage
          * @description A message of the model.
          */
@@ -7825,7 +7850,7 @@ export interface components {
             status: components["schemas"]["ResponseItemStatus"];
             /** @enum {string} */
             role: "assistant";
-            content: components["schemas"]["ResponseOutputText"][];
+            content: (components["schemas"]["ResponseOutputText"] | components["schemas"]["ResponseOutputRefusal"])[];
         };
         /**
          * ResponseFunctionCall
@@ -8627,6 +8652,14 @@ export interface components {
         } | {
             /** @constant */
             event: "response.output_text.annotation.added";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.refusal.delta";
+            data: components["schemas"]["V1ResponseEvent"];
+        } | {
+            /** @constant */
+            event: "response.refusal.done";
             data: components["schemas"]["V1ResponseEvent"];
         } | {
             /** @constant */

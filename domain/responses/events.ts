@@ -78,7 +78,7 @@ export function createOutputEvents(context: ItemContext) {
     let place: { item_id: string; output_index: number; content_index: number } | undefined
     for (;;) {
       const { message, isWhole } = read(at)
-      const { content: text, tool_calls: calls = [], id } = message.data
+      const { content: text, refusal, tool_calls: calls = [], id } = message.data
       // An attempt that begins again is skipped until it is as long as what was sent.
       if (!text.startsWith(sent)) {
         contradicted = isWhole || !sent.startsWith(text)
@@ -87,10 +87,10 @@ export function createOutputEvents(context: ItemContext) {
         continue
       }
       const end = pieceEnd(text, sent.length, isWhole)
-      if (place === undefined && (end !== undefined || (isWhole && calls.length === 0))) {
-        const item = { ...messageItem(empty(message), context), status: 'in_progress' as const, content: [] }
+      const isEmptyText = isWhole && calls.length === 0 && refusal === undefined
+      if (place === undefined && (end !== undefined || isEmptyText)) {
         place = { item_id: messageItemId(id), output_index: outputIndex, content_index: 0 }
-        yield { type: 'response.output_item.added', output_index: outputIndex, item }
+        yield messageAdded(message)
         yield { type: 'response.content_part.added', ...place, part: textPart(empty(message), context) }
       }
       if (place !== undefined && end !== undefined) {
@@ -104,8 +104,19 @@ export function createOutputEvents(context: ItemContext) {
         continue
       }
       if (place !== undefined) yield* textEnd(message, place)
+      else if (refusal !== undefined) yield messageAdded(message)
+      if (refusal !== undefined) {
+        const index = place === undefined ? 0 : 1
+        yield* refusalPart(refusal, { item_id: messageItemId(id), output_index: outputIndex, content_index: index })
+      }
+      if (place !== undefined || refusal !== undefined) yield done(messageItem(message, context))
       return
     }
+  }
+
+  function messageAdded(message: AIMessage): ResponseEvent {
+    const item = { ...messageItem(empty(message), context), status: 'in_progress' as const, content: [] }
+    return { type: 'response.output_item.added', output_index: outputIndex, item }
   }
 
   function* textEnd(message: AIMessage, place: object): Progress {
@@ -114,7 +125,6 @@ export function createOutputEvents(context: ItemContext) {
       yield { type: 'response.output_text.annotation.added', ...place, annotation_index: index, annotation }
     yield { type: 'response.output_text.done', ...place, text: part.text, logprobs: [] }
     yield { type: 'response.content_part.done', ...place, part }
-    yield done(messageItem(message, context))
   }
 
   function* callOf(
@@ -169,6 +179,14 @@ export function createOutputEvents(context: ItemContext) {
     const { tool_calls: _unfinished, ...data } = message.data
     return { message: { type: 'AIMessage', data: { ...data, incomplete: true } }, isWhole: true }
   }
+}
+
+/** A refusal is short: it comes as one piece. */
+function* refusalPart(refusal: string, place: object): Progress {
+  yield { type: 'response.content_part.added', ...place, part: { type: 'refusal', refusal: '' } }
+  yield { type: 'response.refusal.delta', ...place, delta: refusal }
+  yield { type: 'response.refusal.done', ...place, refusal }
+  yield { type: 'response.content_part.done', ...place, part: { type: 'refusal', refusal } }
 }
 
 function* waitForEver(): Generator<undefined, void, void> {

@@ -69,9 +69,9 @@ export function outputOf(messages: readonly Message[], context: ItemContext): Ou
 }
 
 function outputItemsOf(message: AIMessage, results: Results, context: ItemContext): OutputItem[] {
-  const { content, tool_calls: calls = [] } = message.data
+  const { content, refusal, tool_calls: calls = [] } = message.data
   return [
-    ...(content === '' && calls.length > 0 ? [] : [messageItem(message, context)]),
+    ...(content === '' && refusal === undefined && calls.length > 0 ? [] : [messageItem(message, context)]),
     ...calls.map((call, index) => callItem(message, index, results, context)),
   ]
 }
@@ -122,8 +122,15 @@ export function messageItem(message: AIMessage, context: Pick<ItemContext, 'cite
     type: 'message',
     status: message.data.incomplete || message.data.cut ? 'incomplete' : 'completed',
     role: 'assistant',
-    content: [textPart(message, context)],
+    content: partsOf(message, context),
   }
+}
+
+/** The text, which is left out only beside a refusal, and the refusal. */
+function partsOf(message: AIMessage, context: Pick<ItemContext, 'cited'>): OutputMessage['content'] {
+  const { content, refusal } = message.data
+  if (refusal === undefined) return [textPart(message, context)]
+  return [...(content === '' ? [] : [textPart(message, context)]), { type: 'refusal', refusal }]
 }
 
 export function textPart(message: AIMessage, { cited }: Pick<ItemContext, 'cited'>): OutputText {

@@ -36,8 +36,20 @@ export const OutputText = Type.Object(
 )
 export type OutputText = Static<typeof OutputText>
 
+export const OutputRefusal = Type.Object(
+  { type: Type.Literal('refusal'), refusal: Type.String() },
+  { title: 'ResponseOutputRefusal' },
+)
+export type OutputRefusal = Static<typeof OutputRefusal>
+
 export const OutputMessage = Type.Object(
-  { id, type: Type.Literal('message'), status, role: Type.Literal('assistant'), content: Type.Array(OutputText) },
+  {
+    id,
+    type: Type.Literal('message'),
+    status,
+    role: Type.Literal('assistant'),
+    content: Type.Array(Type.Union([OutputText, OutputRefusal])),
+  },
   { title: 'ResponseOutputMessage' },
 )
 export type OutputMessage = Static<typeof OutputMessage>

@@ -161,6 +161,11 @@ export function createAnswerReader() {
           count(text)
           deltas.push({ type: 'text', text })
         }
+        const refused = stringAt(delta?.['refusal'], 'choices[0].delta.refusal')
+        if (refused) {
+          count(refused)
+          deltas.push({ type: 'refusal', text: refused })
+        }
         const logprobs = objectAt(choice['logprobs'], 'choices[0].logprobs')
         const tokens = (arrayAt(logprobs?.['content'], 'choices[0].logprobs.content') ?? []).map((token) => {
           count(JSON.stringify(token) ?? '')

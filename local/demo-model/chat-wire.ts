@@ -16,6 +16,7 @@ export interface TokenUsage {
 export interface Delta {
   role?: 'assistant'
   content?: string | null
+  refusal?: string
   tool_calls?: { index: number; id?: string; type?: 'function'; function: { name?: string; arguments?: string } }[]
 }
 

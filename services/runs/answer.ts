@@ -17,6 +17,7 @@ export type Answer = ReturnType<typeof createAnswer>
 /** A model's answer as it arrives: takes deltas, produces stream entries, and at the end the whole message. */
 export function createAnswer(id: string) {
   let text = ''
+  let refusal = ''
   let usage: Usage | undefined
   let cut: CutReason | undefined
   const logprobs: TokenLogprob[] = []
@@ -30,6 +31,9 @@ export function createAnswer(id: string) {
         case 'text':
           text += delta.text
           return [{ type: 'text', id, text: delta.text }]
+        case 'refusal':
+          refusal += delta.text
+          return [{ type: 'refusal', id, text: delta.text }]
         case 'usage':
           usage = delta.usage
           return []
@@ -49,6 +53,7 @@ export function createAnswer(id: string) {
       return [
         { type: 'begin', id },
         ...(text === '' ? [] : [{ type: 'text' as const, id, text }]),
+        ...(refusal === '' ? [] : [{ type: 'refusal' as const, id, text: refusal }]),
         ...(logprobs.length === 0 ? [] : [{ type: 'logprobs' as const, id, tokens: logprobs }]),
         ...[...calls].map(([index, call]) => ({
           type: 'call' as const,
@@ -71,6 +76,7 @@ export function createAnswer(id: string) {
           ...(toolCalls.length > 0 ? { tool_calls: toolCalls } : {}),
           ...(usage ? { usage } : {}),
           ...(cut ? { cut } : {}),
+          ...(refusal === '' ? {} : { refusal }),
           ...(logprobs.length > 0 ? { logprobs } : {}),
         },
       }
@@ -200,8 +206,10 @@ export function createRunWriter(
   }
 }
 
+const pieces: ReadonlySet<RunEntry['type']> = new Set(['begin', 'text', 'refusal', 'call', 'logprobs'])
+
 function isNotPiece(entry: RunEntry): boolean {
-  return entry.type !== 'text' && entry.type !== 'call' && entry.type !== 'logprobs' && entry.type !== 'begin'
+  return !pieces.has(entry.type)
 }
 
 /** Merges neighbouring pieces of one text, or of the arguments of one call. */
@@ -218,6 +226,7 @@ function mergePieces(entries: RunEntry[]): RunEntry[] {
 
 function mergedPiece(a: RunEntry, b: RunEntry): RunEntry | undefined {
   if (a.type === 'text' && b.type === 'text' && a.id === b.id) return { ...a, text: a.text + b.text }
+  if (a.type === 'refusal' && b.type === 'refusal' && a.id === b.id) return { ...a, text: a.text + b.text }
   if (a.type === 'logprobs' && b.type === 'logprobs' && a.id === b.id)
     return { ...a, tokens: [...a.tokens, ...b.tokens] }
   if (a.type === 'call' && b.type === 'call' && a.id === b.id && a.index === b.index)

@@ -47,6 +47,8 @@ export type ModelDelta =
   /** Another model than that of the request answers; comes before everything else. */
   | { type: 'model'; model: string }
   | { type: 'text'; text: string }
+  /** Why the model does not answer. */
+  | { type: 'refusal'; text: string }
   | { type: 'call'; index: number; id?: string; name?: string; args?: string }
   | { type: 'logprobs'; tokens: TokenLogprob[] }
   | { type: 'usage'; usage: Usage }

@@ -264,7 +264,8 @@ function promptParts(
     case 'SystemMessage':
       return [{ role: 'system', content: message.data.content }]
     case 'AIMessage': {
-      const { content, tool_calls: calls = [] } = message.data
+      const { refusal = '', tool_calls: calls = [] } = message.data
+      const content = message.data.content || refusal
       if (calls.length === 0) return content === '' ? [] : [{ role: 'assistant', content }]
       return [
         {

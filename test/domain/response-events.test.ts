@@ -34,7 +34,7 @@ const whole = (message: Message): FoldedMessage => ({
 const begun = (id: string, text: string): FoldedMessage => ({
   id,
   changedAt: '0-0',
-  content: { pieces: { text, calls: new Map(), logprobs: [] } },
+  content: { pieces: { text, refusal: '', calls: new Map(), logprobs: [] } },
 })
 
 /** The events of states that follow each other; the last one is the end. */

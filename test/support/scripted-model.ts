@@ -20,6 +20,8 @@ export interface ScriptedReply {
   errorBody?: string
   /** Pieces of the answer, each its own chunk. A promise among them is a gate: what follows waits for it. */
   text?: string | (string | Promise<unknown>)[]
+  /** Pieces of what the model says instead of an answer; only in streams. */
+  refusal?: string[]
   /** `arguments` in pieces, each its own chunk (promises are gates), or whole: a value becomes JSON. */
   toolCalls?: ScriptedToolCall[]
   /** Written as it is, with status 200, in place of an answer. Promises are gates. */
@@ -236,6 +238,7 @@ async function play(
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   await write(shapes.chunk({ role: 'assistant', content: '' }))
   await eachPiece(reply.text ?? [], (content) => write(shapes.chunk({ content })))
+  for (const refusal of reply.refusal ?? []) await write(shapes.chunk({ refusal }))
   for (const [index, { id, name, arguments: given }] of calls.entries()) {
     await write(shapes.chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }))
     await eachPiece(given, (piece) => write(shapes.chunk({ tool_calls: [{ index, function: { arguments: piece } }] })))

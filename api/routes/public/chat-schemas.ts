@@ -122,7 +122,7 @@ export const ChatCompletion = Type.Object(
         message: Type.Object({
           role: Type.Literal('assistant'),
           content: nullable(Type.String()),
-          refusal: Type.Null(),
+          refusal: nullable(Type.String({ description: 'What the model said instead of an answer.' })),
           tool_calls: Type.Optional(Type.Array(ToolCallShape)),
         }),
         logprobs: nullable(Logprobs),

@@ -3,7 +3,7 @@ import type { Message, TokenLogprob } from '../../../domain/messages.ts'
 import type { RunRecord, Usage } from '../../../domain/records/run.ts'
 import { sumUsage } from '../../../domain/sum-usage.ts'
 import type { RunView } from '../../../domain/run-events.ts'
-import { createTextProgress } from '../../../domain/text-progress.ts'
+import { createTextProgress, refusalText } from '../../../domain/text-progress.ts'
 import type { ChatCompletion } from './chat-schemas.ts'
 
 /** Separates the texts of two steps of one run, which a client of this API sees as one answer. */
@@ -24,6 +24,7 @@ type Choice = ChatCompletion['choices'][number]
 /** What is new of one answer. */
 export interface AnswerAdvance {
   text: string
+  refusal: string
   logprobs: TokenLogprob[]
   calls: CallAdvance[]
 }
@@ -31,15 +32,18 @@ export interface AnswerAdvance {
 /** The new text and calls of a run's answer. `undefined`: the answer contradicts what was sent. */
 export function createAnswerProgress(clientTools: ReadonlySet<string>) {
   const progress = createTextProgress()
+  const refusals = createTextProgress(refusalText)
   const callProgress = createCallProgress(clientTools)
   const sentLogprobs = new Map<string, number>()
   let begun = ''
   return (view: RunView): AnswerAdvance | undefined => {
-    const added: AnswerAdvance = { text: '', logprobs: [], calls: [] }
+    const added: AnswerAdvance = { text: '', refusal: '', logprobs: [], calls: [] }
     for (const folded of view.messages.values()) {
       const { delta, contradicted } = progress.advance(folded)
       const calls = callProgress.advance(folded)
-      if (contradicted || calls === undefined) return undefined
+      const refused = refusals.advance(folded)
+      if (contradicted || refused.contradicted || calls === undefined) return undefined
+      added.refusal += refused.delta
       added.calls.push(...calls)
       const { content } = folded
       const logprobs = 'pieces' in content ? content.pieces.logprobs : logprobsOf(content.whole)
@@ -56,6 +60,10 @@ export function createAnswerProgress(clientTools: ReadonlySet<string>) {
 
 const logprobsOf = (message: Message) => (message.type === 'AIMessage' ? (message.data.logprobs ?? []) : [])
 
+export function isEmpty({ text, refusal, logprobs, calls }: AnswerAdvance): boolean {
+  return text === '' && refusal === '' && logprobs.length === 0 && calls.length === 0
+}
+
 /** The answer of a request whose runs have ended: one choice each. */
 export function chatCompletion(options: CompletionOptions, views: RunView[]): ChatCompletion {
   const usage = usageOf(views)
@@ -69,14 +77,14 @@ export function chatCompletion(options: CompletionOptions, views: RunView[]): Ch
 }
 
 function choiceOf(view: RunView, index: number, clientTools: ReadonlySet<string>): Choice {
-  const { text, logprobs } = createAnswerProgress(clientTools)(view) ?? { text: '', logprobs: [] }
+  const { text, refusal, logprobs } = createAnswerProgress(clientTools)(view) ?? { text: '', refusal: '', logprobs: [] }
   const calls = openCallsOf(view, clientTools)
   return {
     index,
     message: {
       role: 'assistant',
-      content: text === '' && calls.length > 0 ? null : text,
-      refusal: null,
+      content: text === '' && (calls.length > 0 || refusal !== '') ? null : text,
+      refusal: refusal === '' ? null : refusal,
       ...(calls.length > 0 ? { tool_calls: calls.map(callShape) } : {}),
     },
     logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
@@ -114,11 +122,12 @@ export function completionChunks(options: CompletionOptions, includeUsage: boole
   })
   return {
     begin: (index: number) => chunk(index, { role: 'assistant', content: '' }, null),
-    more: (index: number, { text, logprobs, calls }: AnswerAdvance) =>
+    more: (index: number, { text, refusal, logprobs, calls }: AnswerAdvance) =>
       chunk(
         index,
         {
           ...(text === '' ? {} : { content: text }),
+          ...(refusal === '' ? {} : { refusal }),
           ...(calls.length > 0 ? { tool_calls: calls.map(callDelta) } : {}),
         },
         null,

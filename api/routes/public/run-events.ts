@@ -2,7 +2,7 @@ import { citedFilesOf } from '../../../domain/knowledge/citations.ts'
 import type { AIMessage, Message } from '../../../domain/messages.ts'
 import type { RunRecord } from '../../../domain/records/run.ts'
 import { type FoldedMessage, type RunView, shownMessage } from '../../../domain/run-events.ts'
-import { createTextProgress } from '../../../domain/text-progress.ts'
+import { createTextProgress, refusalText } from '../../../domain/text-progress.ts'
 import { messageStep, outputsOf, toolStep } from './run-steps.ts'
 import type { CompatMessage, CompatRunStep } from './thread-schemas.ts'
 import { incompleteReasonOf, messageShape, secondsOf } from './thread-shapes.ts'
@@ -38,6 +38,7 @@ export function createRunEvents(
   now: () => Date,
 ) {
   const progress = createTextProgress()
+  const refusals = createTextProgress(refusalText)
   const closed = new Set<string>()
   /** The whole messages of the run so far. */
   let shown: Message[] = []
@@ -55,9 +56,11 @@ export function createRunEvents(
       const messages = [...view.messages.values()]
       shown = messages.flatMap(({ content }) => ('whole' in content ? [content.whole] : []))
       for (const [index, folded] of messages.entries()) {
-        const { delta, contradicted } = progress.advance(folded)
-        if (contradicted) return { events, contradicted }
-        if (delta !== '') events.push(...said(folded.id, delta))
+        const text = progress.advance(folded)
+        const refusal = refusals.advance(folded)
+        if (text.contradicted || refusal.contradicted) return { events, contradicted: true }
+        if (text.delta !== '') events.push(...said(folded.id, text.delta))
+        if (refusal.delta !== '') events.push(...refused(folded.id, refusal.delta))
         events.push(...finished(folded, messages.slice(index + 1)))
       }
       return { events, contradicted: false }
@@ -91,11 +94,18 @@ export function createRunEvents(
     return [...events, textEvent(messageId, delta, events.length > 0)]
   }
 
+  function refused(messageId: string, delta: string): RunEvent[] {
+    const events = open?.id === messageId ? [] : openMessage(messageId)
+    const index = progress.sent(messageId) === '' ? 0 : 1
+    return [...events, messageDelta(messageId, { index, type: 'refusal', refusal: delta })]
+  }
+
   function openMessage(id: string): RunEvent[] {
     const at = now()
     const messageSoFar = () => {
       const content = progress.sent(id)
-      return messageOf(run, { id, content, at }, content === '' ? [] : citedFilesIn(shown, run._id))
+      const refusal = refusals.sent(id) || undefined
+      return messageOf(run, { id, content, refusal, at }, content === '' ? [] : citedFilesIn(shown, run._id))
     }
     const before = closeOpen('completed')
     open = {
@@ -159,11 +169,15 @@ function citedFilesIn(messages: Message[], runId: string) {
 
 function messageOf(
   run: RunRecord,
-  { id, content, at }: { id: string; content: string; at: Date },
+  { id, content, refusal, at }: { id: string; content: string; refusal?: string | undefined; at: Date },
   cited: Parameters<typeof messageShape>[2],
 ): CompatMessage {
   return messageShape(
-    { message: { type: 'AIMessage', data: { id, content } }, createdAt: at, runId: run._id },
+    {
+      message: { type: 'AIMessage', data: { id, content, ...(refusal === undefined ? {} : { refusal }) } },
+      createdAt: at,
+      runId: run._id,
+    },
     { threadId: run.thread_id, assistantId: run.assistant_id },
     cited,
   )
@@ -181,10 +195,11 @@ function beginningOfMessage(run: RunRecord, message: CompatMessage, at: Date): R
 /** The first text also begins the content, with its list of annotations. */
 function textEvent(messageId: string, delta: string, isFirst: boolean): RunEvent {
   const text = isFirst ? { value: delta, annotations: [] } : { value: delta }
-  return {
-    name: 'thread.message.delta',
-    data: { id: messageId, object: 'thread.message.delta', delta: { content: [{ index: 0, type: 'text', text }] } },
-  }
+  return messageDelta(messageId, { index: 0, type: 'text', text })
+}
+
+function messageDelta(id: string, part: object): RunEvent {
+  return { name: 'thread.message.delta', data: { id, object: 'thread.message.delta', delta: { content: [part] } } }
 }
 
 function endOf({ status, error }: RunRecord): How {

@@ -4,7 +4,7 @@ import type { FollowedRun } from '../../../services/runs/index.ts'
 import { type CompatErrorObject, compatRunError } from '../../plugins/compat-errors.ts'
 import { openEventStream } from '../../sse/event-stream.ts'
 import { followRun } from '../../sse/follow-run.ts'
-import { type CompletionOptions, completionChunks, createAnswerProgress, usageOf } from './completion.ts'
+import { type CompletionOptions, completionChunks, createAnswerProgress, isEmpty, usageOf } from './completion.ts'
 import { brokenStream, endOf } from './run-end.ts'
 import { shareStream } from './share-stream.ts'
 
@@ -42,7 +42,7 @@ export function streamCompletion(
         if (isBroken) return 'over'
         const end = endOf(view)
         const added = next(view)
-        const isNew = added !== undefined && (added.text !== '' || added.calls.length > 0 || added.logprobs.length > 0)
+        const isNew = added !== undefined && !isEmpty(added)
         if (end?.type === 'error') {
           if (isNew) send(chunks.more(index, added))
           sendError(compatRunError(end.error))

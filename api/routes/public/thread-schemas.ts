@@ -108,10 +108,21 @@ const FileCitation = Type.Object(
   { title: 'CompatFileCitation' },
 )
 
-const TextBlock = Type.Object({
-  type: Type.Literal('text'),
-  text: Type.Object({ value: Type.String(), annotations: Type.Array(FileCitation) }),
-})
+const TextBlock = Type.Object(
+  {
+    type: Type.Literal('text'),
+    text: Type.Object({ value: Type.String(), annotations: Type.Array(FileCitation) }),
+  },
+  { title: 'CompatTextBlock' },
+)
+
+const RefusalBlock = Type.Object(
+  {
+    type: Type.Literal('refusal'),
+    refusal: Type.String({ description: 'What the model said instead of an answer.' }),
+  },
+  { title: 'CompatRefusalBlock' },
+)
 
 export const CompatMessage = Type.Object(
   {
@@ -126,7 +137,7 @@ export const CompatMessage = Type.Object(
     run_id: nullable(Type.String()),
     role: MessageRole,
     status: Type.Enum(['in_progress', 'incomplete', 'completed'], { title: 'CompatMessageStatus' }),
-    content: Type.Array(TextBlock),
+    content: Type.Array(Type.Union([TextBlock, RefusalBlock])),
     attachments: Type.Array(Type.Unknown()),
     metadata: Metadata,
   },

@@ -39,7 +39,8 @@ export function threadShape(thread: ThreadRecord): CompatThread {
 /** The messages of people and the assistant. Clients are not shown system messages and tools. */
 export function isShown({ message }: LoggedMessage): boolean {
   if ('deleted' in message.data && message.data.deleted) return false
-  return message.type === 'HumanMessage' || (message.type === 'AIMessage' && message.data.content !== '')
+  if (message.type === 'HumanMessage') return true
+  return message.type === 'AIMessage' && (message.data.content !== '' || message.data.refusal !== undefined)
 }
 
 export function messageShape(
@@ -50,7 +51,7 @@ export function messageShape(
   const created = secondsOf(createdAt)
   const { content: text } = message.data
   const isAnswer = message.type === 'AIMessage'
-  const cut = message.type === 'AIMessage' ? message.data.cut : undefined
+  const { cut, refusal } = message.type === 'AIMessage' ? message.data : {}
   const isIncomplete = cut !== undefined || (message.type === 'AIMessage' && message.data.incomplete === true)
   const kept = message.type === 'AIMessage' || message.type === 'HumanMessage' ? message.data.metadata : undefined
   return {
@@ -65,7 +66,12 @@ export function messageShape(
     run_id: runId ?? null,
     role: isAnswer ? 'assistant' : 'user',
     status: isIncomplete ? 'incomplete' : 'completed',
-    content: [{ type: 'text', text: { value: text, annotations: isAnswer ? annotationsOf(text, cited) : [] } }],
+    content: [
+      ...(text === '' && refusal !== undefined
+        ? []
+        : [{ type: 'text' as const, text: { value: text, annotations: isAnswer ? annotationsOf(text, cited) : [] } }]),
+      ...(refusal === undefined ? [] : [{ type: 'refusal' as const, refusal }]),
+    ],
     attachments: [],
     metadata: kept ?? {},
   }

@@ -157,7 +157,9 @@ export function messageDeltas(): Changes {
 
 /** A message that has only begun is no news; after a failed attempt its reader keeps the old text until there is new. */
 function hasContent({ content }: FoldedMessage): boolean {
-  return 'whole' in content || content.pieces.text !== '' || content.pieces.calls.size > 0
+  if ('whole' in content) return true
+  const { text, refusal, calls } = content.pieces
+  return text !== '' || refusal !== '' || calls.size > 0
 }
 
 /** A character of two code units may have arrived by half; not every language puts halves together again. */

@@ -53,7 +53,9 @@ export function showResponse(response: ResponseRun, messages: Message[], include
     ...membersOf(facts),
     output,
     output_text: output
-      .map((item) => (item.type === 'message' ? item.content.map(({ text }) => text).join('') : ''))
+      .map((item) =>
+        item.type === 'message' ? item.content.map((part) => (part.type === 'refusal' ? '' : part.text)).join('') : '',
+      )
       .join(''),
     store: !facts.isUnstored,
     metadata: run.metadata_json === undefined ? {} : (objectFromJsonText(run.metadata_json) as Metadata),
