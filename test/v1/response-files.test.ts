@@ -106,9 +106,9 @@ describe('images and files in the input of /v1 responses', () => {
     }
     const image = (url: string) => ({ type: 'input_image' as const, image_url: url, detail: 'auto' as const })
     expect(await refused(Array.from({ length: 33 }, () => image(pngUrl)))).toEqual([400, 'input[0]'])
-    const large = `data:text/plain;base64,${Buffer.alloc(7 * 1024 * 1024, 'x').toString('base64')}`
+    const large = `data:text/plain;base64,${Buffer.alloc(8 * 1024 * 1024 + 1, 'x').toString('base64')}`
     const file = { type: 'input_file' as const, filename: 'a.txt', file_data: large }
-    expect(await refused([file, file, file])).toEqual([400, 'input[0].content[2].file_data'])
+    expect(await refused([file])).toEqual([400, 'input[0].content[0].file_data'])
     expect(await refused([image('data:image/png;base64,bm90IGFuIGltYWdl')])).toEqual([
       400,
       'input[0].content[0].image_url',

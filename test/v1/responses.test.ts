@@ -233,12 +233,14 @@ describe('responses of /v1', () => {
       },
       { type: 'function_call', call_id: 'call_b', name: 'get_weather', arguments: '{"city":"Köln"}' },
     ])
-    expect(events.filter(({ type }) => type.includes('function_call')).map(({ type }) => type)).toEqual([
-      'response.function_call_arguments.delta',
-      'response.function_call_arguments.done',
-      'response.function_call_arguments.delta',
-      'response.function_call_arguments.done',
-    ])
+    const pieces = events.flatMap((event) =>
+      event.type === 'response.function_call_arguments.delta'
+        ? event.delta
+        : event.type === 'response.function_call_arguments.done'
+          ? event.arguments
+          : [],
+    )
+    expect(pieces).toEqual(['{"city":', '"Bonn"}', '{"city":"Bonn"}', '{"city":', '"Köln"}', '{"city":"Köln"}'])
     for (const text of ['Sunny.', 'Sunny.']) service.model.reply({ text })
     const outputs = ['call_a', 'call_b'].map((id) => ({
       type: 'function_call_output' as const,
@@ -275,6 +277,32 @@ describe('responses of /v1', () => {
     expect((await refusalOf(client.responses.retrieve(whole.id))).status).toBe(404)
     const stray = await refusalOf(client.responses.create({ model: 'scripted', input: outputs }))
     expect([stray.status, stray.param]).toEqual([400, 'input[0].call_id'])
+  })
+
+  it('stream the arguments of functions while the model writes them', async () => {
+    const { client } = await v1Client(service)
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({
+      toolCalls: [{ name: 'note', arguments: ['{"text": "Half of the ', gate.promise, 'words"}'] }],
+    })
+    const stream = await client.responses.create({
+      model: 'scripted',
+      input: 'Note this',
+      tools: [{ type: 'function', name: 'note', parameters: { type: 'object', properties: {} }, strict: false }],
+      stream: true,
+    })
+    const events: Event[] = []
+    for await (const event of stream) {
+      events.push(event)
+      // The rest comes only after the client has seen the beginning.
+      if (argumentsOf(events).includes('Half')) gate.resolve()
+    }
+    expect(argumentsOf(events)).toBe('{"text":"Half of the words"}')
+    const last = events.at(-1)
+    if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+    expect(last.response.output).toMatchObject([{ type: 'function_call', arguments: argumentsOf(events) }])
+    const again = await Array.fromAsync(await client.responses.retrieve(last.response.id, { stream: true }))
+    expect(again.map(({ type }) => type)).toEqual(events.map(({ type }) => type))
   })
 
   it('run in the background, and are cancelled', async () => {
@@ -390,11 +418,6 @@ describe('responses of /v1', () => {
       [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].image_url', 'missing_required_parameter'],
       [{ input: [{ role: 'user', content: [inPrivate] }] }, 'input[0].content[0].image_url', 'invalid_value'],
       [
-        { input: [{ role: 'user', content: [{ ...image, file_id: 'nothing' }] }] },
-        'input[0].content[0].file_id',
-        'invalid_value',
-      ],
-      [
         { input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'AAAA' }] }] },
         'input[0].content[0].file_data',
         'invalid_value',
@@ -418,6 +441,11 @@ describe('responses of /v1', () => {
       [{ reasoning: { effort: 'extreme' } }, 'reasoning.effort', 'invalid_value'],
       [{ color: 'red' }, 'color', 'unknown_parameter'],
     ]
+    expect(await refused({ input: [{ role: 'user', content: [{ ...image, file_id: 'nothing' }] }] })).toEqual([
+      404,
+      null,
+      'not_found',
+    ])
     for (const [body, param, code] of cases) expect(await refused(body), param).toEqual([400, param, code])
     expect(service.model.requests.length).toBe(before)
   })
@@ -478,6 +506,10 @@ describe('responses of /v1', () => {
     expect(service.model.requests.at(-1)?.body.messages.map(({ content }) => content)).toEqual(['Secret', 'Go on'])
   })
 })
+
+function argumentsOf(events: Event[]): string {
+  return events.map((event) => (event.type === 'response.function_call_arguments.delta' ? event.delta : '')).join('')
+}
 
 function textOf(events: Event[]): string {
   return events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')
