@@ -69,10 +69,11 @@ export function composeV1(core: Core, { listModels, runs, deletions, files, pass
       answering,
       runs,
       deletions,
+      files: projectFiles,
       vectorStores,
       canSearch: canSearch(settings),
     }),
-    conversations: createConversations({ ...core, deletions }),
+    conversations: createConversations({ ...core, deletions, files: projectFiles }),
     embeddings,
     models: createV1Models({ assistants, listModels, embeddingModel: embeddings.model }),
     assistants: createV1Assistants({

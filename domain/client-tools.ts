@@ -60,6 +60,11 @@ export const ToolChoice = Type.Union(
   { title: 'ToolChoice' },
 )
 export type ToolChoice = Static<typeof ToolChoice>
+
+/** Tools of a run as its caller knows them; the names of those of an MCP server follow when it has listed them. */
+export type ToolReference = { name: string } | { type: 'retrieval' | 'web_search' } | { server: string; name?: string }
+/** As a run stores it. With `of_run` the model is offered no other tools. */
+export type RunToolChoice = ToolChoice | { type: 'of_run'; mode: 'auto' | 'required'; tools: ToolReference[] }
 /** With the name of the search in place of `retrieval`. */
 export type ModelToolChoice = Exclude<ToolChoice, { type: 'retrieval' }>
 
@@ -80,10 +85,4 @@ export function clientFunctionsText(functions: ClientFunction[], loc: (string | 
 
 export function readClientFunctions(text: string | undefined): ClientFunction[] {
   return text === undefined ? [] : parseOwnJson<ClientFunction[]>(text)
-}
-
-/** Whether the choice makes the model call a tool: then it is made for the first answer of a run only. */
-export function demandsTool(choice: ToolChoice): boolean {
-  if (typeof choice === 'string') return choice === 'required'
-  return choice.type !== 'allowed_tools' || choice.allowed_tools.mode === 'required'
 }

@@ -10,14 +10,15 @@ export const attachmentLimits = {
   /** They are kept in one record, which the database limits to 16 MiB. */
   schedule: { bytes: 8 * mebibyte, allBytes: 8 * mebibyte, files: 8 },
 } as const
-export type AttachmentLimits = (typeof attachmentLimits)[keyof typeof attachmentLimits]
+export type AttachmentLimits = Record<keyof (typeof attachmentLimits)['user'], number>
 
 /** The longest data URL: four characters stand for three bytes. */
-const dataLength = Math.ceil((attachmentLimits.user.bytes * 4) / 3) + 1000
+export const dataLength = Math.ceil((attachmentLimits.user.bytes * 4) / 3) + 1000
 const data = Type.String({ minLength: 1, maxLength: dataLength })
 const name = Type.String({ maxLength: requestLimits.nameLength })
 
 export const imageDetails = ['auto', 'low', 'high'] as const
+export type ImageDetail = (typeof imageDetails)[number]
 const detail = Type.Optional(Type.Enum([...imageDetails], { title: 'ImageDetail' }))
 
 const ImageInput = Type.Object(

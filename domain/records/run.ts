@@ -56,6 +56,10 @@ export interface RunOverrides {
   max_prompt_tokens?: number
   /** The conversation before the run is cut to so many messages. */
   last_messages?: number
+  /** The run fails if the conversation does not fit into the model's window. Default: it is cut. */
+  truncation?: 'disabled'
+  /** Calls of tools that the service executes, in the whole run. Further ones are not made. */
+  max_tool_calls?: number
   /** The types of the assistant's own tools that may be used; default: all. */
   server_tools?: ToolType[]
   /**
@@ -67,7 +71,7 @@ export interface RunOverrides {
   search_json?: string
   /** Functions of the client (`ClientFunction[]`) as JSON text, in place of those of the assistant with these names. */
   tools_json?: string
-  /** A `ToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
+  /** A `RunToolChoice` as JSON text. A tool that must be called is demanded of the first answer only. */
   tool_choice_json?: string
   parallel_tool_calls?: boolean
   /** Default: `wait`. */

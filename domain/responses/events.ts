@@ -1,5 +1,6 @@
 import type { AIMessage, ToolCall } from '../messages.ts'
-import { type FoldedMessage, shownMessage } from '../run-events.ts'
+import { type CallPieces, type FoldedMessage, shownMessage } from '../run-events.ts'
+import { createCanonicalArguments } from './canonical-arguments.ts'
 import { messageItemId } from './ids.ts'
 import {
   type ItemContext,
@@ -11,7 +12,7 @@ import {
   serverCall,
   textPart,
 } from './items-of.ts'
-import type { OutputItem } from './items.ts'
+import type { FunctionCall, OutputItem } from './items.ts'
 import { pieceEnd } from './text-pieces.ts'
 
 /** An event without its number. */
@@ -66,14 +67,91 @@ export function createOutputEvents(context: ItemContext) {
   }
 
   function* answer(at: number): Generator<ResponseEvent | undefined, void, void> {
-    yield* textOf(at)
-    if (contradicted) return yield* waitForEver()
-    const { message, isWhole } = read(at)
-    if (!isWhole) return
-    for (const [index, call] of (message.data.tool_calls ?? []).entries()) yield* callOf(at, message, { index, call })
+    const sent = yield* textOf(at)
+    for (let index = 0; !contradicted; index++) {
+      while (begunCall(at, index) === undefined && !read(at).isWhole) yield undefined
+      const { message, isWhole } = read(at)
+      const call = message.data.tool_calls?.[index]
+      if (!isWhole) yield* streamedCall(at, index)
+      else if (call === undefined) break
+      else yield* callOf(at, message, { index, call })
+    }
+    // The text was taken as whole when the first call began; what a model adds to it afterwards has no event.
+    contradicted ||= !read(at).message.data.content.startsWith(sent)
+    if (contradicted) yield* waitForEver()
   }
 
-  function* textOf(at: number): Generator<ResponseEvent | undefined, void, void> {
+  /** A function of the client that the model is calling; its other calls are shown when they are whole. */
+  function begunCall(at: number, index: number): CallPieces | undefined {
+    const content = shown.messages[at]?.content
+    if (content === undefined || 'whole' in content || shown.isOver) return undefined
+    for (let before = 0; before < index; before++) if (!content.pieces.calls.has(before)) return undefined
+    const call = content.pieces.calls.get(index)
+    return call !== undefined && call.call_id !== '' && context.functions?.has(call.name) === true ? call : undefined
+  }
+
+  function* streamedCall(at: number, index: number): Generator<ResponseEvent | undefined, void, void> {
+    const first = begunCall(at, index)
+    if (first === undefined) return
+    const { call_id: id, name } = first
+    const begun = functionCall(read(at).message.data.id, index, { id, name, args: {}, type: 'tool_call' })
+    const place = yield* callBegun(begun)
+    const canonical = createCanonicalArguments()
+    let sent = ''
+    for (;;) {
+      const now = begunCall(at, index)
+      const { message, isWhole } = read(at)
+      if (isWhole) {
+        const call = message.data.tool_calls?.[index]
+        // The run has ended within the call, which was not made.
+        if (call === undefined && shown.isOver) return
+        const item = call && functionCall(message.data.id, index, call)
+        contradicted = item === undefined || item.call_id !== id || item.name !== name || !isContinued(item.arguments)
+        if (item === undefined || contradicted) return
+        if (item.arguments.startsWith(sent)) yield* pieces(item.arguments, sent.length, place)
+        yield* callEnd(item, place)
+        return
+      }
+      const known = canonical.read(now?.args ?? '')
+      if (known.isWhole && known.text.startsWith(sent) && begunCall(at, index + 1) !== undefined) {
+        yield* pieces(known.text, sent.length, place)
+        yield* callEnd({ ...begun, arguments: known.text }, place)
+        return
+      }
+      // An attempt that begins again is skipped until it is as long as what was sent.
+      const end = known.text.startsWith(sent) ? pieceEnd(known.text, sent.length, false) : undefined
+      if (end === undefined) {
+        yield undefined
+        continue
+      }
+      const delta = known.text.slice(sent.length, end)
+      sent = known.text.slice(0, end)
+      yield { type: 'response.function_call_arguments.delta', ...place, delta }
+    }
+
+    /** Arguments that are no object are stored as what can be read of them, which may be less than was sent. */
+    function isContinued(text: string): boolean {
+      if (text.startsWith(sent)) return true
+      const content = shown.messages[at]?.content
+      const source = content !== undefined && 'whole' in content ? content.argumentTexts?.[index] : undefined
+      return source !== undefined && canonical.read(source).text.startsWith(sent)
+    }
+  }
+
+  function* callBegun(item: FunctionCall): Generator<ResponseEvent, { item_id: string; output_index: number }, void> {
+    const place = { item_id: item.id, output_index: outputIndex }
+    const begun = { ...item, status: 'in_progress', arguments: '' }
+    yield { type: 'response.output_item.added', output_index: outputIndex, item: begun }
+    return place
+  }
+
+  function* callEnd(item: FunctionCall, place: object): Progress {
+    yield { type: 'response.function_call_arguments.done', ...place, name: item.name, arguments: item.arguments }
+    yield done(item)
+  }
+
+  /** Returns the text that was sent. */
+  function* textOf(at: number): Generator<ResponseEvent | undefined, string, void> {
     let sent = ''
     let place: { item_id: string; output_index: number; content_index: number } | undefined
     for (;;) {
@@ -82,11 +160,12 @@ export function createOutputEvents(context: ItemContext) {
       // An attempt that begins again is skipped until it is as long as what was sent.
       if (!text.startsWith(sent)) {
         contradicted = isWhole || !sent.startsWith(text)
-        if (contradicted) return
+        if (contradicted) return sent
         yield undefined
         continue
       }
-      const end = pieceEnd(text, sent.length, isWhole)
+      const isEnded = isWhole || begunCall(at, 0) !== undefined
+      const end = pieceEnd(text, sent.length, isEnded)
       const isEmptyText = isWhole && calls.length === 0 && refusal === undefined
       if (place === undefined && (end !== undefined || isEmptyText)) {
         place = { item_id: messageItemId(id), output_index: outputIndex, content_index: 0 }
@@ -99,7 +178,7 @@ export function createOutputEvents(context: ItemContext) {
         yield { type: 'response.output_text.delta', ...place, delta, logprobs: [] }
         continue
       }
-      if (!isWhole) {
+      if (!isEnded) {
         yield undefined
         continue
       }
@@ -110,7 +189,7 @@ export function createOutputEvents(context: ItemContext) {
         yield* refusalPart(refusal, { item_id: messageItemId(id), output_index: outputIndex, content_index: index })
       }
       if (place !== undefined || refusal !== undefined) yield done(messageItem(message, context))
-      return
+      return sent
     }
   }
 
@@ -135,15 +214,9 @@ export function createOutputEvents(context: ItemContext) {
     const result = () => shown.results.get(call.id)
     if (isFunction(call, result(), context)) {
       const item = functionCall(messageId, index, call)
-      const place = { item_id: item.id, output_index: outputIndex }
-      yield {
-        type: 'response.output_item.added',
-        output_index: outputIndex,
-        item: { ...item, status: 'in_progress', arguments: '' },
-      }
-      yield { type: 'response.function_call_arguments.delta', ...place, delta: item.arguments }
-      yield { type: 'response.function_call_arguments.done', ...place, name: item.name, arguments: item.arguments }
-      yield done(item)
+      const place = yield* callBegun(item)
+      yield* pieces(item.arguments, 0, place)
+      yield* callEnd(item, place)
       return
     }
     const begun = serverCall({ messageId, index, call, result: undefined }, { ...context, isOpen: true })
@@ -187,6 +260,14 @@ function* refusalPart(refusal: string, place: object): Progress {
   yield { type: 'response.refusal.delta', ...place, delta: refusal }
   yield { type: 'response.refusal.done', ...place, refusal }
   yield { type: 'response.content_part.done', ...place, part: { type: 'refusal', refusal } }
+}
+
+/** The rest of the arguments of a function, in the pieces that they always have. */
+function* pieces(text: string, from: number, place: object): Progress {
+  for (let start = from, end = pieceEnd(text, start, true); end !== undefined; end = pieceEnd(text, start, true)) {
+    yield { type: 'response.function_call_arguments.delta', ...place, delta: text.slice(start, end) }
+    start = end
+  }
 }
 
 function* waitForEver(): Generator<undefined, void, void> {

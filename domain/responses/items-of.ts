@@ -6,6 +6,7 @@ import { callItemId, isOfClient, messageItemId, outputItemId } from './ids.ts'
 import type {
   FileSearchCall,
   FunctionCall,
+  InputPart,
   ItemStatus,
   McpCall,
   OutputItem,
@@ -100,8 +101,19 @@ function inputMessage(message: Extract<Message, { type: 'HumanMessage' | 'System
     type: 'message',
     status: 'completed',
     role: message.type === 'HumanMessage' ? 'user' : 'system',
-    content: [{ type: 'input_text', text: message.data.content }],
+    content: inputParts(message),
   }
+}
+
+function inputParts(message: Extract<Message, { type: 'HumanMessage' | 'SystemMessage' }>): InputPart[] {
+  const parts = message.type === 'HumanMessage' ? message.data.parts : undefined
+  if (parts === undefined) return [{ type: 'input_text', text: message.data.content }]
+  return parts.map((part): InputPart => {
+    if (part.type === 'text') return { type: 'input_text', text: part.text }
+    if (part.type === 'image')
+      return { type: 'input_image', detail: part.detail ?? 'auto', file_id: null, image_url: null }
+    return { type: 'input_file', file_id: null, filename: part.type === 'file' ? part.name : part.content_type }
+  })
 }
 
 export function messageItem(message: AIMessage, context: Pick<ItemContext, 'cited'>): OutputMessage {

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../any-key.ts'
+import { imageDetails } from '../content-parts.ts'
 import { nullable } from '../nullable.ts'
 
 /** Items of OpenAI's responses API, following the types of the `openai` package (resources/responses). */
@@ -53,15 +54,34 @@ export const OutputMessage = Type.Object(
 )
 export type OutputMessage = Static<typeof OutputMessage>
 
+const InputPart = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('input_text'), text: Type.String() }, { title: 'ResponseInputText' }),
+    Type.Object(
+      {
+        type: Type.Literal('input_image'),
+        detail: Type.Enum([...imageDetails], { title: 'ImageDetail' }),
+        file_id: Type.Null(),
+        image_url: Type.Null({ description: 'The bytes are kept, and not shown again.' }),
+      },
+      { title: 'ResponseInputImage' },
+    ),
+    Type.Object(
+      { type: Type.Literal('input_file'), file_id: Type.Null(), filename: Type.String() },
+      { title: 'ResponseInputFile' },
+    ),
+  ],
+  { title: 'ResponseInputPart' },
+)
+export type InputPart = Static<typeof InputPart>
+
 const InputMessage = Type.Object(
   {
     id,
     type: Type.Literal('message'),
     status,
     role: Type.Enum(['user', 'system'], { title: 'ResponseInputRole' }),
-    content: Type.Array(
-      Type.Object({ type: Type.Literal('input_text'), text: Type.String() }, { title: 'ResponseInputText' }),
-    ),
+    content: Type.Array(InputPart),
   },
   { title: 'ResponseInputMessage' },
 )

@@ -37,7 +37,8 @@ export function bytesOf({ bytes }: Pick<AttachmentRecord, 'bytes'>): Uint8Array 
   return Buffer.isBuffer(bytes) ? bytes : new Uint8Array(Reflect.get(bytes, 'buffer'))
 }
 
-function attachedParts(message: Message): AttachedPart[] {
+/** The newest first. */
+export function attachedParts(message: Message): AttachedPart[] {
   return message.type === 'HumanMessage' ? (message.data.parts ?? []).filter(isAttached).toReversed() : []
 }
 

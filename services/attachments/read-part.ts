@@ -1,12 +1,16 @@
 import type { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
-import type { ContentPartInput } from '../../domain/content-parts.ts'
+import type { ContentPartInput, ImageDetail } from '../../domain/content-parts.ts'
 import { AppError, invalidInput } from '../../domain/errors.ts'
 import type { Fetch } from '../outbound.ts'
 import { audioTypeOf, fileTypeOf, imageTypeOf } from './content-type.ts'
 
 type Loc = (string | number)[]
-export type FilePart = Exclude<ContentPartInput, { type: 'text' }>
+/** Also parts that only `/v1` has. */
+export type FilePart =
+  | Exclude<ContentPartInput, { type: 'text' }>
+  | { type: 'image_file'; image_file: { file_id: string; detail?: ImageDetail } }
+  | { type: 'file_url'; file_url: { url: string; filename?: string } }
 
 export interface PartSources {
   /** Reaches addresses that callers name; refuses private ones, and more bytes than that. */
@@ -38,8 +42,19 @@ export async function readPart(
       const { url } = part.image_url
       const bytes = url.startsWith('data:')
         ? bytesOfDataUrl(url, maxBytes, at)
-        : await download(sources.fetchWithin(maxBytes), url, at)
-      return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, 'is not a PNG, JPEG, GIF or WebP image') }
+        : await download(sources.fetchWithin(maxBytes), url, at, 'image/*')
+      return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, notAnImage) }
+    }
+    case 'image_file': {
+      const at = [...loc, 'image_file', 'file_id']
+      const { bytes } = await uploadedFile(sources, part.image_file.file_id, maxBytes, at)
+      return { name: '', bytes, contentType: known(imageTypeOf(bytes), at, notAnImage) }
+    }
+    case 'file_url': {
+      const at = [...loc, 'file_url', 'url']
+      const { url, filename } = part.file_url
+      const bytes = await download(sources.fetchWithin(maxBytes), url, at)
+      return { name: filename ?? nameIn(url), bytes, contentType: known(fileTypeOf(bytes), at, notAFile) }
     }
     case 'input_audio': {
       const at = [...loc, 'input_audio', 'data']
@@ -59,11 +74,17 @@ export async function readPart(
       return {
         name: filename ?? uploaded?.name ?? 'file',
         bytes,
-        contentType: known(fileTypeOf(bytes), at, 'is neither a PDF nor text in UTF-8'),
+        contentType: known(fileTypeOf(bytes), at, notAFile),
       }
     }
   }
 }
+
+const notAnImage = 'is not a PNG, JPEG, GIF or WebP image'
+const notAFile = 'is neither a PDF nor text in UTF-8'
+
+/** The last part of the path of an address that has been reached. */
+const nameIn = (url: string): string => new URL(url).pathname.split('/').at(-1)?.slice(0, 200) || 'file'
 
 function known(contentType: string | undefined, loc: Loc, problem: string): string {
   if (contentType === undefined) throw invalidInput(loc, problem, 'invalid_file')
@@ -94,13 +115,13 @@ function tooLarge(maxBytes: number, loc: Loc): AppError {
   return invalidInput(loc, `is larger than the ${maxBytes} bytes that are left for it`, 'too_large')
 }
 
-async function download(fetch: Fetch, url: string, loc: Loc): Promise<Buffer> {
+async function download(fetch: Fetch, url: string, loc: Loc, accept = '*/*'): Promise<Buffer> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw invalidInput(loc, 'must be an http or https address, or a data URL')
   const { username, password } = new URL(url)
   if (username !== '' || password !== '') throw invalidInput(loc, 'must not hold a user name or a password')
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs), headers: { accept: 'image/*' } })
+    const response = await fetch(url, { signal: AbortSignal.timeout(fetchTimeoutMs), headers: { accept } })
     if (!response.ok) {
       await response.body?.cancel()
       throw invalidInput(loc, `could not be read: its server answered ${response.status}`, 'unreachable')

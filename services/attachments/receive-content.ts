@@ -23,16 +23,20 @@ export interface Received {
   attachments: NewAttachment[]
 }
 
+type GivenPart = FilePart | Extract<ContentPartInput, { type: 'text' }>
+/** A message as callers send it; on `/v1` with parts of more kinds. */
+export type GivenMessage = RunMessageInput | { type: 'HumanMessage'; data: { content: GivenPart[] } }
+
 /**
  * Messages in their stored form, with the bytes of their images, sounds and files, which are read one after the other.
  * Throws `invalid_input` before the first is read if there are too many.
  */
 export async function receiveContent(
   sources: PartSources,
-  inputs: RunMessageInput[],
+  inputs: GivenMessage[],
   { limits, loc }: { limits: AttachmentLimits; loc: Loc },
 ): Promise<Received> {
-  const files = inputs.flatMap((input) => partsOf(input) ?? []).filter((part) => part.type !== 'text')
+  const files = inputs.flatMap((input) => partsOf(input) ?? []).filter(({ type }) => type !== 'text')
   if (files.length > limits.files)
     throw invalidInput(loc, `have ${files.length} images, sounds and files; ${limits.files} are allowed`, 'too_many')
   const attachments: NewAttachment[] = []
@@ -49,8 +53,8 @@ export async function receiveContent(
     attachments.push(attachment)
     const stored = { attachment_id: attachment._id, content_type: contentType, size: bytes.length }
     if (part.type === 'input_audio') return { type: 'audio', ...stored }
-    if (part.type === 'file') return { type: 'file', ...stored, name }
-    const { detail } = part.image_url
+    if (part.type === 'file' || part.type === 'file_url') return { type: 'file', ...stored, name }
+    const { detail } = part.type === 'image_file' ? part.image_file : part.image_url
     return { type: 'image', ...stored, ...(detail === undefined ? {} : { detail }) }
   }
 
@@ -92,17 +96,17 @@ export function copyForThread({ input, attachments }: Received): Received {
   }
 }
 
-function contentOf(input: RunMessageInput): string | ContentPartInput[] {
+function contentOf(input: GivenMessage): string | GivenPart[] {
   return 'data' in input ? input.data.content : input.content
 }
 
-function partsOf(input: RunMessageInput): ContentPartInput[] | undefined {
+function partsOf(input: GivenMessage): GivenPart[] | undefined {
   const content = contentOf(input)
   return typeof content === 'string' ? undefined : content
 }
 
 /** The message with the text of its parts, joined, as its content. */
-function withText(input: RunMessageInput): MessageInput {
+function withText(input: GivenMessage): MessageInput {
   const content = contentOf(input)
   const text =
     typeof content === 'string' ? content : content.map((part) => (part.type === 'text' ? part.text : '')).join('')

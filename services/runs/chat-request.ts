@@ -1,7 +1,7 @@
 import type { AssistantSettings } from '../../domain/assistant-config.ts'
-import { type ModelToolChoice, type ToolChoice, demandsTool } from '../../domain/client-tools.ts'
-import { AppError, invalidInput } from '../../domain/errors.ts'
+import { AppError } from '../../domain/errors.ts'
 import { type Message, asksForTools, foldMessages } from '../../domain/messages.ts'
+import { ModelFailure } from '../../domain/model-failure.ts'
 import { parseOwnJson } from '../../domain/own-json.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { RunOverrides, RunRecord, SamplingParameters } from '../../domain/records/run.ts'
@@ -12,6 +12,7 @@ import { promptPartsOf, readAttachments, tokensOfAttachments } from '../attachme
 import { type Conversation, earlierVersion } from '../threads/conversations.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ChatRequest, PromptMessage } from './chat-model.ts'
+import { offerTools } from './tool-choice.ts'
 import type { StepDeps } from './step-deps.ts'
 import type { TokensLeft } from './tokens-left.ts'
 
@@ -60,13 +61,14 @@ export async function chatRequestFor(
   const { questionTokens } = tokenLimits(deps.contextWindowOf(model), maxTokens)
   const budgetTokens = Math.min(questionTokens, tokensLeft.prompt ?? Infinity)
   const maxBytes = Math.max(budgetTokens, 1) * bytesOfToken
-  const [offered, before] = await Promise.all([
+  const [all, before] = await Promise.all([
     tools,
     deps.conversations.read(run.thread_id, maxBytes, {
       thread,
       runId: step === 0 ? undefined : run._id,
     }),
   ])
+  const { choice: toolChoice, tools: offered } = offerTools(run.overrides, all, step)
   const shownTools = offered.map(({ name, description, parameters, strict }) => ({
     name,
     description,
@@ -76,8 +78,11 @@ export async function chatRequestFor(
   const last = earlierVersion(before.messages, added)
   const continued = last === undefined ? before : await deps.conversations.read(run.thread_id, maxBytes, { last })
   const conversation = { ...continued, messages: foldMessages(continued.messages, added) }
+  const mustFit = run.overrides.truncation === 'disabled'
+  if (mustFit && conversation.reach !== Infinity) throw tooLong()
   const fitting = await fitConversation(newestMessages(conversation.messages, lastMessages), {
     budgetTokens,
+    mustFit,
     fixed: [...systemMessages, JSON.stringify(shownTools), formatJson ?? ''],
     count: (texts, limit) => deps.countTokens(texts, limit, { userId: run.user_id, signal }),
   })
@@ -88,7 +93,7 @@ export async function chatRequestFor(
     tools: shownTools,
     temperature: run.overrides.temperature ?? config.temperature,
     maxTokens,
-    toolChoice: toolChoiceOf(run.overrides, offered, step),
+    toolChoice,
     parallelToolCalls: run.overrides.parallel_tool_calls,
     logitBias: biasJson === undefined ? undefined : parseOwnJson<Record<string, number>>(biasJson),
     sampling: samplingOf({ ...samplingOfAssistant(config), ...run.overrides }),
@@ -100,25 +105,6 @@ export async function chatRequestFor(
 
 function smaller(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b)
-}
-
-/** Throws `invalid_input` if a tool is demanded that the run does not have. */
-function toolChoiceOf(
-  { tool_choice_json: json }: RunOverrides,
-  tools: Tool[],
-  step: number,
-): ModelToolChoice | undefined {
-  if (json === undefined) return undefined
-  const choice = parseOwnJson<ToolChoice>(json)
-  // A model that had to call a tool after each result would never answer.
-  if (step > 0 && demandsTool(choice)) return undefined
-  if (typeof choice === 'string' || choice.type === 'allowed_tools') return choice
-  const wanted =
-    choice.type === 'retrieval'
-      ? tools.find(({ type }) => type === 'retrieval')
-      : tools.find(({ name }) => name === choice.function.name)
-  if (wanted === undefined) throw invalidInput(['body', 'tool_choice'], 'The tool that must be called is not there.')
-  return { type: 'function', function: { name: wanted.name } }
 }
 
 /**
@@ -143,6 +129,8 @@ function isCounted(message: Message | undefined): boolean {
 interface Window {
   /** Token budget of the conversation and `fixed` together. */
   budgetTokens: number
+  /** Nothing is cut: what does not fit is refused. */
+  mustFit?: boolean
   /** Texts that are always sent: instructions, tools. */
   fixed: string[]
   /** `CountTokens`, for the user of the run. */
@@ -153,7 +141,8 @@ interface Window {
  * Cuts a conversation to the model's window: keeps the newest messages within the budget, and every system message.
  * A message with tool calls and their results are kept or cut together. The newest message is always kept; if it is
  * too long, the model says so. Tokens are counted in one encoding for all models, so the caller leaves a margin.
- * Nothing is counted if the size in bytes is enough to decide, and nothing beyond the budget.
+ * Nothing is counted if the size in bytes is enough to decide, and nothing beyond the budget. Throws `ModelFailure` for a
+ * conversation that must fit and does not.
  */
 export async function fitConversation(messages: Message[], window: Window): Promise<Message[]> {
   if (certainlyFits(messages, window)) return messages
@@ -167,10 +156,20 @@ export async function fitConversation(messages: Message[], window: Window): Prom
   for await (const tokens of tokensOf(parts, window)) {
     const part = parts[index++]
     room -= tokens + (Array.isArray(part) ? fixedTokensOf(part) : 0)
+    if (room < 0 && window.mustFit) throw tooLong()
     if (room < 0) break
     if (Array.isArray(part)) for (const message of part) kept.add(message)
   }
   return messages.filter((message) => kept.has(message))
+}
+
+/** The same that a model says. */
+function tooLong(): ModelFailure {
+  return new ModelFailure('The conversation is too long for the model.', {
+    statusCode: 400,
+    type: 'context_length_exceeded',
+    retryable: false,
+  })
 }
 
 /** A token has at least one byte: text with fewer bytes than tokens left needs no counting. */

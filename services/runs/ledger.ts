@@ -7,15 +7,31 @@ import type { Tool } from '../tools/tool.ts'
 
 /** How many calls of one answer are executed here; the others are answered with an error. */
 export const maxCallsPerStep = 16
+
+/** How many calls a run may still execute here, before this step; undefined: any number. */
+export async function callsLeftFor(
+  { toolCalls }: Pick<Collections, 'toolCalls'>,
+  { _id, overrides: { max_tool_calls: limit } }: RunRecord,
+  step: number,
+): Promise<number | undefined> {
+  if (limit === undefined || step === 0) return limit
+  const made = await toolCalls.countDocuments({ run_id: _id, step: { $lt: step }, client: { $ne: true } })
+  return Math.max(0, limit - made)
+}
+
 /**
- * The ledger entries of an answer. Calls that are not made get their result at once: those above the limit, and the
+ * The ledger entries of an answer. Calls that are not made get their result at once: those above a limit, and the
  * `unreadable` ones. Calls that end the run, because the client brings their results with its next run, have no entry.
  */
 export function ledgerEntries(
   run: RunRecord,
   step: number,
   message: AIMessage,
-  { tools, unreadable }: { tools: Tool[]; unreadable: ReadonlySet<number> },
+  {
+    tools,
+    unreadable,
+    callsLeft = Infinity,
+  }: { tools: Tool[]; unreadable: ReadonlySet<number>; callsLeft?: number | undefined },
 ): ToolCallRecord[] {
   const now = new Date()
   const clientTools = new Set(tools.filter((tool) => tool.isClient).map(({ name }) => name))
@@ -26,8 +42,7 @@ export function ledgerEntries(
     const isUnreadable = unreadable.has(index)
     if (isClient && isLeftOpen && !isUnreadable) return []
     if (!isClient) ownCalls += 1
-    const refused =
-      ownCalls > maxCallsPerStep && !isClient ? tooManyCalls : isUnreadable ? unreadableArguments : undefined
+    const refused = isUnreadable ? unreadableArguments : isClient ? undefined : refusalOf(ownCalls)
     return {
       _id: toolCallKey(run._id, step, index),
       run_id: run._id,
@@ -42,6 +57,11 @@ export function ledgerEntries(
       ...resultOf(refused),
     }
   })
+
+  function refusalOf(count: number): string | undefined {
+    if (count > callsLeft) return `This call was not made: ${run.overrides.max_tool_calls} calls are allowed in all.`
+    return count > maxCallsPerStep ? tooManyCalls : undefined
+  }
 
   function resultOf(refused: string | undefined) {
     if (refused === undefined) return { status: 'waiting' as const }

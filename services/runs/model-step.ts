@@ -12,7 +12,7 @@ import type { ChatRequest } from './chat-model.ts'
 import { chatRequestFor } from './chat-request.ts'
 import { commitAnswer, commitEnd } from './commit.ts'
 import { storedAnswer, storedCalls } from './earlier-attempt.ts'
-import { ledgerEntries, toolMessages } from './ledger.ts'
+import { callsLeftFor, ledgerEntries, toolMessages } from './ledger.ts'
 import type { LiveRun } from './live-run.ts'
 import { reportModelFailure } from './model-failures.ts'
 import type { StepDeps } from './step-deps.ts'
@@ -46,7 +46,10 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   recorded.catch((error: unknown) => live.cancel(error))
 
   // Looked up once, so that the model is offered the same tools from which its calls are planned.
-  const tools = deps.toolsOf(assistant, run, signal)
+  const callsLeft = callsLeftFor(deps.collections, run, step)
+  const tools = Promise.all([deps.toolsOf(assistant, run, signal), callsLeft]).then(([all, left]) =>
+    left === 0 ? all.filter(({ isClient }) => isClient) : all,
+  )
   tools.catch(() => undefined)
 
   let conversation: Conversation | undefined
@@ -74,7 +77,11 @@ export async function modelStep(deps: StepDeps, live: LiveRun): Promise<StepResu
   const offered = asksForTools(message) ? await tools : []
   const calls =
     stored === undefined
-      ? ledgerEntries(run, step, message, { tools: offered, unreadable: answer.unreadableCalls() })
+      ? ledgerEntries(run, step, message, {
+          tools: offered,
+          unreadable: answer.unreadableCalls(),
+          callsLeft: await callsLeft,
+        })
       : await storedCalls(deps, { runId, step })
   const plan = planAnswer({ run, message, tools: offered, calls })
   if (!asksForTools(message) || plan.isLast) {

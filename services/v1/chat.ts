@@ -4,7 +4,6 @@ import type { ThreadRecord } from '../../domain/records/thread.ts'
 import type { AssistantRecord } from '../../domain/records/assistant.ts'
 import type { AssistantConfigs } from '../assistants/configs.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { PartSources } from '../attachments/read-part.ts'
 import type { Received } from '../attachments/receive-content.ts'
 import { startThreadDeletion } from '../deletion/start-thread-deletion.ts'
 import { unstoredMs } from '../public/threads.ts'
@@ -12,20 +11,19 @@ import { type FollowedRun, type NewRun, type RunRequest, type Runs, inputMessage
 import { threadRecordOf } from '../threads/create-thread.ts'
 import { clientToolOf } from '../tools/client-tool.ts'
 import type { WorkflowClient } from '../workflow-client.ts'
-import type { createProjectFiles } from '../knowledge/project-files.ts'
 import type { AnsweringModel } from './answering-models.ts'
+import { type PartSourcesDeps, partSourcesOf } from './part-sources.ts'
 
-interface V1ChatDeps {
+interface V1ChatDeps extends PartSourcesDeps {
   configs: Pick<AssistantConfigs, 'settingsOf'>
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
   runs: Pick<Runs, 'startFollowed' | 'follow' | 'get'>
-  partSources: PartSources
-  files: Pick<ReturnType<typeof createProjectFiles>, 'content'>
   workflows: Pick<WorkflowClient, 'start'>
 }
 
 /** Requests for chat completions of a project's caller: each choice is a run on a thread of its own. */
-export function createV1Chat({ configs, answering, runs, partSources, files, workflows }: V1ChatDeps) {
+export function createV1Chat(deps: V1ChatDeps) {
+  const { configs, answering, runs, workflows } = deps
   return {
     answering,
 
@@ -52,13 +50,8 @@ export function createV1Chat({ configs, answering, runs, partSources, files, wor
     }),
 
     /** The input of a run; its parts may name files of the project. */
-    input: (caller: Caller, messages: RunRequest['input'], loc: string[]): Promise<Received> => {
-      const openFile = async (fileId: string) => {
-        const { file, bytes } = await files.content(caller, fileId)
-        return { name: file.name, size: file.size, bytes }
-      }
-      return inputMessages({ ...partSources, openFile }, messages, { loc })
-    },
+    input: (caller: Caller, messages: RunRequest['input'], loc: string[]): Promise<Received> =>
+      inputMessages(partSourcesOf(deps, caller), messages, { loc }),
 
     start: (newRun: NewRun, runId: string): Promise<FollowedRun> => runs.startFollowed(newRun, runId),
 

@@ -8,7 +8,7 @@ import { clientMessageId, itemPlaceOf, threadIdOf } from '../../domain/responses
 import { type ItemContext, itemsOf } from '../../domain/responses/items-of.ts'
 import type { ResponseItem } from '../../domain/responses/items.ts'
 import type { Caller } from '../assistants/write-assistants.ts'
-import type { Collections } from '../collections.ts'
+import { removeAttachments, storeAttachments } from '../attachments/store-attachments.ts'
 import { type PageQuery, pageOf } from '../cursor-page.ts'
 import type { DeletionResult } from '../deletion/requests.ts'
 import type { Page } from '../page.ts'
@@ -16,10 +16,10 @@ import type { CreateThread } from '../threads/create-thread.ts'
 import type { ScanLog } from '../threads/log-scan.ts'
 import type { PendingInput } from '../threads/pending-input.ts'
 import { type RemoveItemDeps, createRemoveItem } from './remove-item.ts'
-import { type InputEntry, createFindItems } from './responses/find-items.ts'
+import { type FindItemsDeps, type InputEntry, createFindItems } from './responses/find-items.ts'
 
-interface ConversationsDeps extends RemoveItemDeps {
-  collections: RemoveItemDeps['collections'] & Pick<Collections, 'threads'>
+interface ConversationsDeps extends RemoveItemDeps, FindItemsDeps {
+  collections: RemoveItemDeps['collections'] & FindItemsDeps['collections']
   createThread: CreateThread
   scanLog: ScanLog
   pendingInput: Pick<PendingInput, 'missingFromLog'>
@@ -35,7 +35,7 @@ interface Included {
 export function createConversations(deps: ConversationsDeps) {
   const { threads } = deps.collections
   const removeItem = createRemoveItem(deps)
-  const findItems = createFindItems(deps.collections)
+  const findItems = createFindItems(deps)
   const ownOf = ({ userId, projectId }: Caller, id: string) => ({
     _id: threadIdOf(id) ?? '',
     user_id: userId,
@@ -75,14 +75,21 @@ export function createConversations(deps: ConversationsDeps) {
   async function add(caller: Caller, thread: ThreadRecord, entries: InputEntry[], loc: string[]) {
     const entryId = newId()
     const found = await findItems(caller, entries, [])
-    const messages = found.map((message, index): Message => {
+    const messages = found.input.map((message, index): Message => {
       const own = { ...message, data: { ...message.data, id: clientMessageId(entryId, index) } } as Message
       checkMessageSize(own, maxMessageBytes.user, [...loc, index])
       return own
     })
     if (messages.length === 0) return []
     const input = await deps.pendingInput.missingFromLog(thread._id)
-    await deps.log.append(thread._id, { id: entryId, messages, source: 'update', input })
+    const place = { thread_id: thread._id, user_id: thread.user_id, created_at: new Date() }
+    try {
+      await storeAttachments(deps.collections, place, found.attachments)
+      await deps.log.append(thread._id, { id: entryId, messages, source: 'update', input })
+    } catch (error) {
+      await removeAttachments(deps.collections, found.attachments)
+      throw error
+    }
     const ids = new Set(messages.map(({ data }) => data.id))
     return (await itemsIn(thread, { results: true })).filter(({ id }) => ids.has(itemPlaceOf(id)?.messageId ?? ''))
   }

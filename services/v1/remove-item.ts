@@ -3,23 +3,24 @@ import { type Message, messagesFromJson, messagesToJson } from '../../domain/mes
 import { type RunRecord, isOpenRun } from '../../domain/records/run.ts'
 import type { CheckpointRecord, ThreadRecord } from '../../domain/records/thread.ts'
 import { type ItemPlace, isOfClient } from '../../domain/responses/ids.ts'
+import { attachedParts } from '../attachments/prompt-parts.ts'
 import type { Collections } from '../collections.ts'
 import type { RunStream } from '../runs/run-stream.ts'
 import type { ThreadLog } from '../threads/log.ts'
 
 export interface RemoveItemDeps {
-  collections: Pick<Collections, 'checkpoints' | 'runs' | 'toolCalls'>
+  collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'toolCalls'>
   log: Pick<ThreadLog, 'append'>
   stream: Pick<RunStream, 'remove'>
 }
 
 /**
- * Removes an item of a thread from every place: the log, the input of its run, the ledger, and the run's stream. An empty
- * entry follows in the log, so that no process uses the conversation that it has in memory. False if there is no such
+ * Removes an item of a thread from every place: the log, the input of its run, the ledger, the run's stream, and the
+ * bytes of its images and files. An empty entry follows in the log, so that no process uses the conversation that it has in memory. False if there is no such
  * item; throws `conflict` while its run is under way.
  */
 export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
-  const { checkpoints, runs, toolCalls } = collections
+  const { attachments, checkpoints, runs, toolCalls } = collections
 
   return async ({ _id: threadId, user_id: userId }: ThreadRecord, place: ItemPlace): Promise<boolean> => {
     const own = { _id: place.entryId, thread_id: threadId, user_id: userId }
@@ -30,6 +31,7 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
       .find({ thread_id: threadId, $or: [{ _id: place.entryId }, { run_id: place.entryId }] })
       .lean<CheckpointRecord[]>()
     const callId = callIdIn(entries, place)
+    const attached = attachmentIdsIn(entries, place)
     let isFound = false
     for (const entry of entries) {
       const left = without(entry.messages_json, place, callId)
@@ -41,6 +43,7 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
         throw new AppError('conflict', 'The conversation was changed at the same time. Try again.')
     }
     if (!isFound) return false
+    if (attached.length > 0) await attachments.deleteMany({ _id: { $in: attached }, thread_id: threadId })
     if (run !== null) {
       await runs.updateOne(own, { $set: { input_json: without(run.input_json, place, callId) } })
       if (callId !== undefined) await toolCalls.deleteMany({ run_id: run._id, thread_id: threadId, call_id: callId })
@@ -49,6 +52,14 @@ export function createRemoveItem({ collections, log, stream }: RemoveItemDeps) {
     await log.append(threadId, { messages: [], source: 'update' })
     return true
   }
+}
+
+function attachmentIdsIn(entries: CheckpointRecord[], { messageId }: ItemPlace): string[] {
+  const messages = entries.flatMap((entry) => messagesFromJson(entry.messages_json))
+  return messages
+    .filter(({ data }) => data.id === messageId)
+    .flatMap(attachedParts)
+    .map((part) => part.attachment_id)
 }
 
 function callIdIn(entries: CheckpointRecord[], { messageId, call }: ItemPlace): string | undefined {

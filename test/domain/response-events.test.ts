@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../domain/messages.ts'
+import { createCanonicalArguments } from '../../domain/responses/canonical-arguments.ts'
 import { type ResponseEvent, createOutputEvents } from '../../domain/responses/events.ts'
 import { itemPlaceOf } from '../../domain/responses/ids.ts'
 import { type ItemContext, outputOf } from '../../domain/responses/items-of.ts'
@@ -37,6 +38,12 @@ const begun = (id: string, text: string): FoldedMessage => ({
   content: { pieces: { text, refusal: '', calls: new Map(), logprobs: [] } },
 })
 
+/** An answer that is calling functions of the client, with the beginnings of their arguments. */
+const calling = (id: string, text: string, args: string[]): FoldedMessage => {
+  const calls = args.map((part, index) => [index, { call_id: `c${index + 1}`, name: 'mine', args: part }] as const)
+  return { id, changedAt: '0-0', content: { pieces: { text, refusal: '', calls: new Map(calls), logprobs: [] } } }
+}
+
 /** The events of states that follow each other; the last one is the end. */
 function eventsOf(states: FoldedMessage[][]): ResponseEvent[] {
   const output = createOutputEvents(context)
@@ -67,6 +74,82 @@ describe('events of a response', () => {
     ])
     const text = atOnce.flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : [])).join('')
     expect(text).toBe('I look 👍 it up.Done: Überraschungsergebnisse.')
+  })
+
+  it('are the same however the arguments of functions arrive', () => {
+    const args = { city: 'Köln "Süd" 👍', place: { at: [1.5, -2, null, true, {}], none: [] }, note: 'a\\b\nc' }
+    const calls = ['c1', 'c2'].map((id) => ({ id, name: 'mine', args, type: 'tool_call' as const }))
+    const message: Message = { type: 'AIMessage', data: { id: 'a0', content: 'I ask.', tool_calls: calls } }
+    const atOnce = eventsOf([[whole(message)]])
+    // As models write it: with spaces, escapes and another form of numbers.
+    const source = JSON.stringify(args, undefined, 2)
+      .replaceAll('ö', String.raw`\u00f6`)
+      .replaceAll('👍', String.raw`\ud83d\uDC4d`)
+      .replaceAll('1.5', '15e-1')
+    const states = [begun('a0', 'I ask.')]
+    for (let index = 0; index < 2; index++)
+      for (let length = 0; length <= source.length; length++) {
+        const before = index === 0 ? [] : [source]
+        states.push(calling('a0', 'I ask.', [...before, source.slice(0, length)]))
+      }
+    const live = eventsOf([...states.map((state) => [state]), [whole(message)]])
+    expect(live).toEqual(atOnce)
+    const output = createOutputEvents(context)
+    const early = output.advance([calling('a0', 'I ask.', [source.slice(0, 60)])], false).events
+    const deltas = early.filter(({ type }) => type === 'response.function_call_arguments.delta')
+    expect(deltas.length).toBeGreaterThan(1)
+    expect(JSON.stringify(args)).toContain(deltas.map(({ delta }) => delta).join(''))
+    const texts = atOnce.flatMap(({ type, arguments: text }) => (type.endsWith('arguments.done') ? [text] : []))
+    expect(texts).toEqual([JSON.stringify(args), JSON.stringify(args)])
+  })
+
+  it('go on after arguments that are no object, and tell when another attempt calls something else', () => {
+    const wrong = '{"city": "Bonn", oops'
+    const stored = (callId: string, argumentTexts: string[]): FoldedMessage => ({
+      ...whole({
+        type: 'AIMessage',
+        data: { id: 'a0', content: '', tool_calls: [{ id: callId, name: 'mine', args: {}, type: 'tool_call' }] },
+      }),
+      content: {
+        whole: {
+          type: 'AIMessage',
+          data: { id: 'a0', content: '', tool_calls: [{ id: callId, name: 'mine', args: {}, type: 'tool_call' }] },
+        },
+        argumentTexts,
+      },
+    })
+    const output = createOutputEvents(context)
+    output.advance([calling('a0', '', [wrong])], false)
+    const end = output.advance([stored('c1', [wrong])], true)
+    expect(end.contradicted).toBe(false)
+    expect(end.events.at(-1)).toMatchObject({ item: { type: 'function_call', arguments: '{}' } })
+    const other = createOutputEvents(context)
+    other.advance([calling('a0', '', ['{"city": "Bonn"'])], false)
+    expect(other.advance([stored('c9', ['{}'])], true).contradicted).toBe(true)
+  })
+
+  it('stop where JSON.stringify moves what follows', () => {
+    for (const [source, text] of [
+      ['{"a":1,"a":2}', '{"a":1'],
+      ['{"b":1, "2":2}', '{"b":1'],
+    ] as const) {
+      const canonical = createCanonicalArguments()
+      expect(canonical.read(source.slice(0, -4))).toEqual({ text, isWhole: false })
+      expect(canonical.read(source)).toEqual({ text, isWhole: false })
+    }
+  })
+
+  it.each(['[1]', '"x"', '{"a" 1}', '{,}', '{"a":tru}', '{"a":01}'])('say nothing that %s would not be', (source) => {
+    const { text, isWhole } = createCanonicalArguments().read(source)
+    const final = (() => {
+      try {
+        return JSON.stringify(JSON.parse(source))
+      } catch {
+        return text
+      }
+    })()
+    expect(final.startsWith(text)).toBe(true)
+    expect(isWhole).toBe(false)
   })
 
   it('wait while an answer that begins again is shorter than what was sent, and tell when it differs', () => {

@@ -4,7 +4,7 @@ import { archiveOf, importInto, lines, linesIn, member, whole } from '../support
 import { eventually } from '../support/eventually.ts'
 import { useModelService } from '../support/model-service.ts'
 import { insertUser } from '../support/users.ts'
-import { png } from '../support/pictures.ts'
+import { pngPart } from '../support/png.ts'
 import { inSeconds, planner } from './support.ts'
 
 describe('schedules in an archive', () => {
@@ -25,7 +25,7 @@ describe('schedules in an archive', () => {
       mail_result: true,
       end_at: '2090-01-01T00:00:00Z',
     })
-    const input = [{ type: 'human', content: [{ type: 'text', text: 'What is it?' }, png.part] }]
+    const input = [{ type: 'human', content: [{ type: 'text', text: 'What is it?' }, pngPart] }]
     const seen = await client.post('/schedules/', { ...payload({ interval_seconds: 3600 }), input })
     const past = await create({ at: inSeconds(2) })
     await ended(past.schedule_id, 1)

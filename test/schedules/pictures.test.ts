@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { useModelService } from '../support/model-service.ts'
-import { png } from '../support/pictures.ts'
+import { pngPart } from '../support/png.ts'
 import { backfill, planner } from './support.ts'
 
 const audio = Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVEfmt '), Buffer.alloc(32)]).toString('base64')
@@ -12,7 +12,7 @@ describe('images, sounds and files in the input of a schedule', () => {
       type: 'human',
       content: [
         { type: 'text', text: 'What is it?' },
-        png.part,
+        pngPart,
         { type: 'input_audio', input_audio: { data: audio, format: 'wav' } },
         { type: 'file', file: { filename: 'a.txt', file_data: Buffer.from('Notes').toString('base64') } },
       ],
@@ -62,7 +62,7 @@ describe('images, sounds and files in the input of a schedule', () => {
     const { client, payload } = await planner(service)
     const send = (content: object[]) =>
       client.call('POST', '/schedules/', { ...payload({ cron: '0 7 * * *' }), input: [{ type: 'human', content }] })
-    const many = await send(Array.from({ length: 9 }, () => png.part))
+    const many = await send(Array.from({ length: 9 }, () => pngPart))
     expect(many).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'input'] }] } })
     const half = Buffer.concat([png.bytes, Buffer.alloc(5 * 1024 * 1024)]).toString('base64')
     const large = { type: 'image_url', image_url: { url: `data:image/png;base64,${half}` } }

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
 import { startHttpServer } from '../support/http-server.ts'
-import { png as onePixel } from '../support/pictures.ts'
+import { png, pngUrl } from '../support/png.ts'
 import { useSharedService } from '../support/shared-service.ts'
 import type { TestUser } from '../support/users.ts'
 import { refusalOf, v1Client } from './v1-client.ts'
@@ -19,7 +19,6 @@ const weather = {
   },
 }
 const ask = [{ role: 'user' as const, content: 'How is the weather in Paris?' }]
-const { bytes: png, url: pngUrl } = onePixel
 const wav = Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1'), Buffer.alloc(28)]).toString('base64')
 
 const byText = (a: string, b: string) => a.localeCompare(b)

@@ -98,11 +98,11 @@ describe('conversations of /v1', () => {
     const refused = await refusalOf(
       client.conversations.items.create(id, {
         items: [
-          { role: 'user', content: [{ type: 'input_image', image_url: 'https://example.com/a.png', detail: 'auto' }] },
+          { role: 'user', content: [{ type: 'input_image', image_url: 'http://10.0.0.1/a.png', detail: 'auto' }] },
         ],
       }),
     )
-    expect([refused.status, refused.param]).toEqual([400, 'items[0].content[0].type'])
+    expect([refused.status, refused.param]).toEqual([400, 'items[0].content[0].image_url'])
   })
 
   it('belong to one project', async () => {

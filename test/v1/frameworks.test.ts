@@ -40,8 +40,10 @@ describe('frameworks on /v1, with address and key only', () => {
         streamed: { text, final: text, called },
         structured,
         retried: 'You said: cut before agents',
+        streamCut: 'error',
+        askedAgain: 'You said: cut in the middle agents',
       })
-      expect(proxy.cut).toEqual(['cut before agents'])
+      expect(proxy.cut).toEqual(['cut before agents', 'cut in the middle agents'])
     },
     timeoutMs,
   )
@@ -66,13 +68,22 @@ describe('frameworks on /v1, with address and key only', () => {
   it.each(both('aiSdk'))(
     '%s calls tools in several steps, streams, makes objects and repeats: %s',
     async (name, API) => {
-      const seen = { text, streamed: text, reason: 'stop', steps: 2, called: ['Paris', 'Paris'], object: structured }
-      const compatible = { compatible: { ...seen, retried: 'You said: cut before compatible' } }
-      expect(await frameworks[name]({ ...given, API })).toEqual({
-        openai: { ...seen, retried: 'You said: cut before openai' },
-        ...(API === 'chat' ? compatible : {}),
+      const seen = (provider: string) => ({
+        text,
+        streamed: text,
+        reason: 'stop',
+        steps: 2,
+        called: ['Paris', 'Paris'],
+        object: structured,
+        retried: `You said: cut before ${provider}`,
+        streamCut: 'error',
+        askedAgain: `You said: cut in the middle ${provider}`,
       })
-      expect(proxy.cut).toContain('cut before openai')
+      expect(await frameworks[name]({ ...given, API })).toEqual({
+        openai: seen('openai'),
+        ...(API === 'chat' ? { compatible: seen('compatible') } : {}),
+      })
+      expect(proxy.cut.slice(0, 2)).toEqual(['cut before openai', 'cut in the middle openai'])
     },
     timeoutMs,
   )
@@ -87,8 +98,10 @@ describe('frameworks on /v1, with address and key only', () => {
         streamed: 'You said: Hello',
         structured,
         retried: 'You said: cut before llama',
+        streamCut: 'error',
+        askedAgain: 'You said: cut in the middle llama',
       })
-      expect(proxy.cut).toEqual(['cut before llama'])
+      expect(proxy.cut).toEqual(['cut before llama', 'cut in the middle llama'])
     },
     timeoutMs,
   )
@@ -105,8 +118,10 @@ describe('frameworks on /v1, with address and key only', () => {
         streamed: text,
         structured,
         retried: 'You said: cut before litellm',
+        streamCut: 'error',
+        askedAgain: 'You said: cut in the middle litellm',
       })
-      expect(proxy.cut).toEqual(['cut before litellm'])
+      expect(proxy.cut).toEqual(['cut before litellm', 'cut in the middle litellm'])
     },
     timeoutMs,
   )

@@ -106,6 +106,62 @@ describe('tools of responses that the service executes', () => {
     expect(refused.status).toBe(404)
   })
 
+  it('are chosen by their server and name, and limited in number', async () => {
+    const { client } = await v1Client(service)
+    const tools: OpenAI.Responses.Tool[] = [
+      {
+        type: 'mcp',
+        server_label: 'sums',
+        server_url: mcp.url,
+        headers: { authorization: key },
+        require_approval: 'never',
+      },
+      { type: 'function', name: 'ask_user', parameters: { type: 'object', properties: {} }, strict: false },
+    ]
+    const call = { name: 'sums_add', arguments: { a: 1, b: 2 } }
+    const asked = (from: number) =>
+      service.model.requests
+        .slice(from)
+        .map(({ body }) => [body.tools?.map(({ function: { name } }) => name), body['tool_choice']])
+    const create = async (more: Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>) => {
+      const from = service.model.requests.length
+      const response = await client.responses.create({ model: 'scripted', input: 'Add', tools, ...more })
+      return { response, asked: asked(from) }
+    }
+    service.model.reply({ toolCalls: [call] })
+    service.model.reply({ text: 'Three' })
+    const demanded = { type: 'function', function: { name: 'sums_add' } }
+    expect((await create({ tool_choice: { type: 'mcp', server_label: 'sums', name: 'add' } })).asked).toEqual([
+      [['sums_add'], demanded],
+      [['sums_add'], undefined],
+    ])
+    service.model.reply({ text: 'Nothing' })
+    expect((await create({ tool_choice: { type: 'mcp', server_label: 'sums' } })).asked).toEqual([
+      [['sums_add', 'sums_other'], 'required'],
+    ])
+    service.model.reply({ text: 'Nothing' })
+    const allowed = [
+      { type: 'function', name: 'ask_user' },
+      { type: 'mcp', server_label: 'sums', name: 'other' },
+    ]
+    expect((await create({ tool_choice: { type: 'allowed_tools', mode: 'auto', tools: allowed } })).asked).toEqual([
+      [['ask_user', 'sums_other'], undefined],
+    ])
+
+    // Of three calls two are made; then only the functions of the client are offered.
+    service.model.reply({ toolCalls: [call, call, call] })
+    service.model.reply({ text: 'Enough' })
+    const limited = await create({ max_tool_calls: 2 })
+    expect(limited.asked.map(([names]) => names)).toEqual([['ask_user', 'sums_add', 'sums_other'], ['ask_user']])
+    expect(limited.response).toMatchObject({ max_tool_calls: 2, output_text: 'Enough' })
+    expect(limited.response.output).toMatchObject([
+      { type: 'mcp_call', output: '3' },
+      { type: 'mcp_call', output: '3' },
+      { type: 'mcp_call', output: 'This call was not made: 2 calls are allowed in all.' },
+      { type: 'message' },
+    ])
+  })
+
   it('call an MCP server with its key, which is neither shown nor stored in clear', async () => {
     const { client } = await v1Client(service)
     service.model.reply({ toolCalls: [{ id: 'c1', name: 'sums_add', arguments: { a: 1, b: 2 } }] })

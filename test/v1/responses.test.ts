@@ -233,12 +233,14 @@ describe('responses of /v1', () => {
       },
       { type: 'function_call', call_id: 'call_b', name: 'get_weather', arguments: '{"city":"Köln"}' },
     ])
-    expect(events.filter(({ type }) => type.includes('function_call')).map(({ type }) => type)).toEqual([
-      'response.function_call_arguments.delta',
-      'response.function_call_arguments.done',
-      'response.function_call_arguments.delta',
-      'response.function_call_arguments.done',
-    ])
+    const pieces = events.flatMap((event) =>
+      event.type === 'response.function_call_arguments.delta'
+        ? event.delta
+        : event.type === 'response.function_call_arguments.done'
+          ? event.arguments
+          : [],
+    )
+    expect(pieces).toEqual(['{"city":', '"Bonn"}', '{"city":"Bonn"}', '{"city":', '"Köln"}', '{"city":"Köln"}'])
     for (const text of ['Sunny.', 'Sunny.']) service.model.reply({ text })
     const outputs = ['call_a', 'call_b'].map((id) => ({
       type: 'function_call_output' as const,
@@ -275,6 +277,32 @@ describe('responses of /v1', () => {
     expect((await refusalOf(client.responses.retrieve(whole.id))).status).toBe(404)
     const stray = await refusalOf(client.responses.create({ model: 'scripted', input: outputs }))
     expect([stray.status, stray.param]).toEqual([400, 'input[0].call_id'])
+  })
+
+  it('stream the arguments of functions while the model writes them', async () => {
+    const { client } = await v1Client(service)
+    const gate = Promise.withResolvers<void>()
+    service.model.reply({
+      toolCalls: [{ name: 'note', arguments: ['{"text": "Half of the ', gate.promise, 'words"}'] }],
+    })
+    const stream = await client.responses.create({
+      model: 'scripted',
+      input: 'Note this',
+      tools: [{ type: 'function', name: 'note', parameters: { type: 'object', properties: {} }, strict: false }],
+      stream: true,
+    })
+    const events: Event[] = []
+    for await (const event of stream) {
+      events.push(event)
+      // The rest comes only after the client has seen the beginning.
+      if (argumentsOf(events).includes('Half')) gate.resolve()
+    }
+    expect(argumentsOf(events)).toBe('{"text":"Half of the words"}')
+    const last = events.at(-1)
+    if (last?.type !== 'response.completed') throw new Error('the response did not complete')
+    expect(last.response.output).toMatchObject([{ type: 'function_call', arguments: argumentsOf(events) }])
+    const again = await Array.fromAsync(await client.responses.retrieve(last.response.id, { stream: true }))
+    expect(again.map(({ type }) => type)).toEqual(events.map(({ type }) => type))
   })
 
   it('run in the background, and are cancelled', async () => {
@@ -323,6 +351,37 @@ describe('responses of /v1', () => {
     })
   })
 
+  it('are cut to the window of the model, or refused when nothing may be cut', async () => {
+    const { client } = await v1Client(service)
+    // The model of the name gpt-4 has 8,192 tokens.
+    const { id } = await client.beta.assistants.create({ model: 'gpt-4', name: 'Small' })
+    const long = Array.from({ length: 3 }, (_, index) => ({
+      role: 'user' as const,
+      content: `${index} word`.repeat(3000),
+    }))
+    const ask = (truncation: 'auto' | 'disabled', input: OpenAI.Responses.ResponseInput = long) =>
+      client.responses.create({ model: id, input, truncation })
+    service.model.reply({ text: 'Cut' })
+    expect(await ask('auto')).toMatchObject({ output_text: 'Cut', truncation: 'auto' })
+    expect(service.model.requests.at(-1)?.body.messages).toHaveLength(1)
+    const before = service.model.requests.length
+    const refusal = await refusalOf(ask('disabled'))
+    expect([refusal.status, refusal.code]).toEqual([400, 'context_length_exceeded'])
+    const streamed = await Array.fromAsync(
+      await client.responses.create({ model: id, input: long, truncation: 'disabled', stream: true }),
+    )
+    expect(streamed.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { error: { code: 'context_length_exceeded' } },
+    })
+    expect(service.model.requests.length).toBe(before)
+    service.model.reply({ text: 'Fits' })
+    expect(await ask('disabled', [{ role: 'user', content: 'Hi' }])).toMatchObject({
+      output_text: 'Fits',
+      truncation: 'disabled',
+    })
+  })
+
   it('refuse what is not supported, by its name', async () => {
     const { client } = await v1Client(service)
     const refused = async (body: object) => {
@@ -333,10 +392,10 @@ describe('responses of /v1', () => {
     }
     const before = service.model.requests.length
     const unsupported = 'unsupported_parameter'
-    const image = { type: 'input_image', image_url: 'https://example.com/a.png' }
+    const image = { type: 'input_image', detail: 'auto' }
+    const sound = { type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }
+    const inPrivate = { ...image, image_url: 'http://10.0.0.1/a.png' }
     const cases: [object, string, string][] = [
-      [{ truncation: 'disabled' }, 'truncation', unsupported],
-      [{ max_tool_calls: 2 }, 'max_tool_calls', unsupported],
       [{ top_logprobs: 2 }, 'top_logprobs', unsupported],
       [{ include: ['message.output_text.logprobs'] }, 'include[0]', unsupported],
       [{ prompt: { id: 'p' } }, 'prompt', unsupported],
@@ -351,8 +410,24 @@ describe('responses of /v1', () => {
       [{ tools: [{ type: 'function', name: 'f', server_url: 'x' }] }, 'tools[0].server_url', 'unknown_parameter'],
       [{ tools: [{ type: 'function', name: 'f', color: 'red' }] }, 'tools[0].color', 'unknown_parameter'],
       [{ tool_choice: 'required' }, 'tool_choice', 'invalid_value'],
+      [{ tool_choice: { type: 'web_search' } }, 'tool_choice.type', 'invalid_value'],
+      [{ tool_choice: { type: 'mcp', server_label: 'a' } }, 'tool_choice.server_label', 'invalid_value'],
+      [{ tool_choice: { type: 'custom', name: 'a' } }, 'tool_choice.type', unsupported],
       [{ tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name', 'invalid_value'],
-      [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].type', unsupported],
+      [{ input: [{ role: 'user', content: [sound] }] }, 'input[0].content[0].type', unsupported],
+      [{ input: [{ role: 'user', content: [image] }] }, 'input[0].content[0].image_url', 'missing_required_parameter'],
+      [{ input: [{ role: 'user', content: [inPrivate] }] }, 'input[0].content[0].image_url', 'invalid_value'],
+      [
+        { input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'AAAA' }] }] },
+        'input[0].content[0].file_data',
+        'invalid_value',
+      ],
+      [{ input: [{ role: 'system', content: [inPrivate] }] }, 'input[0].content[0].type', unsupported],
+      [
+        { input: [{ role: 'user', content: [{ ...image, detail: 'original', image_url: 'data:' }] }] },
+        'input[0].content[0].detail',
+        unsupported,
+      ],
       [{ input: [{ type: 'computer_call_output', output: 'x' }] }, 'input[0].type', unsupported],
       [
         { input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '[' }] },
@@ -366,6 +441,11 @@ describe('responses of /v1', () => {
       [{ reasoning: { effort: 'extreme' } }, 'reasoning.effort', 'invalid_value'],
       [{ color: 'red' }, 'color', 'unknown_parameter'],
     ]
+    expect(await refused({ input: [{ role: 'user', content: [{ ...image, file_id: 'nothing' }] }] })).toEqual([
+      404,
+      null,
+      'not_found',
+    ])
     for (const [body, param, code] of cases) expect(await refused(body), param).toEqual([400, param, code])
     expect(service.model.requests.length).toBe(before)
   })
@@ -426,6 +506,10 @@ describe('responses of /v1', () => {
     expect(service.model.requests.at(-1)?.body.messages.map(({ content }) => content)).toEqual(['Secret', 'Go on'])
   })
 })
+
+function argumentsOf(events: Event[]): string {
+  return events.map((event) => (event.type === 'response.function_call_arguments.delta' ? event.delta : '')).join('')
+}
 
 function textOf(events: Event[]): string {
   return events.map((event) => (event.type === 'response.output_text.delta' ? event.delta : '')).join('')

@@ -8,19 +8,25 @@ import type { ScanLog } from '../../threads/log-scan.ts'
 /** A model that reads a million tokens is shown about as much. A record of the database holds 16 MB. */
 const maxContextBytes = 4 * 1024 * 1024
 
+export interface EarlierMessages {
+  messages: Message[]
+  /** False if older messages were left out. */
+  isWhole: boolean
+}
+
 /** Reads the conversation up to the end of a run, without what was added to its thread since: the newest 4 MB of it. */
 export function createReadContext({ checkpoints }: Pick<Collections, 'checkpoints'>, scan: ScanLog) {
-  return async (run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>): Promise<Message[]> => {
+  return async (run: Pick<RunRecord, '_id' | 'thread_id' | 'user_id'>): Promise<EarlierMessages> => {
     const last = await checkpoints
       .findOne({ run_id: run._id }, { seq: 1 })
       .sort({ step: -1 })
       .lean<Pick<CheckpointRecord, 'seq'>>()
-    if (last === null) return []
+    if (last === null) return { messages: [], isWhole: true }
     const window = createMessageWindow(maxContextBytes)
     const filter = { thread_id: run.thread_id, seq: { $lt: last.seq + 1 } }
     await scan({ filter, userId: run.user_id }, (_entry, messages) => {
       for (const { message, bytes } of messages) window.add(message, bytes)
     })
-    return window.messages()
+    return { messages: window.messages(), isWhole: window.omitted() === 0 }
   }
 }

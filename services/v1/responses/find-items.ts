@@ -1,42 +1,69 @@
-import { invalidInput } from '../../../domain/errors.ts'
+import { type AppError, invalidInput } from '../../../domain/errors.ts'
 import { type Message, messagesFromJson } from '../../../domain/messages.ts'
 import type { CheckpointRecord } from '../../../domain/records/thread.ts'
 import { itemPlaceOf } from '../../../domain/responses/ids.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
+import { copyAttachments } from '../../attachments/copy-attachments.ts'
+import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
+import { type PartSourcesDeps, partSourcesOf } from '../part-sources.ts'
+import { type GivenItem, receiveItem } from './receive-items.ts'
 
-/** What a request gives as input: a message, or the id of an item that exists. */
-export type InputEntry = { message: Message } | { reference: string; loc: (string | number)[] }
+type Loc = (string | number)[]
 
-/** Replaces references by the messages that they name. Throws `invalid_input` for one that names nothing of the caller's. */
-export function createFindItems({ checkpoints, runs, threads }: Pick<Collections, 'checkpoints' | 'runs' | 'threads'>) {
-  return async (caller: Caller, entries: InputEntry[], known: Message[]): Promise<Message[]> => {
+/** What a request gives as input: a message, one with more than text, or the id of an item that exists. */
+export type InputEntry = { message: Message } | GivenItem | { reference: string; loc: Loc }
+
+export interface FindItemsDeps extends PartSourcesDeps {
+  collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
+}
+
+/**
+ * The messages of a request's input, and the bytes of their images and files. References are replaced by the messages
+ * that they name. Throws `invalid_input` for a reference to nothing of the caller's, and for a file that cannot be read.
+ */
+export function createFindItems(deps: FindItemsDeps) {
+  const { checkpoints, runs, threads } = deps.collections
+
+  return async (caller: Caller, entries: InputEntry[], known: Message[]): Promise<Received> => {
     const messages = new Map(known.map((message) => [message.data.id, message]))
-    const found: Message[] = []
-    for (const entry of entries) found.push('message' in entry ? entry.message : await find(caller, entry, messages))
-    return found
+    const sources = partSourcesOf(deps, caller)
+    const all: Received = { input: [], attachments: [] }
+    for (const entry of entries) {
+      if ('message' in entry) all.input.push(entry.message)
+      else {
+        const more = 'parts' in entry ? await receiveItem(sources, entry, all) : await find(caller, entry, messages)
+        all.input.push(...more.input)
+        all.attachments.push(...more.attachments)
+      }
+    }
+    return all
   }
 
   async function find(
     { userId, projectId }: Caller,
-    { reference, loc }: { reference: string; loc: (string | number)[] },
+    { reference, loc }: { reference: string; loc: Loc },
     known: Map<string, Message>,
-  ): Promise<Message> {
+  ): Promise<Received> {
     const place = itemPlaceOf(reference)
-    const already = place && known.get(place.messageId)
-    if (already !== undefined) return already
+    if (place === undefined) throw noItem(reference, loc)
+    const already = known.get(place.messageId)
+    if (already !== undefined) return { input: [already], attachments: [] }
     const own = { user_id: userId, project_id: projectId }
-    if (place !== undefined) {
-      const run = await runs.findOne({ _id: place.entryId, ...own }, { thread_id: 1 }).lean()
-      const filter = run === null ? { _id: place.entryId } : { run_id: run._id }
-      const logged = await checkpoints.find(filter).lean<CheckpointRecord[]>()
-      const message = logged
-        .flatMap((entry) => messagesFromJson(entry.messages_json))
-        .findLast(({ data }) => data.id === place.messageId)
-      const threadId = logged[0]?.thread_id
-      const isOwn = (await threads.exists({ _id: threadId, ...own, deleting: { $ne: true } })) !== null
-      if (message !== undefined && isOwn) return message
-    }
-    throw invalidInput([...loc, 'id'], `there is no item ${reference}`, 'not_found')
+    const run = await runs.findOne({ _id: place.entryId, ...own }, { thread_id: 1 }).lean()
+    const filter = run === null ? { _id: place.entryId } : { run_id: run._id }
+    const logged = await checkpoints.find(filter).lean<CheckpointRecord[]>()
+    const message = logged
+      .flatMap((entry) => messagesFromJson(entry.messages_json))
+      .findLast(({ data }) => data.id === place.messageId)
+    const threadId = logged[0]?.thread_id
+    if (message === undefined || threadId === undefined) throw noItem(reference, loc)
+    if ((await threads.exists({ _id: threadId, ...own, deleting: { $ne: true } })) === null)
+      throw noItem(reference, loc)
+    return copyAttachments(deps.collections, threadId, [message])
   }
+}
+
+function noItem(reference: string, loc: Loc): AppError {
+  return invalidInput([...loc, 'id'], `there is no item ${reference}`, 'not_found')
 }

@@ -11,9 +11,12 @@ import { clientMessageId, responseId, runIdOf } from '../../../domain/responses/
 import { newId } from '../../../domain/ids.ts'
 import type { AssistantConfigs } from '../../assistants/configs.ts'
 import type { Caller } from '../../assistants/write-assistants.ts'
+import { copyAttachments } from '../../attachments/copy-attachments.ts'
+import type { Received } from '../../attachments/receive-content.ts'
 import type { Collections } from '../../collections.ts'
 import type { DeletionResult } from '../../deletion/requests.ts'
 import { startThreadDeletion } from '../../deletion/start-thread-deletion.ts'
+import { refusalOf } from '../../public/run-failure.ts'
 import { unstoredMs } from '../../public/threads.ts'
 import type { FollowedRun, RunFeed, Runs } from '../../runs/index.ts'
 import { threadRecordOf } from '../../threads/create-thread.ts'
@@ -22,6 +25,7 @@ import type { WorkflowClient } from '../../workflow-client.ts'
 import type { SecretBox } from '../../secrets.ts'
 import type { VectorStores } from '../../knowledge/vector-stores.ts'
 import type { AnsweringModel } from '../answering-models.ts'
+import { type PartSourcesDeps } from '../part-sources.ts'
 import { createReadContext } from './context.ts'
 import { type InputEntry, createFindItems } from './find-items.ts'
 
@@ -62,8 +66,8 @@ export interface ResponseRun {
   facts: ResponseFacts
 }
 
-interface ResponsesDeps {
-  collections: Pick<Collections, 'checkpoints' | 'runs' | 'threads'>
+interface ResponsesDeps extends PartSourcesDeps {
+  collections: Pick<Collections, 'attachments' | 'checkpoints' | 'runs' | 'threads'>
   configs: Pick<AssistantConfigs, 'settingsOf'>
   /** Finds what the request names as its model. */
   answering: (caller: Caller, name: string) => Promise<AnsweringModel>
@@ -84,7 +88,7 @@ interface ResponsesDeps {
 export function createResponses(deps: ResponsesDeps) {
   const { runs, threads } = deps.collections
   const readContext = createReadContext(deps.collections, deps.scanLog)
-  const findItems = createFindItems(deps.collections)
+  const findItems = createFindItems(deps)
 
   async function find(caller: Caller, id: string): Promise<ResponseRun> {
     const runId = runIdOf(id)
@@ -104,7 +108,7 @@ export function createResponses(deps: ResponsesDeps) {
   }
 
   /** The conversation up to the previous response. */
-  async function contextOf(caller: Caller, previousId: string): Promise<Message[]> {
+  async function contextOf(caller: Caller, previousId: string, { mustFit }: { mustFit: boolean }): Promise<Received> {
     const { run } = await findStored(caller, previousId).catch((error: unknown) => {
       if (!(error instanceof AppError && error.code === 'not_found')) throw error
       throw new AppError('not_found', `There is no response ${previousId}.`, {
@@ -113,7 +117,15 @@ export function createResponses(deps: ResponsesDeps) {
     })
     if (isOpenRun(run))
       throw invalidInput(['body', 'previous_response_id'], `the response ${previousId} is not completed yet`, 'busy')
-    return readContext(run)
+    const { messages, isWhole } = await readContext(run)
+    if (mustFit && !isWhole)
+      throw refusalOf({
+        status_code: 400,
+        message: 'The conversation is too long for the model.',
+        type: 'context_length_exceeded',
+        details: '',
+      })
+    return copyAttachments(deps.collections, run.thread_id, messages)
   }
 
   async function prepare(caller: Caller, asked: NewResponse, runId: string) {
@@ -121,9 +133,14 @@ export function createResponses(deps: ResponsesDeps) {
     if (asked.tools.webSearch && !deps.canSearch)
       throw invalidInput(['body', 'tools'], 'web_search: no search service is configured here', 'unsupported')
     for (const id of asked.tools.fileSearch?.vectorStores ?? []) await deps.vectorStores.find(caller, id)
-    const context = asked.previousId === undefined ? [] : await contextOf(caller, asked.previousId)
+    const mustFit = asked.overrides.truncation === 'disabled'
+    const earlier: Received =
+      asked.previousId === undefined
+        ? { input: [], attachments: [] }
+        : await contextOf(caller, asked.previousId, { mustFit })
+    const context = earlier.input
     const found = await findItems(caller, asked.input, context)
-    const given = found.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
+    const given = found.input.map((message, index) => withOwnId(message, clientMessageId(runId, index)))
     for (const [index, message] of given.entries())
       checkMessageSize(message, maxMessageBytes.user, ['body', 'input', index])
     const ownFunctions = deps.configs
@@ -146,6 +163,7 @@ export function createResponses(deps: ResponsesDeps) {
       withThread: asked.conversation === undefined,
       assistant,
       input: foldMessages(context, given),
+      attachments: [...earlier.attachments, ...found.attachments],
       overrides: {
         ...asked.overrides,
         ...(model === undefined ? {} : { model }),

@@ -29,6 +29,15 @@ for (const [provider, model] of Object.entries(models)) {
   const schema = z.object({ city: z.string(), degrees: z.number() })
   const { object } = await generateObject({ model, schema, prompt: 'How warm is Paris?' })
   const retried = await generateText({ model, prompt: `cut before ${provider}` })
+  // It does not repeat a stream that has begun: the application is told, and asks again.
+  const stream = async () => {
+    let cut = 'no error'
+    const result = streamText({ model, prompt: `cut in the middle ${provider}`, onError: () => (cut = 'error') })
+    const said = (await Array.fromAsync(result.textStream).catch(() => [])).join('')
+    return { cut, said }
+  }
+  const broken = await stream()
+  const whole = await stream()
   seen[provider] = {
     text,
     streamed: pieces.join(''),
@@ -37,6 +46,8 @@ for (const [provider, model] of Object.entries(models)) {
     called,
     object,
     retried: retried.text,
+    streamCut: broken.cut,
+    askedAgain: whole.said,
   }
 }
 console.log(JSON.stringify(seen))

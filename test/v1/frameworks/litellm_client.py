@@ -51,4 +51,19 @@ parsed = litellm.completion(messages=question, response_format=Answer, **server)
 seen["structured"] = Answer.model_validate_json(parsed.choices[0].message.content).model_dump()
 cut = [{"role": "user", "content": "cut before litellm"}]
 seen["retried"] = litellm.completion(messages=cut, num_retries=2, **server).choices[0].message.content
+
+
+def stream():
+    cut = [{"role": "user", "content": "cut in the middle litellm"}]
+    chunks = litellm.completion(messages=cut, stream=True, num_retries=2, **server)
+    return "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+
+
+# Its retries do not repeat a stream that has begun: the application is told, and asks again.
+try:
+    stream()
+    seen["streamCut"] = "no error"
+except Exception:
+    seen["streamCut"] = "error"
+seen["askedAgain"] = stream()
 print(json.dumps(seen))

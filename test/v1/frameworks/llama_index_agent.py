@@ -42,6 +42,18 @@ async def main():
     seen["streamed"] = "".join(piece.delta or "" for piece in llm.stream_chat(chat))
     seen["structured"] = llm.structured_predict(Answer, PromptTemplate("How warm is Paris?")).model_dump()
     seen["retried"] = str(llm.complete("cut before llama"))
+
+    def stream():
+        cut = [ChatMessage(role="user", content="cut in the middle llama")]
+        return "".join(piece.delta or "" for piece in llm.stream_chat(cut))
+
+    # It does not repeat a stream that has begun: the application is told, and asks again.
+    try:
+        stream()
+        seen["streamCut"] = "no error"
+    except Exception:
+        seen["streamCut"] = "error"
+    seen["askedAgain"] = stream()
     print(json.dumps(seen))
 
 

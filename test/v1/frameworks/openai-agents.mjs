@@ -37,4 +37,17 @@ seen.structured = (await runner.run(measuring, 'How warm is Paris?')).finalOutpu
 
 const plain = new Agent({ name: 'Plain', instructions: 'Be brief.', model })
 seen.retried = (await runner.run(plain, 'cut before agents')).finalOutput
+
+// It does not repeat a stream that has begun: the application is told, and asks again.
+const stream = async () => {
+  const result = await runner.run(plain, 'cut in the middle agents', { stream: true })
+  for await (const _event of result);
+  await result.completed
+  return result.finalOutput
+}
+seen.streamCut = await stream().then(
+  () => 'no error',
+  () => 'error',
+)
+seen.askedAgain = await stream()
 console.log(JSON.stringify(seen))

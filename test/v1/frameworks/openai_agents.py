@@ -56,6 +56,20 @@ async def main():
 
     plain = Agent(name="Plain", instructions="Be brief.", model=model)
     seen["retried"] = (await Runner.run(plain, "cut before agents", run_config=config)).final_output
+
+    # It does not repeat a stream that has begun: the application is told, and asks again.
+    async def stream():
+        result = Runner.run_streamed(plain, "cut in the middle agents", run_config=config)
+        async for _event in result.stream_events():
+            pass
+        return result.final_output
+
+    try:
+        await stream()
+        seen["streamCut"] = "no error"
+    except Exception:
+        seen["streamCut"] = "error"
+    seen["askedAgain"] = await stream()
     print(json.dumps(seen))
 
 

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey } from '../../../../domain/any-key.ts'
+import { dataLength } from '../../../../domain/content-parts.ts'
 import { requestLimits } from '../../../../domain/limits.ts'
 import { nullable } from '../../schemas.ts'
 
@@ -16,8 +17,27 @@ const Part = Type.Object(
     type: Type.String({ maxLength: 64 }),
     text: Type.Optional(text),
     refusal: Type.Optional(text),
+    image_url: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: dataLength,
+          description: 'Of an `input_image`: an http or https address, or a data URL with base64.',
+        }),
+      ),
+    ),
+    detail: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
+    file_id: Type.Optional(nullable(word)),
+    file_data: Type.Optional(
+      nullable(Type.String({ maxLength: dataLength, description: 'Of an `input_file`: base64, or a data URL.' })),
+    ),
+    file_url: Type.Optional(nullable(Type.String({ maxLength: requestLimits.textLength }))),
+    filename: Type.Optional(nullable(word)),
   },
-  { title: 'V1InputPart' },
+  {
+    title: 'V1InputPart',
+    description:
+      '`input_text`, `output_text`, `refusal`, and of a message of the role `user` `input_image` and `input_file`.',
+  },
 )
 export type Part = Static<typeof Part>
 

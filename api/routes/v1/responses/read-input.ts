@@ -3,6 +3,7 @@ import type { Message, ToolCall } from '../../../../domain/messages.ts'
 import { readJsonObject } from '../../../../domain/partial-json.ts'
 import type { InputEntry } from '../../../../services/v1/responses/index.ts'
 import type { InputItem, Part } from './input-schemas.ts'
+import { isFilePart, readPart } from './read-parts.ts'
 
 type Loc = (string | number)[]
 
@@ -25,7 +26,7 @@ function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
   const { type = item.role === undefined && item.id ? 'item_reference' : 'message' } = item
   switch (type) {
     case 'message':
-      entries.push({ message: messageOf(item, loc) })
+      entries.push(messageOf(item, loc))
       return
     case 'item_reference':
       entries.push({ reference: required(item.id ?? undefined, [...loc, 'id']), loc })
@@ -56,14 +57,17 @@ function addItem(entries: InputEntry[], item: InputItem, loc: Loc): void {
   }
 }
 
-function messageOf(item: InputItem, loc: Loc): Message {
+function messageOf(item: InputItem, loc: Loc): InputEntry {
   const { role, content } = item
   if (role === undefined) throw invalidInput([...loc, 'role'], 'is required of a message', 'missing')
   if (content === undefined || content === null)
     throw invalidInput([...loc, 'content'], 'is required of a message', 'missing')
-  const data = { id: '', content: textOf(content, [...loc, 'content']) }
-  if (role === 'user') return { type: 'HumanMessage', data }
-  return role === 'assistant' ? { type: 'AIMessage', data } : { type: 'SystemMessage', data }
+  const at = [...loc, 'content']
+  if (role === 'user' && typeof content !== 'string' && content.some(isFilePart))
+    return { parts: content.map((part, index) => readPart(part, [...at, index], partText)), loc }
+  const data = { id: '', content: textOf(content, at) }
+  if (role === 'user') return { message: { type: 'HumanMessage', data } }
+  return { message: role === 'assistant' ? { type: 'AIMessage', data } : { type: 'SystemMessage', data } }
 }
 
 function callOf({ call_id: id, name, arguments: text = '{}' }: InputItem, loc: Loc): ToolCall {
@@ -95,16 +99,14 @@ function outputOf({ output, type }: InputItem, loc: Loc): string {
 
 function textOf(content: string | Part[], loc: Loc): string {
   if (typeof content === 'string') return content
-  return content
-    .map((part, index) => {
-      const text = textParts.has(part.type) ? part.text : part.type === 'refusal' ? part.refusal : undefined
-      if (text === undefined)
-        throw textParts.has(part.type)
-          ? invalidInput([...loc, index, 'text'], 'is required', 'missing')
-          : invalidInput([...loc, index, 'type'], `parts of type ${part.type} are not supported`, 'unsupported')
-      return text
-    })
-    .join('')
+  return content.map((part, index) => partText(part, [...loc, index])).join('')
+}
+
+function partText({ type, text, refusal }: Part, loc: Loc): string {
+  const found = textParts.has(type) ? text : type === 'refusal' ? refusal : undefined
+  if (found !== undefined) return found
+  if (textParts.has(type)) throw invalidInput([...loc, 'text'], 'is required', 'missing')
+  throw invalidInput([...loc, 'type'], `parts of type ${type} are not supported here`, 'unsupported')
 }
 
 function required<T>(value: T | undefined, loc: Loc): T {

@@ -7,7 +7,8 @@ import type { NewResponse } from '../../../../services/v1/responses/index.ts'
 import { overridesOf } from '../../public/model-parameters.ts'
 import { readInput } from './read-input.ts'
 import type { ResponseCreateRequest, TextFormat } from './request-schemas.ts'
-import { readToolChoice, readTools } from './read-tools.ts'
+import { readToolChoice } from './read-tool-choice.ts'
+import { readTools } from './read-tools.ts'
 
 type Loc = (string | number)[]
 
@@ -72,6 +73,8 @@ export function readRequest(body: ResponseCreateRequest, conversation: ThreadRec
       ...(body.prompt_cache_key ? { prompt_cache_key: body.prompt_cache_key } : {}),
       ...(typeof body.parallel_tool_calls === 'boolean' ? { parallel_tool_calls: body.parallel_tool_calls } : {}),
       ...(tools.functionsText === undefined ? {} : { tools_json: tools.functionsText }),
+      ...(body.max_tool_calls ? { max_tool_calls: body.max_tool_calls } : {}),
+      ...(body.truncation === 'disabled' ? { truncation: 'disabled' as const } : {}),
       ...readToolChoice(body.tool_choice ?? 'auto', tools),
       client_calls: 'return',
     },
@@ -89,9 +92,6 @@ function refuseUnmet(body: ResponseCreateRequest): void {
   for (const [index, one] of (body.include ?? []).entries())
     if (!included.has(one)) throw unsupported(['include', index], `${one} is not known here`)
   if (body.top_logprobs) throw unsupported(['top_logprobs'], 'probabilities of tokens are not known here')
-  if (body.max_tool_calls) throw unsupported(['max_tool_calls'], 'the calls of tools cannot be limited')
-  if (body.truncation === 'disabled')
-    throw unsupported(['truncation'], 'conversations are cut to the window of the model: send auto, or leave it out')
   for (const member of ['summary', 'generate_summary'] as const) {
     const asked = body.reasoning?.[member]
     if (asked && asked !== 'auto') throw unsupported(['reasoning', member], 'there are no summaries of the reasoning')
@@ -134,6 +134,8 @@ function shownMembers(body: ResponseCreateRequest, tools: object[]): NewResponse
     tool_choice: body.tool_choice,
     parallel_tool_calls: body.parallel_tool_calls,
     max_output_tokens: body.max_output_tokens,
+    max_tool_calls: body.max_tool_calls,
+    truncation: body.truncation,
     temperature: body.temperature,
     top_p: body.top_p,
     text: body.text && { format: { type: 'text' }, ...body.text },

@@ -1,12 +1,11 @@
 import { Value } from 'typebox/value'
 import { maxVectorStores } from '../../../../domain/assistant-config.ts'
-import { type ClientFunction, type ToolChoice, clientFunctionsText } from '../../../../domain/client-tools.ts'
+import { type ClientFunction, clientFunctionsText } from '../../../../domain/client-tools.ts'
 import { invalidInput } from '../../../../domain/errors.ts'
-import type { RunOverrides } from '../../../../domain/records/run.ts'
 import type { RequestedTools } from '../../../../services/v1/responses/index.ts'
 import { type AttributeFilter, checkFilter } from '../../../../services/knowledge/attribute-filter.ts'
 import { Filter } from '../vector-store-schemas.ts'
-import type { RequestTool, RequestToolChoice } from './request-schemas.ts'
+import type { RequestTool } from './request-schemas.ts'
 
 type Loc = (string | number)[]
 
@@ -67,13 +66,18 @@ export function readTools(tools: RequestTool[]): RequestedTools {
 }
 
 function kindOf(tool: RequestTool, loc: Loc): Kind {
-  const type = tool.type.replace(/^(web_search)(_preview)?(_\d{4}_\d{2}_\d{2})?$/, '$1')
+  const type = plainType(tool.type)
   if (!isKind(type)) throw invalidInput([...loc, 'type'], `tools of type ${tool.type} are not supported`, 'unsupported')
   const known: readonly string[] = kinds[type]
   for (const [member, value] of Object.entries(tool))
     if (member !== 'type' && value !== undefined && !known.includes(member))
       throw invalidInput([...loc, member], `is no member of a tool of type ${tool.type}`, 'additionalProperties')
   return type
+}
+
+/** The type without the version of a web search. */
+export function plainType(type: string): string {
+  return type.replace(/^(web_search)(_preview)?(_\d{4}_\d{2}_\d{2})?$/, '$1')
 }
 
 function isKind(type: string): type is Kind {
@@ -149,48 +153,7 @@ function shownTool({ authorization: _key, headers: _headers, ...tool }: RequestT
   return tool
 }
 
-/** Which tools the model may or must call. */
-export function readToolChoice(
-  choice: RequestToolChoice,
-  tools: RequestedTools,
-): Pick<RunOverrides, 'tool_choice_json'> {
-  const shown = toolChoiceOf(choice, tools)
-  return shown === 'auto' ? {} : { tool_choice_json: JSON.stringify(shown) }
-}
-
-function toolChoiceOf(choice: RequestToolChoice, tools: RequestedTools): ToolChoice {
-  if (typeof choice === 'string') {
-    if (choice === 'required' && tools.shown.length === 0)
-      throw invalidInput(['body', 'tool_choice'], 'required needs tools to choose from')
-    return choice
-  }
-  const loc = ['body', 'tool_choice']
-  const named = (name: string | undefined, at: Loc) => {
-    const known = required(name, at)
-    if (!tools.functions.includes(known)) throw invalidInput(at, `no function of the request is called ${known}`)
-    return { type: 'function' as const, function: { name: known } }
-  }
-  switch (choice.type) {
-    case 'function':
-      return named(choice.name, [...loc, 'name'])
-    case 'file_search':
-      if (tools.fileSearch === undefined) throw invalidInput([...loc, 'type'], 'the request has no tool file_search')
-      return { type: 'retrieval' }
-    case 'allowed_tools': {
-      const chosen = required(choice.tools, [...loc, 'tools']).map(({ type, name }, index) => {
-        const at = [...loc, 'tools', index]
-        if (type !== 'function')
-          throw invalidInput([...at, 'type'], `tools of type ${type} cannot be chosen here`, 'unsupported')
-        return named(name, [...at, 'name'])
-      })
-      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode ?? 'auto', tools: chosen } }
-    }
-    default:
-      throw invalidInput([...loc, 'type'], `a tool of type ${choice.type} cannot be demanded here`, 'unsupported')
-  }
-}
-
-function required<T>(value: T | undefined, loc: Loc): T {
+export function required<T>(value: T | undefined, loc: Loc): T {
   if (value === undefined) throw invalidInput(loc, 'is required', 'missing')
   return value
 }

@@ -69,7 +69,10 @@ export const RequestToolChoice = Type.Union(
   [
     Type.Enum(['none', 'auto', 'required'], { title: 'V1ToolChoiceMode' }),
     strict({
-      type: Type.String({ maxLength: 64, description: '`function`, `file_search` or `allowed_tools`.' }),
+      type: Type.String({
+        maxLength: 64,
+        description: '`function`, `file_search`, `web_search`, `mcp` or `allowed_tools`.',
+      }),
       name: Type.Optional(Type.String({ maxLength: 64 })),
       mode: Type.Optional(Type.Enum(['auto', 'required'], { title: 'V1AllowedToolsMode' })),
       tools: Type.Optional(Type.Array(ChosenTool, { minItems: 1, maxItems: 128 })),

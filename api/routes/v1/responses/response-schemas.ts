@@ -53,7 +53,7 @@ export const ResponseShape = Type.Object(
     top_logprobs: Type.Literal(0),
     text: anyObject,
     reasoning: anyObject,
-    truncation: Type.Literal('auto'),
+    truncation: Type.Enum(['auto', 'disabled'], { title: 'V1Truncation' }),
     service_tier: nullable(Type.String()),
     store: Type.Boolean(),
     user: nullable(Type.String()),

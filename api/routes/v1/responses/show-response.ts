@@ -89,7 +89,8 @@ function endOf(run: RunRecord, messages: Message[]): End {
 const unknownError = { code: 'server_error', message: 'The run failed.' }
 
 export function shownError(error: RunError): { code: string; message: string } {
-  const { status_code: status, message } = publicRunError(error)
+  const { status_code: status, message, type } = publicRunError(error)
+  if (type === 'context_length_exceeded') return { code: type, message }
   const code = status === 429 ? 'rate_limit_exceeded' : status < 499 ? 'invalid_prompt' : 'server_error'
   return { code, message }
 }

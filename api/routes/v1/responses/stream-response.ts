@@ -75,6 +75,8 @@ export function streamResponse(
       const run = await reread()
       const shown = showResponse({ ...response, run }, messages(), included)
       const last = shown.status === 'completed' || shown.status === 'incomplete' ? shown.status : 'failed'
+      // A call that was not made has events only for those who saw it begin: whoever did still receives the end.
+      number = Math.max(number, after + 1)
       send({ type: `response.${last}`, response: shown })
       return 'over'
     },

@@ -1,0 +1,54 @@
+import path from 'node:path'
+import { installInCache } from '../../local/services/cache.ts'
+import { run } from '../../local/services/command.ts'
+import { pythonPrograms } from './python-packages.ts'
+
+/** The release whose tests run, and what they need. */
+const release = 'openai==3.57.0'
+const needed = [release, 'pytest==9.2.0', 'pytest-asyncio==1.5.0', 'rich==15.0.0', 'aiohttp==3.14.5']
+
+/** The source package of the official Python client, which carries its tests, and the Python that runs them. */
+export async function openaiSuite(): Promise<{ python: string; folder: string }> {
+  const python = path.join(await pythonPrograms('openai-suite-python', needed), 'python')
+  const home = await installInCache(`openai-suite-${release}`, console.log, async (target) => {
+    const quiet = ['--quiet', '--disable-pip-version-check']
+    await run(python, [
+      '-m',
+      'pip',
+      'download',
+      ...quiet,
+      '--no-deps',
+      '--no-binary',
+      'openai',
+      '--dest',
+      target,
+      release,
+    ])
+    await run('tar', ['xzf', path.join(target, 'openai-3.57.0.tar.gz'), '-C', target])
+  })
+  return { python, folder: path.join(home, 'openai-3.57.0') }
+}
+
+/** How one test of the suite ended: undefined when it passed. */
+export type Outcome = string | undefined
+
+/** Outcomes by file, class and name, from a report in JUnit's format. */
+export function outcomesOf(report: string): Map<string, Outcome> {
+  const outcomes = new Map<string, Outcome>()
+  for (const [, attributes = '', body = ''] of report.matchAll(/<testcase ([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g)) {
+    const file = /classname="tests\.api_resources\.([^"]*)"/.exec(attributes)?.[1] ?? ''
+    const name = /\bname="test_(?:method_)?([^"[]*)/.exec(attributes)?.[1] ?? ''
+    const failure = /<(?:failure|error) message="([^"]*)"/.exec(body)?.[1]
+    outcomes.set(`${file.replace(/\.Test\w+$/, '')} ${name}`, failure === undefined ? undefined : reasonOf(failure))
+  }
+  return outcomes
+}
+
+/** Of an answered request its status, code and member; otherwise the first words. */
+function reasonOf(message: string): string {
+  const text = message.replaceAll('&#x27;', "'").replaceAll('&apos;', "'").replaceAll('&quot;', '"')
+  const status = /Error code: (\d+)/.exec(text)?.[1]
+  if (status === undefined) return text.slice(0, 200)
+  const member = (name: string) => new RegExp(`'${name}': (?:'([^']*)'|None)`).exec(text)?.[1]
+  return [status, member('code'), member('param')].filter(Boolean).join(' ')
+}
