@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-export type ImportedKind = 'project' | 'assistant' | 'thread' | 'run' | 'message' | 'feedback' | 'ingestion' | 'file'
+export type ImportedKind = 'project' | 'assistant' | 'thread' | 'run' | 'message' | 'feedback' | 'ingestion' | 'file' | 'attachment'
 
 /** Makes the ids under which a user imports records. */
 export type NewIds = (kind: ImportedKind, oldId: string) => string

@@ -9,6 +9,7 @@ export const reportedKinds = [
   'runs',
   'tool_calls',
   'feedback',
+  'attachments',
   'files',
   'vector_store_files',
 ] as const
@@ -41,6 +42,7 @@ const none = (): Counts => ({
   runs: 0,
   tool_calls: 0,
   feedback: 0,
+  attachments: 0,
   files: 0,
   vector_store_files: 0,
 })
