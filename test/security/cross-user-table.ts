@@ -129,6 +129,7 @@ export const native: Record<string, Expectation> = {
   'threads.state': { foreign: 404 },
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
   'threads.history': { foreign: 404 },
+  'threads.attachments.content': { foreign: 404 },
   'threads.runs': { foreign: 404 },
   'schedules.create': {
     foreignBody: [
