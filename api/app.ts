@@ -55,6 +55,7 @@ import { scheduleMailRoutes } from './routes/schedules/mails.ts'
 import { scheduleChangeRoutes } from './routes/schedules/changes.ts'
 import { scheduleRoutes } from './routes/schedules/index.ts'
 import { scheduleRunRoutes } from './routes/schedules/runs.ts'
+import { threadAttachmentRoutes } from './routes/threads/attachments.ts'
 import { threadRoutes } from './routes/threads/index.ts'
 import { threadStateRoutes } from './routes/threads/states.ts'
 import { toolRoutes } from './routes/tools/index.ts'
@@ -157,6 +158,7 @@ export async function buildApp(deps: AppDeps) {
   await app.register(passageRoutes, deps.services)
   await app.register(threadRoutes, deps.services)
   await app.register(threadStateRoutes, deps.services)
+  await app.register(threadAttachmentRoutes, deps.services)
   await app.register(billingRoutes, deps.services)
   await app.register(auditRoutes, deps.services)
   await app.register(budgetRoutes, deps.services)

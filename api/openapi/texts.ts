@@ -34,6 +34,7 @@ export const parameterTexts: Record<string, string> = {
   after: 'An id: only entries after it.',
   aid: 'Id of the assistant.',
   assistant_id: 'Id of the assistant.',
+  attachment_id: 'Id of the image, sound or file.',
   batch_id: 'Id of the batch.',
   before: 'An id: only entries before it.',
   conversation_id: 'Id of the conversation.',

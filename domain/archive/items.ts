@@ -1,6 +1,7 @@
 import type { RunOverrides } from '../records/run.ts'
 import type {
   ArchivedAssistant,
+  ArchivedAttachment,
   ArchivedEntry,
   ArchivedFeedback,
   ArchivedFile,
@@ -53,10 +54,14 @@ export type ReadRecord = {
   [K in RecordKind]: { type: 'record'; kind: K; id: string; record: ReadRecords[K] }
 }[RecordKind]
 
+/** What comes as a record and later, under its path, as bytes. */
+export type Announced = { kind: 'files'; file: ArchivedFile } | { kind: 'attachments'; file: ArchivedAttachment }
+export type AnnouncedKind = Announced['kind']
+
 /** A record of the right form that a rule of the service refuses. */
 export interface RefusedRecord {
   type: 'refused'
-  kind: RecordKind | 'files'
+  kind: RecordKind | AnnouncedKind
   id: string
   reason: string
 }
@@ -65,4 +70,4 @@ export interface RefusedRecord {
 export type ArchiveItem =
   | ReadRecord
   | RefusedRecord
-  | { type: 'file'; file: ArchivedFile; content: AsyncGenerator<Buffer, undefined> }
+  | (Announced & { type: 'file'; content: AsyncGenerator<Buffer, undefined> })

@@ -7,7 +7,7 @@ import { checkMessageSize, maxMessageBytes } from '../message-size.ts'
 import type { Message } from '../messages.ts'
 import type { Usage } from '../records/run.ts'
 import { toolCallKey } from '../records/tool-call.ts'
-import type { ReadRecord, ReadRecords, RecordKind, RefusedRecord } from './items.ts'
+import type { Announced, AnnouncedKind, ReadRecord, ReadRecords, RecordKind, RefusedRecord } from './items.ts'
 import * as records from './records.ts'
 import { withoutSecrets } from './without-secrets.ts'
 import { wrongArchive } from './wrong-archive.ts'
@@ -77,10 +77,14 @@ export function readRecord(kind: RecordKind, line: unknown): ReadRecord | Refuse
   }
 }
 
-/** The record of a file, which comes before its bytes. */
-export function readFile(line: unknown): records.ArchivedFile {
-  return checked(records.ArchivedFile, line, 'files')
+/** A record that comes before its bytes. */
+export function readAnnounced(kind: AnnouncedKind, line: unknown): Announced {
+  return kind === 'files'
+    ? { kind, file: checked(records.ArchivedFile, line, kind) }
+    : { kind, file: checked(records.ArchivedAttachment, line, kind) }
 }
+
+export const announcedId = (of: Announced): string => (of.kind === 'files' ? of.file.file_id : of.file.attachment_id)
 
 /** Throws `invalid_input` for the manifest of another kind of archive. */
 export function checkManifest(line: unknown): void {
@@ -140,7 +144,9 @@ function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usa
 }
 
 const messageMembers = new Set(
-  'id content name tool_calls tool_call_id usage incomplete metadata cut deleted'.split(' '),
+  'id content name parts after tool_calls tool_call_id usage incomplete metadata cut logprobs refusal deleted'.split(
+    ' ',
+  ),
 )
 
 /** Messages as JSON text, with the members that this version knows. */

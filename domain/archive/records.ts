@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { AnyKey, ShortKey } from '../any-key.ts'
 import { maxChunkTokens } from '../chunking/chunker-options.ts'
+import { attachmentLimits } from '../content-parts.ts'
 import { requestLimits } from '../limits.ts'
 import { Message, TokenUsage } from '../messages.ts'
 import { Metadata } from '../metadata.ts'
@@ -169,6 +170,15 @@ export const ArchivedFile = Type.Object({
   content_type: Type.String({ maxLength: 1000 }),
   path: Type.String({ pattern: '^files/[A-Za-z0-9._~-]{1,90}$' }),
 })
+/** The bytes of a part of a message. Those of other owners than threads are not imported. */
+export const ArchivedAttachment = Type.Object({
+  attachment_id: id,
+  thread_id: Type.Optional(id),
+  name: Type.String({ maxLength: requestLimits.nameLength }),
+  size: Type.Integer({ minimum: 1, maximum: attachmentLimits.user.bytes }),
+  path: Type.String({ pattern: '^attachments/[A-Za-z0-9._~-]{1,80}$' }),
+  created_at: time,
+})
 export const Manifest = Type.Object({ format: Type.Literal('assistant-platform-user'), version: Type.Literal(1) })
 
 export type ArchivedProject = Static<typeof ArchivedProject>
@@ -181,4 +191,5 @@ export type ArchivedRun = Static<typeof ArchivedRun>
 export type ArchivedToolCall = Static<typeof ArchivedToolCall>
 export type ArchivedFeedback = Static<typeof ArchivedFeedback>
 export type ArchivedSchedule = Static<typeof ArchivedSchedule>
+export type ArchivedAttachment = Static<typeof ArchivedAttachment>
 export type ArchivedFile = Static<typeof ArchivedFile>

@@ -1,5 +1,4 @@
-import type { ReadRecord, RefusedRecord } from '../../domain/archive/items.ts'
-import type { ArchivedFile } from '../../domain/archive/records.ts'
+import type { Announced, ReadRecord, RefusedRecord } from '../../domain/archive/items.ts'
 import type { ErrorCode, FieldProblem } from '../../domain/errors.ts'
 
 /** What the reading thread is given at its start. */
@@ -25,7 +24,7 @@ export type FromThread =
 export type Said =
   | ReadRecord
   | RefusedRecord
-  | { type: 'file'; file: ArchivedFile }
+  | (Announced & { type: 'file' })
   | { type: 'bytes'; bytes: Uint8Array }
   | { type: 'file-end' }
   | { type: 'done' }

@@ -25,7 +25,8 @@ export function createArchiveReader({ silenceMs = 30_000, memoryMb = 256 }: Read
         if (said.type === 'failed') throw new AppError(said.code, said.message, said)
         if (said.type === 'file') {
           const bytes = content()
-          yield { type: 'file', file: said.file, content: bytes }
+          const { unpacked: _unpacked, ...announced } = said
+          yield { ...announced, content: bytes }
           // Waits for a read that is under way.
           await bytes.return(undefined)
         } else if (said.type === 'record' || said.type === 'refused') yield said

@@ -1,6 +1,11 @@
-import { type ArchiveItem, type RecordKind, recordKinds } from '../../domain/archive/items.ts'
-import { checkManifest, readFile, readRecord } from '../../domain/archive/read-record.ts'
-import type { ArchivedFile } from '../../domain/archive/records.ts'
+import {
+  type Announced,
+  type AnnouncedKind,
+  type ArchiveItem,
+  type RecordKind,
+  recordKinds,
+} from '../../domain/archive/items.ts'
+import { announcedId, checkManifest, readAnnounced, readRecord } from '../../domain/archive/read-record.ts'
 import { wrongArchive } from '../../domain/archive/wrong-archive.ts'
 import { linesOf, partMaxBytes, smallMemberMaxBytes } from './lines.ts'
 import type { TarMember } from './read-tar.ts'
@@ -8,13 +13,15 @@ import type { TarMember } from './read-tar.ts'
 const maxRecords = 5_000_000
 /** Their records are held until their bytes come. */
 const maxFiles = 20_000
+const before: Partial<Record<RecordKind, AnnouncedKind>> = { vector_store_files: 'files' }
+const after: Partial<Record<RecordKind, AnnouncedKind>> = { feedback: 'attachments' }
 const order: readonly string[] = recordKinds.flatMap((kind) =>
-  kind === 'vector_store_files' ? ['files', kind] : [kind],
+  [before[kind], kind, after[kind]].filter((name) => name !== undefined),
 )
 
 /** The records and files of an archive, each checked. Throws `invalid_input` for an archive of another form. */
 export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGenerator<ArchiveItem, undefined> {
-  const announced = new Map<string, ArchivedFile>()
+  const announced = new Map<string, Announced>()
   let [place, lines, hasManifest] = [0, 0, false]
 
   for await (const member of members) {
@@ -26,15 +33,17 @@ export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGene
     const file = announced.get(member.name)
     if (file !== undefined) {
       announced.delete(member.name)
-      yield { type: 'file', file, content: member.content }
+      yield { type: 'file', ...file, content: member.content }
       continue
     }
     if (member.name === 'user.json') {
       if (member.size > smallMemberMaxBytes) throw wrongArchive('one of its members is too large')
       continue
     }
-    // Parts of messages are not imported: their text is. The runs of schedules are imported with their threads.
-    if (/^(attachments|schedule-runs)[-/][\w.-]{1,80}$/.test(member.name)) continue
+    // The runs of schedules are imported with their threads.
+    if (/^schedule-runs-[\w.-]{1,80}$/.test(member.name)) continue
+    // Bytes of another owner than a thread, which are not imported.
+    if (/^attachments\/[\w.~-]{1,80}$/.test(member.name)) continue
     const kind = kindOf(member.name)
     const next = order.indexOf(kind)
     if (next < place) throw wrongArchive('its members are not in order')
@@ -42,17 +51,18 @@ export async function* readMembers(members: AsyncIterable<TarMember>): AsyncGene
     for await (const line of linesOf(member, partMaxBytes)) {
       lines += 1
       if (lines > maxRecords) throw wrongArchive(`it has more than ${maxRecords} records`)
-      if (kind === 'files') announce(readFile(line))
+      if (isAnnounced(kind)) announce(readAnnounced(kind, line))
       else yield readRecord(kind, line)
     }
   }
   if (!hasManifest) throw wrongArchive('it is empty')
-  for (const { file_id: id } of announced.values())
-    yield { type: 'refused', kind: 'files', id, reason: 'the archive does not hold its bytes' }
+  for (const one of announced.values())
+    yield { type: 'refused', kind: one.kind, id: announcedId(one), reason: 'the archive does not hold its bytes' }
 
-  function announce(file: ArchivedFile): void {
+  function announce(one: Announced): void {
+    if (one.kind === 'attachments' && one.file.thread_id === undefined) return
     if (announced.size >= maxFiles) throw wrongArchive(`it has more than ${maxFiles} files`)
-    announced.set(file.path, file)
+    announced.set(one.file.path, one)
   }
 }
 
@@ -66,9 +76,13 @@ async function readManifest(member: TarMember): Promise<void> {
   if (!isChecked) throw wrongArchive('its manifest is empty')
 }
 
-function kindOf(name: string): RecordKind | 'files' {
+const isAnnounced = (kind: RecordKind | AnnouncedKind): kind is AnnouncedKind =>
+  kind === 'files' || kind === 'attachments'
+
+function kindOf(name: string): RecordKind | AnnouncedKind {
   const written = /^([a-z-]{1,20})-\d{5,9}\.jsonl$/.exec(name)?.[1]?.replaceAll('-', '_')
-  const kind = written === 'files' ? written : recordKinds.find((known) => known === written)
+  const isOfBytes = written === 'files' || written === 'attachments'
+  const kind = isOfBytes ? written : recordKinds.find((known) => known === written)
   if (kind === undefined) throw wrongArchive('it holds a member that is not known here')
   return kind
 }

@@ -22,8 +22,9 @@ try {
       await say(item)
       continue
     }
-    await say({ type: 'file', file: item.file })
-    for await (const part of item.content) {
+    const { content, ...announced } = item
+    await say(announced)
+    for await (const part of content) {
       // Copied: the rest of its buffer stays here.
       const bytes = new Uint8Array(part)
       await say({ type: 'bytes', bytes }, [bytes.buffer])

@@ -6,6 +6,7 @@ import type { Assistants } from '../assistants/index.ts'
 import type { Collections } from '../collections.ts'
 import type { createProjects } from '../projects/index.ts'
 import type { CreateThread } from '../threads/create-thread.ts'
+import { withNewAttachments } from './import-attachments.ts'
 import { type Import, importedThread } from './import.ts'
 import { importedRun } from './imported-run.ts'
 import { refused, settle } from './report.ts'
@@ -97,7 +98,10 @@ export function createRecordImport(deps: ImportRecordsDeps, { userId, idOf, repo
         const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id))
         if ((await runs.exists({ _id: id, user_id: userId })) !== null) return 'existing'
         await runs.create([
-          importedRun(archived, { id, assistantId: idOf('assistant', archived.assistant_id), thread }),
+          importedRun(
+            { ...archived, input_json: withNewAttachments(archived.input_json, idOf) },
+            { id, assistantId: idOf('assistant', archived.assistant_id), thread },
+          ),
         ])
         // Stored first and checked afterwards: see services/parents.ts.
         if ((await threads.exists({ _id: thread._id, deleting: { $ne: true } })) !== null) return 'imported'

@@ -4,6 +4,7 @@ import type { Collections } from '../collections.ts'
 import { createTransfers } from '../transfers.ts'
 import { createAllowance } from './allowance.ts'
 import { arriving } from './arriving.ts'
+import { type ImportAttachmentsDeps, createAttachmentImport } from './import-attachments.ts'
 import { type ImportEntriesDeps, createEntryImport } from './import-entries.ts'
 import { type ImportFilesDeps, createFileImport } from './import-files.ts'
 import { type ImportRecordsDeps, createRecordImport } from './import-records.ts'
@@ -15,6 +16,7 @@ import type { ReadArchive } from './read-archive.ts'
 import { type ImportReport, createReport } from './report.ts'
 
 type ImportsDeps = ImportRecordsDeps &
+  ImportAttachmentsDeps &
   ImportEntriesDeps &
   ImportRunPartsDeps &
   ImportFilesDeps &
@@ -74,10 +76,12 @@ export function createImports({ settings, readArchive, ...deps }: ImportsDeps) {
     const shelves = createVectorStoreImport(deps, target)
     const importSchedule = createScheduleImport(deps, target)
     const receiveFile = createFileImport(deps, target)
+    const receiveAttachment = createAttachmentImport(deps, target)
     for await (const item of items) {
       if (item.type === 'record') await store(item)
-      else if (item.type === 'file') await receiveFile(item.file, item.content)
-      else report.refuse(item.kind, item.id, item.reason)
+      else if (item.type === 'refused') report.refuse(item.kind, item.id, item.reason)
+      else if (item.kind === 'files') await receiveFile(item.file, item.content)
+      else await receiveAttachment(item.file, item.content)
     }
     entries.end()
     return report.report

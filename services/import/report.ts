@@ -10,6 +10,7 @@ export const reportedKinds = [
   'tool_calls',
   'feedback',
   'schedules',
+  'attachments',
   'files',
   'vector_store_files',
 ] as const
@@ -43,6 +44,7 @@ const none = (): Counts => ({
   tool_calls: 0,
   feedback: 0,
   schedules: 0,
+  attachments: 0,
   files: 0,
   vector_store_files: 0,
 })

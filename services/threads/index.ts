@@ -1,3 +1,4 @@
+import { type OpenedAttachment, openAttachment } from '../attachments/open-attachment.ts'
 import type { Collections } from '../collections.ts'
 import type { CreateThread } from './create-thread.ts'
 import type { ThreadLog } from './log.ts'
@@ -8,7 +9,7 @@ import { createThreadState } from './thread-state.ts'
 import { createThreadWrites } from './write-threads.ts'
 
 interface ThreadsDeps {
-  collections: Pick<Collections, 'projects' | 'threads' | 'assistants' | 'runs'>
+  collections: Pick<Collections, 'projects' | 'threads' | 'assistants' | 'runs' | 'attachments'>
   createThread: CreateThread
   log: Pick<ThreadLog, 'append' | 'find'>
   states: ThreadStates
@@ -25,5 +26,10 @@ export function createThreads({ collections, createThread, log, states, pendingI
     readOwn,
     ...createThreadWrites({ collections, createThread, withStatus }),
     ...createThreadState({ reads, log, states, pendingInput }),
+
+    async attachment(userId: string, threadId: string, attachmentId: string): Promise<OpenedAttachment> {
+      await readOwn(userId, threadId)
+      return openAttachment(collections, threadId, attachmentId)
+    },
   }
 }

@@ -91,6 +91,7 @@ export const access: Record<string, Auth> = {
   'threads.state': 'project',
   'threads.addState': 'project',
   'threads.history': 'project',
+  'threads.attachments.content': 'project',
   'auth.deleteUser': 'user',
   'billing.plans': 'user',
   'billing.checkout.create': 'user',

@@ -52,7 +52,13 @@ export function requestsOf(operations: Operation[], own: Side, other: Side): Cro
 }
 
 /** What is wrong with the answer that `own` gets, if anything; `text` is the answer. */
-export async function judge(service: RunningService, request: CrossRequest, own: Side, other: Side, patienceMs?: number) {
+export async function judge(
+  service: RunningService,
+  request: CrossRequest,
+  own: Side,
+  other: Side,
+  patienceMs?: number,
+) {
   const { operation, path, body, expected, label } = request
   const token = operation.isPublic ? own.publicToken : own.token
   const { status, text } = await send(service, operation.method, path, token, body, patienceMs)
@@ -215,6 +221,7 @@ export async function createSide(
     { _id: runId },
     { $set: { status: 'success', completion, response_json: responseFacts } },
   )
+  const attachment = await service.collections.attachments.findOne({ thread_id: tid }, { _id: 1 }).lean()
   const purchase = await service.collections.purchases.findOne({ user_id: user.userId }).lean()
   return {
     estate,
@@ -236,6 +243,7 @@ export async function createSide(
       item_id: itemId,
       ingestion_id: file?.ingestion_id ?? '',
       tid,
+      attachment_id: attachment?._id ?? '',
       thread_id: publicThread,
       run_id: runId,
       completion_id: `chatcmpl-${runId}`,

@@ -6,6 +6,7 @@ export interface Ids {
   assistant_id: string
   model: string
   file_id: string
+  attachment_id: string
   ingestion_id: string
   tid: string
   thread_id: string
@@ -129,6 +130,7 @@ export const native: Record<string, Expectation> = {
   'threads.state': { foreign: 404 },
   'threads.addState': { foreign: 404, body: () => ({ values: human }) },
   'threads.history': { foreign: 404 },
+  'threads.attachments.content': { foreign: 404 },
   'threads.runs': { foreign: 404 },
   'schedules.create': {
     foreignBody: [

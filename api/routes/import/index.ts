@@ -18,6 +18,7 @@ const Counts = Type.Object(
     runs: Type.Integer(),
     tool_calls: Type.Integer(),
     feedback: Type.Integer(),
+    attachments: Type.Integer({ description: 'Images, sounds and files of messages.' }),
     files: Type.Integer(),
     vector_store_files: Type.Integer(),
     schedules: Type.Integer(),

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import type { ArchivedAttachment } from '../../domain/archive/records.ts'
+import { isAttached } from '../../domain/content-parts.ts'
+import { type Message, messagesFromJson, messagesToJson } from '../../domain/messages.ts'
+import type { AttachmentRecord } from '../../domain/records/attachment.ts'
+import { audioTypeOf, fileTypeOf, imageTypeOf } from '../attachments/content-type.ts'
+import type { Collections } from '../collections.ts'
+import { type Import, importedThread } from './import.ts'
+import type { NewIds } from './new-ids.ts'
+import { refused, settle } from './report.ts'
+
+export interface ImportAttachmentsDeps {
+  collections: Pick<Collections, 'threads' | 'attachments'>
+}
+
+/** The images, sounds and files of imported messages. What bytes are is read from them, as it is when a message comes. */
+export function createAttachmentImport({ collections }: ImportAttachmentsDeps, { userId, idOf, report }: Import) {
+  const { threads, attachments } = collections
+
+  return (archived: ArchivedAttachment, content: AsyncIterable<Buffer>): Promise<void> =>
+    settle(report, 'attachments', archived.attachment_id, async () => {
+      const thread = await importedThread(collections, userId, idOf('thread', archived.thread_id ?? ''))
+      const id = idOf('attachment', archived.attachment_id)
+      const own = { _id: id, user_id: userId }
+      if ((await attachments.exists(own)) !== null) return 'existing'
+      const bytes = await bytesOf(content, archived.size)
+      const contentType = imageTypeOf(bytes) ?? audioTypeOf(bytes) ?? fileTypeOf(bytes)
+      if (contentType === undefined) throw refused('its bytes are no image, sound, PDF or text that is known here')
+      const record: AttachmentRecord = {
+        _id: id,
+        thread_id: thread._id,
+        user_id: userId,
+        name: archived.name,
+        content_type: contentType,
+        size: bytes.length,
+        sha256: createHash('sha256').update(bytes).digest('hex'),
+        bytes,
+        created_at: new Date(archived.created_at),
+      }
+      await attachments.create([record])
+      // Stored first and checked afterwards: see services/parents.ts.
+      if ((await threads.exists({ _id: thread._id, deleting: { $ne: true } })) !== null) return 'imported'
+      await attachments.deleteOne(own)
+      throw refused('its thread was deleted')
+    })
+}
+
+/** Holds no more than the size that the record says, which is bounded. */
+async function bytesOf(content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const piece of content) {
+    length += piece.length
+    if (length > size) break
+    pieces.push(piece)
+  }
+  if (length !== size) throw refused('its bytes are not as many as its record says')
+  return Buffer.concat(pieces)
+}
+
+/** Stored messages with the new ids of their images, sounds and files. */
+export function withNewAttachments(messagesJson: string, idOf: NewIds): string {
+  if (!messagesJson.includes('"attachment_id"')) return messagesJson
+  return messagesToJson(messagesFromJson(messagesJson).map(renamed))
+
+  function renamed(message: Message): Message {
+    if (message.type !== 'HumanMessage' || message.data.parts === undefined) return message
+    const parts = message.data.parts.map((part) =>
+      isAttached(part) ? { ...part, attachment_id: idOf('attachment', part.attachment_id) } : part,
+    )
+    return { ...message, data: { ...message.data, parts } }
+  }
+}
