@@ -4185,6 +4185,7 @@ export interface components {
                 content: string;
                 name?: string;
                 tool_call_id: string;
+                rejected?: boolean;
             };
         };
         /**
