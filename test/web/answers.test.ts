@@ -174,3 +174,97 @@ test('a question has versions in place; a stopped answer starts anew; a new chat
   await page.locator('.markdown', { hasText: 'Elsewhere.' }).waitFor()
   expect(await page.locator('.thread-item a').allTextContents()).toEqual(['What is elsewhere?', 'Tell me all'])
 })
+
+test('what waits, is rejected, or is gone says so; a name of any length stays in its place', async () => {
+  const url = `${site.service.url}/ok`
+  const tool = { type: 'http_request', name: 'tide_tables' }
+  const { page, user, assistantId } = await site.signedIn({
+    'type==agent/tools': [tool],
+    'type==agent/interrupt_before_action': true,
+  })
+  const name = 'Wasserstandsvorhersageassistent'.repeat(12)
+  await user.call('PUT', `/assistants/${assistantId}`, {
+    name,
+    config: { 'type==agent/tools': [tool], 'type==agent/interrupt_before_action': true },
+  })
+  const { project_id: projectId } = await user.post('/projects/', { name: `${name.slice(0, 180)}` })
+  expect(projectId).toBeDefined()
+
+  site.model.reply({ toolCalls: [{ name: 'tide_tables', arguments: { method: 'GET', url } }] })
+  site.model.reply({ text: 'Then not.' })
+  await say(page, name)
+  await page.getByText('The assistant asks before it acts').waitFor()
+  await page.getByRole('status').filter({ hasText: 'waits for your decision' }).waitFor({ state: 'attached' })
+  // Time in which a person thinks does not count: here it is an hour.
+  const { runs } = site.service.collections
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  const waits = { user_id: user.userId, status: 'interrupted' as const }
+  await expect.poll(() => runs.countDocuments(waits)).toBe(1)
+  await runs.updateOne(waits, { $set: { waiting_since: hourAgo, started_at: new Date(hourAgo.getTime() - 2000) } })
+  await page.getByRole('button', { name: 'Reject' }).click()
+  expect(await focused(page, 'tagName')).toBe('TEXTAREA')
+  await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
+  await page.getByText('Rejected: tide_tables').waitFor()
+  await page.locator('.markdown', { hasText: 'Then not.' }).waitFor()
+  expect(await page.locator('.turn-facts').textContent()).toMatch(/^\d+\.\d s/)
+
+  const places = ['chat', `assistants/${assistantId}`, 'assistants', 'projects', 'schedules', 'usage']
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 740 })
+    for (const place of [new URL(page.url()).pathname.split('/console/')[1] ?? '', ...places]) {
+      await page.goto(`${site.url}/console/${place}`)
+      await page.locator('h1').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      const beyond = await page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+        .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll-x, .tabs, .sidebar'))
+        .map((one) => one.className || one.tagName)`)
+      expect(beyond, `${place} at ${width}`).toEqual([])
+    }
+  }
+
+  // Changes of an assistant are not lost by a click.
+  await page.goto(`${site.url}/console/assistants/${assistantId}`)
+  await page.getByLabel('Description').fill('Changed')
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('dialog', { name: 'Leave without saving?' }).waitFor()
+  await page.keyboard.press('Escape')
+  expect(await page.getByLabel('Description').inputValue()).toBe('Changed')
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('button', { name: 'Leave', exact: true }).click()
+  await page.getByRole('heading', { name: 'Usage' }).waitFor()
+
+  await page.goto(`${site.url}/console/chat/00000000-0000-7000-8000-000000000000`)
+  await page.getByRole('heading', { name: 'This chat is gone' }).waitFor()
+  expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
+  await site.expectAccessible(page, 'a chat that is gone')
+})
+
+test('files are read side by side, stay in their chat, and a message that comes before them says so', async () => {
+  const { page } = await site.signedIn()
+  const goOn = Promise.withResolvers<void>()
+  // The largest file is held back on its way.
+  await page.route('**/files?wait=false', async (route) => {
+    if ((route.request().postData() ?? '').includes('large.txt')) await goOn.promise
+    await route.continue()
+  })
+  const text = (name: string, content: string) => ({ name, mimeType: 'text/plain', content: btoa(content) })
+  await drop(page, 'h1', [
+    text('large.txt', 'The harbour is large. '.repeat(2000)),
+    text('small.txt', 'The pier is small.'),
+    text('empty.txt', ''),
+  ])
+  await page.locator('.attachment[data-phase="failed"]', { hasText: 'empty.txt' }).waitFor()
+  await page.getByText('“small.txt” is ready.').waitFor()
+  await page.locator('.attachment[data-phase="uploading"]', { hasText: 'large.txt' }).waitFor()
+  expect(await page.locator('.attachment[data-phase="failed"]').getByRole('progressbar').count()).toBe(0)
+  site.model.reply({ text: 'I do not know it yet.' })
+  await say(page, 'How large is it?')
+  await page.getByText('large.txt: still being read.').waitFor()
+  await page.locator('.markdown', { hasText: 'I do not know it yet.' }).waitFor()
+  await page.locator('.attachment', { hasText: 'empty.txt' }).waitFor()
+  await page.getByRole('link', { name: 'New chat' }).click()
+  await page.locator('.hello-title').waitFor()
+  expect(await page.locator('.attachment').count()).toBe(0)
+  goOn.resolve()
+  await page.getByText('“large.txt” is ready.').waitFor()
+})

@@ -59,5 +59,9 @@ function rangesOf(places: { node: Text; offset: number }[]): Range[] {
     }
     last.setEnd(node, offset + 1)
   }
+  if (last?.endContainer instanceof Text) {
+    const ending = /^[.!?…)”’"]+/.exec(last.endContainer.data.slice(last.endOffset))?.[0] ?? ''
+    last.setEnd(last.endContainer, last.endOffset + ending.length)
+  }
   return ranges
 }

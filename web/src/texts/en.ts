@@ -3,7 +3,6 @@ const count = (amount: number, one: string, many: string) =>
 
 /** All texts of the console. */
 export const en = {
-  product: 'Assistant Platform',
   skip: 'Skip to content',
   loading: 'Loading',
   offline: 'The service cannot be reached. Check your connection and try again.',
