@@ -187,7 +187,7 @@ test('what waits, is rejected, or is gone says so; a name of any length stays in
     name,
     config: { 'type==agent/tools': [tool], 'type==agent/interrupt_before_action': true },
   })
-  const { project_id: projectId } = await user.post('/projects/', { name: `${name.slice(0, 180)}` })
+  const { project_id: projectId } = await user.post('/projects/', { name: `${name.slice(0, 100)}` })
   expect(projectId).toBeDefined()
 
   site.model.reply({ toolCalls: [{ name: 'tide_tables', arguments: { method: 'GET', url } }] })

@@ -1,27 +1,31 @@
 /** The name of the highlight, as the style sheet knows it. */
 const name = 'quote'
 
+interface Place {
+  node: Text
+  offset: number
+}
+
 /**
  * Marks a quote in the text of an element, whatever elements the text is spread over, and scrolls to it. The page is not
- * changed: the browser paints the marks (CSS Custom Highlight API). Returns whether the quote was found.
+ * changed: the browser paints the mark (CSS Custom Highlight API).
  */
-export function markQuote(root: HTMLElement, quote: string): boolean {
-  const ranges = findQuote(root, quote)
-  if (!('highlights' in CSS)) return ranges.length > 0
-  if (ranges.length === 0) CSS.highlights.delete(name)
-  else CSS.highlights.set(name, new Highlight(...ranges))
-  ranges[0]?.startContainer.parentElement?.scrollIntoView({ block: 'center' })
-  return ranges.length > 0
+export function markQuote(root: HTMLElement, quote: string): void {
+  unmarkQuote()
+  const range = findQuote(root, quote)
+  if (range === undefined) return
+  if ('highlights' in CSS) CSS.highlights.set(name, new Highlight(range))
+  range.startContainer.parentElement?.scrollIntoView({ block: 'center' })
 }
 
 export function unmarkQuote(): void {
   if ('highlights' in CSS) CSS.highlights.delete(name)
 }
 
-/** Text nodes as one text without spaces and hyphens, because originals are broken into lines in their own way. */
-function findQuote(root: HTMLElement, quote: string): Range[] {
+/** Looks in the text nodes as in one text without spaces and hyphens, because originals are broken into lines in their own way. */
+function findQuote(root: HTMLElement, quote: string): Range | undefined {
   let text = ''
-  const places: { node: Text; offset: number }[] = []
+  const places: Place[] = []
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT)
   while (walker.nextNode()) {
     const node = walker.currentNode
@@ -35,9 +39,9 @@ function findQuote(root: HTMLElement, quote: string): Range[] {
   const wanted = bare(quote)
   for (const part of [wanted, wanted.slice(0, 60), wanted.slice(-60)]) {
     const begin = part.length < 4 ? -1 : text.indexOf(part)
-    if (begin >= 0) return rangesOf(places.slice(begin, begin + part.length))
+    if (begin >= 0) return rangeOf(places.slice(begin, begin + part.length))
   }
-  return []
+  return undefined
 }
 
 function bare(text: string): string {
@@ -47,21 +51,13 @@ function bare(text: string): string {
     .replaceAll(/[^\p{L}\p{N}]/gu, '')
 }
 
-/** One range for each text node. */
-function rangesOf(places: { node: Text; offset: number }[]): Range[] {
-  const ranges: Range[] = []
-  let last: Range | undefined
-  for (const { node, offset } of places) {
-    if (last?.startContainer !== node) {
-      last = document.createRange()
-      last.setStart(node, offset)
-      ranges.push(last)
-    }
-    last.setEnd(node, offset + 1)
-  }
-  if (last?.endContainer instanceof Text) {
-    const ending = /^[.!?…)”’"]+/.exec(last.endContainer.data.slice(last.endOffset))?.[0] ?? ''
-    last.setEnd(last.endContainer, last.endOffset + ending.length)
-  }
-  return ranges
+/** From the first letter to the last, with the marks that end a sentence. */
+function rangeOf([first, ...more]: Place[]): Range | undefined {
+  const last = more.at(-1)
+  if (first === undefined || last === undefined) return undefined
+  const ending = /^[.!?…)”’"]*/.exec(last.node.data.slice(last.offset + 1))?.[0] ?? ''
+  const range = document.createRange()
+  range.setStart(first.node, first.offset)
+  range.setEnd(last.node, last.offset + 1 + ending.length)
+  return range
 }
