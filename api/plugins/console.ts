@@ -114,9 +114,7 @@ function shownSettings(settings: ConsoleSettings, brand: Pick<ReturnType<typeof 
 
 /** Revalidated each time, so that a new version is used at once; the files that it names are cached. */
 function sendFile(reply: FastifyReply, name: string) {
-  return withPolicy(reply)
-    .sendFile(name, builtFiles, { cacheControl: false })
-    .header('cache-control', 'no-cache')
+  return withPolicy(reply).sendFile(name, builtFiles, { cacheControl: false }).header('cache-control', 'no-cache')
 }
 
 function withPolicy(reply: FastifyReply, policy = contentSecurityPolicy): FastifyReply {

@@ -32,7 +32,8 @@ it('a conversation is the way from its newest message back to the first', () => 
   expect(ids(foldMessages([], log, 'two again.1'))).toEqual(['rule', 'one', 'one.1', 'two again', 'two again.1'])
   expect(foldMessages([], log, 'unknown')).toEqual([])
   // From the beginning, and after something that is not there: system messages stay.
-  for (const after of [null, 'cut off']) expect(ids(foldMessages([], [...log, ask('new', after)]))).toEqual(['rule', 'new'])
+  for (const after of [null, 'cut off'])
+    expect(ids(foldMessages([], [...log, ask('new', after)]))).toEqual(['rule', 'new'])
   // What is known already does not change the way.
   expect(ids(foldMessages([], [...log.slice(0, 7), say('two.1')]))).toEqual(ids(foldMessages([], log.slice(0, 7))))
   // As a step does: the conversation as it was, and what follows.

@@ -22,7 +22,10 @@ export function unmarkQuote(): void {
   if ('highlights' in CSS) CSS.highlights.delete(name)
 }
 
-/** Looks in the text nodes as in one text without spaces and hyphens, because originals are broken into lines in their own way. */
+/**
+ * Looks in the text nodes as in one text without spaces and hyphens, because originals are broken into lines in their own
+ * way.
+ */
 function findQuote(root: HTMLElement, quote: string): Range | undefined {
   let text = ''
   const places: Place[] = []

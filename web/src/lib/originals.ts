@@ -14,7 +14,8 @@ const kinds: Record<string, OriginalKind> = {
   csv: 'table',
   tsv: 'table',
 }
-const textEndings = /\.(txt|text|log|json|jsonl|xml|yaml|yml|toml|ini|py|js|ts|tsx|jsx|java|go|rs|c|h|cpp|cs|rb|php|sql|sh|css|tex|rst)$/i
+const textEndings =
+  /\.(txt|text|log|json|jsonl|xml|yaml|yml|toml|ini|py|js|ts|tsx|jsx|java|go|rs|c|h|cpp|cs|rb|php|sql|sh|css|tex|rst)$/i
 
 export function kindOf({ name, size }: Pick<KnowledgeFile, 'name' | 'size'>): OriginalKind {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
@@ -28,7 +29,8 @@ export const useOriginal = (assistantId: string, fileId: string, isWanted: boole
     enabled: isWanted,
     staleTime: Infinity,
     gcTime: 60_000,
-    queryFn: async ({ signal }) => new Uint8Array(await (await fetchOriginal(assistantId, fileId, signal)).arrayBuffer()),
+    queryFn: async ({ signal }) =>
+      new Uint8Array(await (await fetchOriginal(assistantId, fileId, signal)).arrayBuffer()),
   })
 
 /** Saves the file as its uploader named it. */

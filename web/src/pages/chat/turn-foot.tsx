@@ -21,9 +21,7 @@ export function TurnFoot({ run, text, onRegenerate }: TurnFootProps) {
   // Without the time that people took to decide.
   if (run?.started_at && run.finished_at)
     facts.push(
-      formatSeconds(
-        new Date(run.finished_at).getTime() - new Date(run.started_at).getTime() - (run.waited_ms ?? 0),
-      ),
+      formatSeconds(new Date(run.finished_at).getTime() - new Date(run.started_at).getTime() - (run.waited_ms ?? 0)),
     )
   if (run?.usage) facts.push(t.tokens(run.usage.total_tokens))
   return (

@@ -37,9 +37,7 @@ function useChatData(threadId: string) {
   const state = useQuery({
     queryKey: keys.state(threadId),
     queryFn: () =>
-      unwrap(
-        api.GET('/threads/{tid}/state', { params: { path: { tid: threadId }, query: { versions: 'all' } } }),
-      ),
+      unwrap(api.GET('/threads/{tid}/state', { params: { path: { tid: threadId }, query: { versions: 'all' } } })),
   })
   const runs = useQuery({
     queryKey: keys.runs(threadId),

@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { GlobalWorkerOptions, type PDFDocumentProxy, TextLayer, getDocument, version } from 'pdfjs-dist'
+// oxlint-disable-next-line import/default -- Vite gives the address of the file
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
 import { useEffect, useRef, useState } from 'react'
 import { markQuote, unmarkQuote } from '../../../lib/mark-quote.ts'

@@ -28,7 +28,7 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
   const place = sources.findIndex((source) => source.number === number)
   const files = useFiles(assistantId)
   const file = files.data?.files.find(({ id }) => id === passage.file_id)
-  useEffect(() => panel.current?.focus(), [number])
+  useEffect(() => panel.current?.focus(), [])
   const step = (by: number) => {
     const next = sources[place + by]
     if (next) onShow(next)
@@ -49,7 +49,7 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
           <span className="source-number">{number}</span>
           <div className="grow">
             <h2 className="source-title truncate" title={passage.file_name}>
-              {shortName(passage.file_name, 36)}
+              {shortName(passage.file_name, sources.length > 1 ? 20 : 30)}
             </h2>
             <div className="muted small truncate">{placeOf(shown) ?? t.passage}</div>
           </div>
