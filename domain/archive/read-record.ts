@@ -135,7 +135,7 @@ function bounded({ prompt_tokens, completion_tokens, total_tokens }: Usage): Usa
 }
 
 const messageMembers = new Set(
-  'id content name tool_calls tool_call_id usage incomplete metadata cut deleted'.split(' '),
+  'id content name tool_calls tool_call_id usage incomplete metadata cut deleted after rejected'.split(' '),
 )
 
 /** Messages as JSON text, with the members that this version knows. */

@@ -1,6 +1,5 @@
-import { type ReactNode, isValidElement, memo } from 'react'
+import { type ReactNode, isValidElement, memo, useEffect, useState } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
-import rehypeHighlight from 'rehype-highlight'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -38,21 +37,41 @@ const components: Components = {
  * An answer of an assistant, with the citations of the `MarksContext`. No HTML, and no images from other sites, because
  * loading one would tell its server who reads the answer.
  */
-export const Markdown = memo(({ text }: { text: string }) => (
-  <div className="markdown">
-    <ReactMarkdown
-      remarkPlugins={[remarkGfm]}
-      rehypePlugins={[
-        [rehypeSanitize, schema],
-        [rehypeHighlight, { detect: false }],
-      ]}
-      components={components}
-    >
-      {text}
-    </ReactMarkdown>
-  </div>
-))
+export const Markdown = memo(({ text }: { text: string }) => {
+  const highlight = useHighlighter(/```|~~~/.test(text))
+  return (
+    <div className="markdown">
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={
+          highlight ? [[rehypeSanitize, schema], [highlight, { detect: false }]] : [[rehypeSanitize, schema]]
+        }
+        components={components}
+      >
+        {text}
+      </ReactMarkdown>
+    </div>
+  )
+})
 Markdown.displayName = 'Markdown'
+
+type Highlighter = (typeof import('rehype-highlight'))['default']
+let highlighter: Highlighter | undefined
+
+/** What colours source code; loaded with the first text that has some. */
+function useHighlighter(isNeeded: boolean): Highlighter | undefined {
+  const [loaded, setLoaded] = useState(() => highlighter)
+  useEffect(() => {
+    if (!isNeeded || loaded) return
+    const load = async () => {
+      highlighter = (await import('rehype-highlight')).default
+      setLoaded(() => highlighter)
+    }
+    // Without it, code is shown in one colour.
+    load().catch(() => undefined)
+  }, [isNeeded, loaded])
+  return isNeeded ? loaded : undefined
+}
 
 function plainText(node: ReactNode): string {
   if (typeof node === 'string' || typeof node === 'number') return String(node)
