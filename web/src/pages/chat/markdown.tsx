@@ -44,7 +44,12 @@ export const Markdown = memo(({ text }: { text: string }) => {
       <ReactMarkdown
         remarkPlugins={[remarkGfm]}
         rehypePlugins={
-          highlight ? [[rehypeSanitize, schema], [highlight, { detect: false }]] : [[rehypeSanitize, schema]]
+          highlight
+            ? [
+                [rehypeSanitize, schema],
+                [highlight, { detect: false }],
+              ]
+            : [[rehypeSanitize, schema]]
         }
         components={components}
       >
