@@ -108,9 +108,18 @@ function humanMessage({ id, content, after }: SentMessage): HumanMessage {
   return { type: 'HumanMessage', data: { id, content, ...(after === undefined ? {} : { after }) } }
 }
 
+/** Messages stay the same objects from one picture of the chat to the next. */
+const parsed = new WeakMap<ToolMessage, Passage[]>()
+
+function passagesIn(message: ToolMessage): Passage[] {
+  const passages = parsed.get(message) ?? parsePassages(message.data.content)
+  parsed.set(message, passages)
+  return passages
+}
+
 /** The passages that a turn's searches found, without duplicates, best first. */
 export function passagesOf(turn: Turn): Passage[] {
-  const passages = [...turn.results.values()].flatMap(({ data }) => parsePassages(data.content))
+  const passages = [...turn.results.values()].flatMap(passagesIn)
   const unique = new Map(passages.map((passage) => [`${passage.file_name}\n${passage.text}`, passage]))
   return [...unique.values()].toSorted((a, b) => b.score - a.score)
 }
