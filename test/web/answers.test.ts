@@ -118,6 +118,7 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
 
 test('a question has versions in place; a stopped answer starts anew; a new chat is a choice', async () => {
   const { page } = await site.signedIn()
+  await site.picture(page, 'new-chat')
   await look(page, 'new-chat')
   const never = Promise.withResolvers<void>()
   site.model.reply({ text: ['Half of it', never.promise] })
