@@ -43,14 +43,14 @@ function VersionSteps(props: { ids: string[]; shown: string; onVersion: (id: str
       <IconButton
         label={t.previousVersion}
         icon={<ChevronLeft size={15} />}
-        disabled={place <= 0}
+        aria-disabled={place <= 0}
         onClick={() => to(ids[place - 1])}
       />
       <span aria-live="polite">{t.versionOf(place + 1, ids.length)}</span>
       <IconButton
         label={t.nextVersion}
         icon={<ChevronRight size={15} />}
-        disabled={place + 1 >= ids.length}
+        aria-disabled={place + 1 >= ids.length}
         onClick={() => to(ids[place + 1])}
       />
     </div>

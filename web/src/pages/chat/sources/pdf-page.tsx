@@ -45,8 +45,8 @@ export default function PdfPage({ bytes, page: first, quote }: PdfPageProps) {
           <IconButton
             label={t.previousPage}
             icon={<ChevronLeft size={17} />}
-            disabled={page <= 1}
-            onClick={() => setPage(page - 1)}
+            aria-disabled={page <= 1}
+            onClick={() => setPage(Math.max(1, page - 1))}
           />
           <span className="small muted" aria-live="polite">
             {t.pageOf(page, pages)}
@@ -54,8 +54,8 @@ export default function PdfPage({ bytes, page: first, quote }: PdfPageProps) {
           <IconButton
             label={t.nextPage}
             icon={<ChevronRight size={17} />}
-            disabled={page >= pages}
-            onClick={() => setPage(page + 1)}
+            aria-disabled={page >= pages}
+            onClick={() => setPage(Math.min(pages, page + 1))}
           />
         </footer>
       )}

@@ -29,6 +29,14 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
   const files = useFiles(assistantId)
   const file = files.data?.files.find(({ id }) => id === passage.file_id)
   useEffect(() => panel.current?.focus(), [])
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      // A dialog that is open takes the key for itself.
+      if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]')) onClose()
+    }
+    window.addEventListener('keydown', onKeyDown)
+    return () => window.removeEventListener('keydown', onKeyDown)
+  }, [onClose])
   const step = (by: number) => {
     const next = sources[place + by]
     if (next) onShow(next)
@@ -41,9 +49,6 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
         className="source-panel"
         aria-label={t.label(number, passage.file_name)}
         tabIndex={-1}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') onClose()
-        }}
       >
         <header className="source-head">
           <span className="source-number">{number}</span>
@@ -58,7 +63,7 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
               <IconButton
                 label={t.previous}
                 icon={<ChevronLeft size={17} />}
-                disabled={place <= 0}
+                aria-disabled={place <= 0}
                 onClick={() => step(-1)}
               />
               <span className="small muted" aria-live="polite">
@@ -67,7 +72,7 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
               <IconButton
                 label={t.next}
                 icon={<ChevronRight size={17} />}
-                disabled={place + 1 >= sources.length}
+                aria-disabled={place + 1 >= sources.length}
                 onClick={() => step(1)}
               />
             </div>
