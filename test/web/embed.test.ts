@@ -115,7 +115,9 @@ test("the operator's name, colour and logo are on every page, and in the snippet
   const foreign = await site.newPage()
   await foreign.goto(elsewhere.url)
   const opener = foreign.getByRole('button', { name: 'Open the chat' })
-  expect(await opener.evaluate('(element) => getComputedStyle(element).backgroundColor')).toBe('rgb(15, 118, 110)')
+  await opener.waitFor()
+  const color = `getComputedStyle(document.querySelector('assistant-chat').shadowRoot.querySelector('.opener')).backgroundColor`
+  expect(await foreign.evaluate(color)).toBe('rgb(15, 118, 110)')
   await opener.click()
   await foreign.getByRole('dialog', { name: 'Pilot & Sons' }).waitFor()
   await elsewhere.close()

@@ -1,5 +1,6 @@
 import { type ReactNode, isValidElement, memo, useEffect, useState } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
+import type rehypeHighlight from 'rehype-highlight'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -60,7 +61,7 @@ export const Markdown = memo(({ text }: { text: string }) => {
 })
 Markdown.displayName = 'Markdown'
 
-type Highlighter = (typeof import('rehype-highlight'))['default']
+type Highlighter = typeof rehypeHighlight
 let highlighter: Highlighter | undefined
 
 /** What colours source code; loaded with the first text that has some. */
