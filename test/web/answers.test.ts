@@ -37,10 +37,6 @@ const marked = (page: Page) =>
 
 const focused = (page: Page, member: string) => page.evaluate<unknown>(`document.activeElement?.${member}`)
 
-async function look(page: Page, name: string): Promise<void> {
-  if (process.env['LOOK']) await page.screenshot({ path: `${process.env['LOOK']}/${name}.png` })
-}
-
 const search = { toolCalls: [{ name: 'retrieval', arguments: { query: 'berth fee crane ice' } }] }
 
 test('an answer shows its sources: marks, a line, and the originals with the sentence marked', async () => {
@@ -76,14 +72,19 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   await page.getByText('Searched the files for “berth fee crane ice”').click()
   await page.locator('.mark').first().hover()
   await page.getByRole('tooltip').filter({ hasText: 'costs 48 marks a night' }).first().waitFor({ state: 'attached' })
-  await look(page, 'hover')
 
   await page.locator('.mark').first().click()
   const panel = page.getByRole('complementary', { name: 'Source 1: handbook.pdf' })
   await panel.locator('.pdf-sheet[data-ready="true"]').waitFor()
   await expect.poll(() => marked(page)).toBe('A berth for a boat of twelve metres costs 48 marks anight.')
   await page.getByText('Page 2 of 3').waitFor()
-  await look(page, 'panel-light')
+  // Larger, the sentence is still in view.
+  const sheet = panel.locator('.pdf-sheet')
+  const width = (await sheet.boundingBox())?.width ?? 0
+  await page.getByRole('button', { name: 'Zoom in' }).click()
+  await expect.poll(async () => (await sheet.boundingBox())?.width).toBe(width * 1.5)
+  await panel.locator('.pdf-sheet[data-ready="true"]').waitFor()
+  await expect.poll(() => marked(page)).toContain('costs 48 marks')
   await site.expectAccessible(page, 'a source beside the chat')
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download the file' }).click()
@@ -94,7 +95,6 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   await expect.poll(() => marked(page)).toContain('the inner basin is closed')
   await next.click()
   await page.locator('.quoted-row', { hasText: 'crane' }).waitFor()
-  await look(page, 'panel-table')
   await next.click()
   await page.locator('.source-panel em', { hasText: 'helps' }).waitFor()
   await expect.poll(() => marked(page)).toBe('Salt helps against ice on the pier.')
@@ -105,13 +105,10 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
   await page.evaluate(() => localStorage.setItem('assistant-platform.theme', 'dark'))
   await page.reload()
   await sources.waitFor()
-  await look(page, 'chat-dark')
   await page.locator('.source').nth(0).click()
   await page.locator('.pdf-sheet[data-ready="true"]').waitFor()
-  await look(page, 'panel-dark')
   await site.expectAccessible(page, 'a source in the dark')
   await page.setViewportSize({ width: 360, height: 740 })
-  await look(page, 'panel-phone')
   await site.expectAccessible(page, 'a source on a phone')
   await page.evaluate(() => localStorage.removeItem('assistant-platform.theme'))
 })
@@ -119,12 +116,10 @@ test('an answer shows its sources: marks, a line, and the originals with the sen
 test('a question has versions in place; a stopped answer starts anew; a new chat is a choice', async () => {
   const { page } = await site.signedIn()
   await site.picture(page, 'new-chat')
-  await look(page, 'new-chat')
   const never = Promise.withResolvers<void>()
   site.model.reply({ text: ['Half of it', never.promise] })
   await say(page, 'Tell me all')
   await page.locator('.caret').getByText('Half of it').waitFor()
-  await look(page, 'streaming')
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByRole('status').filter({ hasText: 'The answer is stopped.' }).waitFor({ state: 'attached' })
   never.resolve()

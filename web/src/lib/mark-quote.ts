@@ -15,7 +15,7 @@ export function markQuote(root: HTMLElement, quote: string): void {
   const range = findQuote(root, quote)
   if (range === undefined) return
   if ('highlights' in CSS) CSS.highlights.set(name, new Highlight(range))
-  range.startContainer.parentElement?.scrollIntoView({ block: 'center' })
+  range.startContainer.parentElement?.scrollIntoView({ block: 'center', inline: 'center' })
 }
 
 export function unmarkQuote(): void {

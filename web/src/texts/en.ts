@@ -241,6 +241,8 @@ export const en = {
     placeOf: (place: number, all: number) => `${place} of ${all}`,
     previousPage: 'Previous page',
     nextPage: 'Next page',
+    zoomIn: 'Zoom in',
+    zoomOut: 'Zoom out',
     pageOf: (page: number, pages: number) => `Page ${page} of ${pages}`,
     download: 'Download the file',
     rows: (shown: number, all: number) => `${shown} of ${count(all, 'row', 'rows')}`,

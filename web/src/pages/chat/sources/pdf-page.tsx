@@ -1,8 +1,8 @@
-import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { ChevronLeft, ChevronRight, ZoomIn, ZoomOut } from 'lucide-react'
 import { GlobalWorkerOptions, type PDFDocumentProxy, TextLayer, getDocument, version } from 'pdfjs-dist'
 // oxlint-disable-next-line import/default -- Vite gives the address of the file
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
-import { useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { markQuote, unmarkQuote } from '../../../lib/mark-quote.ts'
 import { texts } from '../../../texts/index.ts'
 import { IconButton } from '../../../ui/button.tsx'
@@ -10,6 +10,9 @@ import { Notice } from '../../../ui/notice.tsx'
 import { Skeleton } from '../../../ui/states.tsx'
 
 const t = texts.source
+const margin = 16
+const maxZoom = 3
+const zoomStep = 0.5
 GlobalWorkerOptions.workerSrc = workerUrl
 /** Maps of characters, and the fonts that every reader has to know; `web/build.ts` copies them. */
 const files = `/console-assets/pdfjs-${version}`
@@ -25,23 +28,40 @@ interface PdfPageProps {
 export default function PdfPage({ bytes, page: first, quote }: PdfPageProps) {
   const [page, setPage] = useState(first)
   const { document, problem } = useDocument(bytes)
-  const [width, setWidth] = useState(0)
   const box = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (box.current) setWidth(box.current.clientWidth - 32)
-  }, [])
+  const fitting = useWidthOf(box) - 2 * margin
+  const [zoom, setZoom] = useState(1)
   const pages = document?.numPages ?? 0
   return (
     <>
       <div className="source-body" ref={box} tabIndex={0} role="region" aria-label={t.original}>
         {problem && <Notice tone="warn">{t.notLoaded}</Notice>}
         {!document && !problem && <Skeleton lines={8} />}
-        {document && width > 0 && (
-          <Sheet key={page} document={document} number={Math.min(page, pages)} width={width} quote={quote} />
+        {document && fitting > 0 && (
+          <Sheet
+            key={`${page} ${fitting} ${zoom}`}
+            document={document}
+            number={Math.min(page, pages)}
+            width={fitting * zoom}
+            quote={quote}
+          />
         )}
       </div>
-      {pages > 1 && (
+      {pages > 0 && (
         <footer className="source-foot">
+          <IconButton
+            label={t.zoomOut}
+            icon={<ZoomOut size={17} />}
+            aria-disabled={zoom <= 1}
+            onClick={() => setZoom(Math.max(1, zoom - zoomStep))}
+          />
+          <IconButton
+            label={t.zoomIn}
+            icon={<ZoomIn size={17} />}
+            aria-disabled={zoom >= maxZoom}
+            onClick={() => setZoom(Math.min(maxZoom, zoom + zoomStep))}
+          />
+          <span className="grow" />
           <IconButton
             label={t.previousPage}
             icon={<ChevronLeft size={17} />}
@@ -61,6 +81,19 @@ export default function PdfPage({ bytes, page: first, quote }: PdfPageProps) {
       )}
     </>
   )
+}
+
+/** The width of an element, also after it has changed. */
+function useWidthOf(box: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0)
+  useEffect(() => {
+    const element = box.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [box])
+  return width
 }
 
 function useDocument(bytes: Uint8Array<ArrayBuffer>) {
@@ -122,7 +155,7 @@ function Sheet({ document, number, width, quote }: SheetProps) {
     }
   }, [document, number, width, quote])
   return (
-    <div className="pdf-sheet" data-ready={isReady}>
+    <div className="pdf-sheet" data-ready={isReady} style={{ width }}>
       <canvas ref={canvas} aria-hidden="true" />
       <div ref={layer} className="pdf-text" />
     </div>

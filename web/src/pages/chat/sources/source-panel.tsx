@@ -44,12 +44,7 @@ export function SourcePanel({ assistantId, sources, shown, onShow, onClose }: Pa
   return (
     <>
       <button type="button" className="source-scrim" aria-label={t.close} tabIndex={-1} onClick={onClose} />
-      <aside
-        ref={panel}
-        className="source-panel"
-        aria-label={t.label(number, passage.file_name)}
-        tabIndex={-1}
-      >
+      <aside ref={panel} className="source-panel" aria-label={t.label(number, passage.file_name)} tabIndex={-1}>
         <header className="source-head">
           <span className="source-number">{number}</span>
           <div className="grow">
