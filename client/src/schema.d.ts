@@ -4050,6 +4050,7 @@ export interface components {
         };
         /**
          * StateVersions
+         * @description The newest version of a conversation, or all.
          * @enum {unknown}
          */
         StateVersions: "newest" | "all";
